@@ -1,0 +1,61 @@
+// The architecture as rules: who may import whom. Checked by `npm run arch`.
+const PROCESSES = ['ingest', 'aggregator', 'api', 'identity']
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-dev-dependency-in-product', severity: 'error', from: { path: `^(${PROCESSES.join('|')}|shared)/`, pathNot: '\\.test\\.ts$|^shared/testing/|^api/testing/' }, to: { dependencyTypes: ['npm-dev'] } },
+    ...PROCESSES.map(name => ({
+      name: `${name}-imports-no-other-process`,
+      severity: 'error',
+      from: { path: `^${name}/`, pathNot: '\\.(it|fault)\\.test\\.ts$' },
+      to: { path: `^(${PROCESSES.filter(other => other !== name).join('|')}|infra|bench)/` },
+    })),
+    {
+      name: 'shared-imports-no-process',
+      severity: 'error',
+      from: { path: '^shared/', pathNot: '^shared/testing/' },
+      to: { path: `^(${PROCESSES.join('|')}|infra|bench)/` },
+    },
+    {
+      name: 'rating-and-billing-are-pure',
+      comment: 'Money is a function of its inputs: no I/O, no database, no clock.',
+      severity: 'error',
+      from: { path: '^shared/(rating|billing)/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^shared/(rating|billing)/|^shared/(ids|decimal|money|time|errors)\\.ts$|^node_modules/(temporal-polyfill|temporal-spec)/' },
+    },
+    {
+      name: 'only-periods-knows-temporal',
+      severity: 'error',
+      from: { path: '^(shared|api|ingest|aggregator)/', pathNot: '^shared/billing/periods\\.ts$|\\.test\\.ts$' },
+      to: { path: 'node_modules/temporal-polyfill' },
+    },
+    {
+      name: 'uws-is-hidden-in-ingest-http',
+      severity: 'error',
+      from: { path: '^ingest/', pathNot: '^ingest/http/' },
+      to: { path: 'node_modules/(@btc-vision/uwebsockets|@trufflesuite/uws)' },
+    },
+    {
+      name: 'no-test-code-in-product',
+      severity: 'error',
+      from: { path: `^(${PROCESSES.join('|')}|shared|infra)/`, pathNot: '\\.test\\.ts$|/testing/' },
+      to: { path: '/testing/|\\.test\\.ts$' },
+    },
+    {
+      name: 'modules-meet-through-resources-and-commands',
+      comment: 'A module reads another through its resource or an exported command, never through its table.',
+      severity: 'error',
+      from: { path: '^api/modules/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^api/modules/([^/]+)/table\\.ts$', pathNot: '^api/modules/$1/', dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|node_modules|\\.local|\\.tools)/' },
+    parser: 'swc',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.mjs', '.js', '.json'] },
+  },
+}

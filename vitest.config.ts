@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config'
+
+// Two projects: `unit` is pure and quick; `it` talks to real servers started once by the global set-up.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', 'node_modules/**', 'dist/**'],
+        },
+      },
+      {
+        test: {
+          name: 'it',
+          include: ['**/*.it.test.ts', '**/*.fault.test.ts'],
+          exclude: ['node_modules/**', 'dist/**'],
+          globalSetup: ['shared/testing/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          pool: 'forks',
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
