@@ -1,0 +1,111 @@
+// Every environment variable of every process: its check, its default and what it is for, in one table.
+// docs/configuration.md is generated from here (`npm run docs:config`) and a test holds the two together.
+
+type Setting<T> = { readonly help: string; readonly fallback: string | null; readonly parse: (text: string) => T }
+
+class ConfigFault extends Error {}
+
+const text = (text: string): string => text
+const choice =
+  <const T extends readonly string[]>(...options: T) =>
+  (value: string): T[number] => {
+    if (!options.includes(value)) throw new ConfigFault(`must be one of ${options.join(', ')}`)
+    return value as T[number]
+  }
+const integer =
+  (from: number, to: number) =>
+  (value: string): number => {
+    const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
+    if (!(number >= from && number <= to)) throw new ConfigFault(`must be a whole number from ${from} to ${to}`)
+    return number
+  }
+const url =
+  (...protocols: string[]) =>
+  (value: string): string => {
+    const parsed = URL.canParse(value) ? new URL(value) : null
+    if (!parsed || !protocols.includes(parsed.protocol))
+      throw new ConfigFault(`must be a URL with ${protocols.join(' or ')}`)
+    return value.replace(/\/$/, '')
+  }
+const optional =
+  <T>(parse: (value: string) => T) =>
+  (value: string): T | null =>
+    value === '' ? null : parse(value)
+const setting = <T>(help: string, fallback: string | null, parse: (text: string) => T): Setting<T> => ({
+  help,
+  fallback,
+  parse,
+})
+
+/** A fallback of null means that the variable is required by the processes that ask for it. */
+export const SETTINGS = {
+  DATA_DIR: setting('Where the embedded services, the aggregator index and credentials.json live.', '.local', text),
+  PORT_BASE: setting('First port; api +0, identity +1, ingest +2, then the rest.', '8080', integer(1, 65_000)),
+  HOST: setting('Address the HTTP servers listen on.', '127.0.0.1', text),
+  LOG_LEVEL: setting(
+    'Least severe log line that is written.',
+    'info',
+    choice('debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  BASE_URL: setting(
+    'Public address of the api, used in links. Empty: derived from HOST and PORT.',
+    '',
+    optional(url('http:', 'https:')),
+  ),
+  PORT: setting('Port this process listens on.', null, integer(0, 65_535)),
+  DATABASE_URL: setting(
+    'PostgreSQL 15 or newer. Its user must be able to create roles on first start.',
+    null,
+    url('postgres:', 'postgresql:'),
+  ),
+  DATABASE_POOL_MAX: setting('Most PostgreSQL connections one process opens.', '10', integer(1, 500)),
+  NATS_URL: setting('NATS server with JetStream, or several separated by commas.', null, text),
+  NATS_REPLICAS: setting('Replicas of each usage stream; 3 on a cluster.', '1', integer(1, 5)),
+  PARTITIONS: setting(
+    'Partitions of the usage log. Fixed once the streams exist: a reference must stay in its partition.',
+    '4',
+    integer(1, 256),
+  ),
+  CLICKHOUSE_URL: setting("ClickHouse's HTTP interface.", null, url('http:', 'https:')),
+  CLICKHOUSE_DATABASE: setting('Database that holds the usage tables.', 'millrace', text),
+  INGEST_URL: setting('Address of a gateway; the api forwards the ingest paths to it.', null, url('http:', 'https:')),
+  INGEST_BODY_BYTES_MAX: setting('Largest request body the gateway reads.', '262144', integer(1_024, 16_777_216)),
+  INGEST_BATCH_MAX: setting('Most events in one ingest-list request.', '50', integer(1, 10_000)),
+  INGEST_RATE_LIVE: setting('Events per second a platform may send to LIVE.', '10000', integer(1, 100_000_000)),
+  INGEST_RATE_TEST: setting('Events per second a platform may send to TEST.', '1000', integer(1, 100_000_000)),
+  INGEST_RECENT_MAX: setting(
+    'References the gateway remembers to spare the log identical repeats.',
+    '1000000',
+    integer(0, 100_000_000),
+  ),
+  FAILPOINT: setting('For fault tests only: name:kill|delay|error at a named point.', '', text),
+} as const
+
+type Settings = typeof SETTINGS
+export type SettingName = keyof Settings
+export type Config<Names extends SettingName> = { readonly [Name in Names]: ReturnType<Settings[Name]['parse']> }
+
+/** The named settings from `env`. Throws one Error that lists every fault at once. */
+export function loadConfig<const Names extends readonly SettingName[]>(
+  env: Record<string, string | undefined>,
+  names: Names,
+): Config<Names[number]> {
+  const faults: string[] = []
+  const entries = names.map(name => {
+    const { fallback, parse, help } = SETTINGS[name]
+    const value = env[name] ?? fallback
+    if (value === null) {
+      faults.push(`${name} is not set. ${help}`)
+      return [name, undefined]
+    }
+    try {
+      return [name, parse(value)]
+    } catch (error) {
+      if (!(error instanceof ConfigFault)) throw error
+      faults.push(`${name}=${JSON.stringify(value)} ${error.message}. ${help}`)
+      return [name, undefined]
+    }
+  })
+  if (faults.length > 0) throw new Error(`The configuration has faults:\n  ${faults.join('\n  ')}`)
+  return Object.fromEntries(entries) as Config<Names[number]>
+}

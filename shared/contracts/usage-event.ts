@@ -1,0 +1,175 @@
+// The wire format of the usage log: what the gateway publishes, the aggregator reads, and usage_events holds.
+//
+// A log message is UTF-8 text. Its first line is the format version. Every further line is one record, in order; a
+// record's place in the log is (stream sequence, line index), and that place alone decides which copy counts.
+//   ["<id hash>","<content hash>",…]   an event: a JSON array in the order of EVENT_FIELDS
+//   {"delete":"<id hash>",…}           a control record: DeleteRecord
+// The hashes stand at fixed offsets, so the aggregator can decide first-seen without parsing the rest; and the array
+// has the order of the leading columns of usage_events, so the aggregator appends its own columns and inserts it as is.
+import { hash } from 'node:crypto'
+import type { Environment } from '../tenant.ts'
+
+export const WIRE_VERSION = '1'
+
+/** The fields of an event record, in order, and the leading columns of usage_events by the same names. */
+export const EVENT_FIELDS = [
+  'id_hash', // 32 hex: eventHash()
+  'content_hash', // 16 hex: contentHash() of everything after it but received_at
+  'platform_id',
+  'environment',
+  'reference',
+  'customer_key', // the customer's reference or id, as the sender gave it
+  'meter_reference',
+  'timestamp', // epoch milliseconds, as text with three decimals of a second: 1700158623.979
+  'received_at', // as timestamp
+  'value_references', // string[]
+  'value_quantities', // string[]: plain decimals, one for each value reference
+  'value_currencies', // string[]: '' for a NUMBER value
+  'properties', // {reference: value}
+  'subscription', // JSON text of the explicit subscription or selector the event named, or ''
+] as const
+
+export type EventRecord = {
+  idHash: string
+  contentHash: string
+  platformId: string
+  environment: Environment
+  reference: string
+  customerKey: string
+  meterReference: string
+  timestampMs: number
+  receivedAtMs: number
+  valueReferences: string[]
+  valueQuantities: string[]
+  valueCurrencies: string[]
+  properties: Record<string, string>
+  subscription: string
+}
+
+/** 128 bits (32 hex digits) that name (platform, environment, reference) for ever. */
+export const eventHash = (platformId: string, environment: Environment, reference: string): string =>
+  hash('sha256', `${platformId}\n${environment}\n${reference}`, 'hex').slice(0, 32)
+
+/** The public id of an event, the same for every resend of its reference. */
+export const eventId = (idHash: string): string => `meda_${idHash}`
+
+/** The id hash of a public event id, or null when it is not one. */
+export const idHashOf = (id: string): string | null => (/^meda_[0-9a-f]{32}$/.test(id) ? id.slice(5) : null)
+
+/** The partition a reference belongs to, for ever: its first 32 hash bits modulo the number of partitions. */
+export const partitionOf = (idHash: string, partitions: number): number =>
+  Number.parseInt(idHash.slice(0, 8), 16) % partitions
+
+const MILLISECONDS = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().padStart(3, '0')}`)
+
+/**
+ * Seconds with three decimals, the text ClickHouse reads as DateTime64(3). Padded to ten digits: ClickHouse refuses the
+ * shorter text of an instant before September 2001. `epochMs` is a whole number, 1970 or later.
+ */
+export const wireTime = (epochMs: number): string =>
+  Math.floor(epochMs / 1000).toString().padStart(10, '0') + (MILLISECONDS[epochMs % 1000] ?? '')
+
+const ID_HASH_AT = 2
+const CONTENT_HASH_AT = 37
+
+type Quote = (text: string) => string
+
+function quoteList(texts: readonly string[], quote: Quote): string {
+  let list = ''
+  for (const text of texts) list += list === '' ? quote(text) : `,${quote(text)}`
+  return list
+}
+
+function quotePairs(record: Readonly<Record<string, string>>, quote: Quote): string {
+  let pairs = ''
+  for (const key in record) pairs += `${pairs === '' ? '' : ','}${quote(key)}:${quote(record[key] ?? '')}`
+  return pairs
+}
+
+/**
+ * The line of one event, without a line end. The content hash covers what the sender chose, not when it arrived.
+ * `quote` writes a JSON string; a caller that knows that no text of the event needs an escape may pass a cheaper one.
+ */
+export function encodeEvent(
+  event: Omit<EventRecord, 'contentHash'>,
+  quote: Quote = JSON.stringify,
+): { line: string; contentHash: string } {
+  const before = `${quote(event.platformId)},"${event.environment}",${quote(event.reference)},${quote(event.customerKey)},${quote(event.meterReference)},"${wireTime(event.timestampMs)}"`
+  const subscription = event.subscription === '' ? '""' : JSON.stringify(event.subscription)
+  const after = `[${quoteList(event.valueReferences, quote)}],[${quoteList(event.valueQuantities, quote)}],[${quoteList(event.valueCurrencies, quote)}],{${quotePairs(event.properties, quote)}},${subscription}]`
+  // The brackets make this the hash of two JSON arrays.
+  const contentHash = hash('sha256', `[${before}][${after}`, 'hex').slice(0, 16)
+  const line = `["${event.idHash}","${contentHash}",${before},"${wireTime(event.receivedAtMs)}",${after}`
+  return { line, contentHash }
+}
+
+/** Id hash and content hash of an event line, read at their fixed places. */
+export const hashesOf = (line: string): { idHash: string; contentHash: string } => ({
+  idHash: line.slice(ID_HASH_AT, ID_HASH_AT + 32),
+  contentHash: line.slice(CONTENT_HASH_AT, CONTENT_HASH_AT + 16),
+})
+
+/** An event line parsed. Throws on a line that is not one: the log holds only what encodeEvent wrote. */
+export function decodeEvent(line: string): EventRecord {
+  const fields: unknown = JSON.parse(line)
+  if (!Array.isArray(fields) || fields.length !== EVENT_FIELDS.length) throw new Error('not an event record')
+  const [
+    idHash,
+    contentHash,
+    platformId,
+    environment,
+    reference,
+    customerKey,
+    meterReference,
+    timestamp,
+    receivedAt,
+    valueReferences,
+    valueQuantities,
+    valueCurrencies,
+    properties,
+    subscription,
+  ] = fields
+  return {
+    idHash,
+    contentHash,
+    platformId,
+    environment,
+    reference,
+    customerKey,
+    meterReference,
+    timestampMs: Math.round(Number(timestamp) * 1000),
+    receivedAtMs: Math.round(Number(receivedAt) * 1000),
+    valueReferences,
+    valueQuantities,
+    valueCurrencies,
+    properties,
+    subscription,
+  }
+}
+
+/** A request to stop counting an event. It is published to the event's partition, so it is ordered after the event. */
+export type DeleteRecord = {
+  idHash: string
+  platformId: string
+  environment: Environment
+  receivedAtMs: number
+}
+
+/** The line of a deletion, without a line end. */
+export const encodeDelete = (record: DeleteRecord): string =>
+  JSON.stringify({
+    delete: record.idHash,
+    platform_id: record.platformId,
+    environment: record.environment,
+    received_at: wireTime(record.receivedAtMs),
+  })
+
+/** The message body of these lines. */
+export const encodeMessage = (lines: readonly string[]): string => `${WIRE_VERSION}\n${lines.join('\n')}`
+
+/** The lines of a message body. Throws on a format this build does not know. */
+export function decodeMessage(body: string): string[] {
+  const [version, ...lines] = body.split('\n')
+  if (version !== WIRE_VERSION) throw new Error(`usage log format ${version} is not known to this build`)
+  return lines
+}

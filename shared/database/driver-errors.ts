@@ -1,0 +1,64 @@
+// The one place where a PostgreSQL error code becomes a refusal.
+import { AppError } from '../errors.ts'
+
+type DriverError = Error & { code: string; detail?: string; constraint?: string; table?: string }
+
+function findDriverError(error: unknown): DriverError | null {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string' && /^[0-9A-Z]{5}$/.test(current.code)) {
+      return current as DriverError
+    }
+  }
+  return null
+}
+
+// Row-level security hides the detail of a violation, so the constraint's name has to tell which field the user chose:
+// `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `referen…`.
+function fieldOf(constraint: string | undefined): string | undefined {
+  const column = /environment_([a-z_]+?)_f?key[0-9]*$/.exec(constraint ?? '')?.[1]
+  return column?.startsWith('referen') ? 'reference' : column
+}
+
+const UNAVAILABLE = /^(08|53|57P0)/
+
+/** An AppError for the driver errors a caller can act on; anything else is returned as it came. */
+export function mapDriverError(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const driver = findDriverError(error)
+  if (!driver) return error
+  const field = fieldOf(driver.constraint)
+  const where = field === undefined ? {} : { field }
+  if (driver.code === '23505') {
+    return new AppError(
+      'RESOURCE_ALREADY_EXISTS',
+      `There already is one with this ${field ?? 'value'}; choose another.`,
+      {
+        ...where,
+        cause: error,
+      },
+    )
+  }
+  if (driver.code === '23503') {
+    return /update or delete/.test(driver.message)
+      ? new AppError('COULD_NOT_DELETE_RESOURCE', 'Other resources still refer to this one; remove those first.', {
+          cause: error,
+        })
+      : new AppError('RESOURCE_NOT_FOUND', `${field ?? 'The reference'} names nothing that exists here.`, {
+          ...where,
+          cause: error,
+        })
+  }
+  if (driver.code === '40001' || driver.code === '40P01') {
+    return new AppError('SERVICE_UNAVAILABLE', 'The change met too many concurrent changes; send it again.', {
+      retryAfterSeconds: 1,
+      cause: error,
+    })
+  }
+  if (UNAVAILABLE.test(driver.code)) {
+    return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
+      retryAfterSeconds: 2,
+      cause: error,
+    })
+  }
+  return error
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decimal, decimalOfInteger, isPlainDecimal, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
+
+describe('plain decimals', () => {
+  for (const text of ['0', '-0', '1', '-1', '0.1', '007', '12345678901234567890123456', '0.123456789012']) {
+    test(`${text} is taken`, () => expect(isPlainDecimal(text)).toBe(true))
+  }
+  for (const text of [
+    '',
+    ' 1',
+    '1 ',
+    '1e5',
+    '1E400',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '1,5',
+    '.5',
+    '5.',
+    '+1',
+    '--1',
+    '١٢',
+    '1_000',
+    '123456789012345678901234567',
+    '0.1234567890123',
+    '9'.repeat(10_000),
+  ]) {
+    test(`${text.slice(0, 30)} is refused`, () => expect(isPlainDecimal(text)).toBe(false))
+  }
+})
+
+test('minus zero is zero', () => expect(plain(decimal('-0'))).toBe('0'))
+test('a JS number never becomes an operand', () => expect(() => decimal('1').plus(0.1 as never)).toThrow())
+test('only safe integers become decimals', () => expect(() => decimalOfInteger(0.5)).toThrow(RangeError))
+test('tenths add up exactly', () => expect(plain(sum(Array.from({ length: 10 }, () => decimal('0.1'))))).toBe('1'))
+
+test.each([
+  ['0.005', 2, '0.01'],
+  ['-0.005', 2, '-0.01'],
+  ['2.675', 2, '2.68'],
+  ['-0.004', 2, '0'],
+  ['1.5', 0, '2'],
+])('%s rounded half up to %i places is %s', (value, places, expected) =>
+  expect(plain(roundHalfUp(decimal(value), places))).toBe(expected),
+)
+
+test('plain text of a decimal reads back as the same decimal', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.nat(12), (digits, places) => {
+      const value = decimal(digits.toString()).div(decimal('10').pow(places))
+      expect(decimal(plain(value)).eq(value)).toBe(true)
+      expect(plain(value)).not.toMatch(/e/i)
+    }),
+  )
+  expect(plain(ZERO)).toBe('0')
+})

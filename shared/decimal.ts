@@ -1,0 +1,56 @@
+// Exact decimals for money and quantities. Everything arithmetic goes through here; JS numbers never take part.
+import Big from 'big.js'
+
+const Strict = Big()
+Strict.strict = true // a JS number as operand throws, so a float can never slip in
+Strict.DP = 40 // places kept by a division; multiplication, addition and subtraction are exact
+Strict.RM = 1 // half up (away from zero), the rounding of semantics 0.5
+
+export type Decimal = Big.Big
+
+/** How many digits `Decimal(38, 12)` in ClickHouse leaves on either side of the point. */
+export const INTEGER_DIGITS_MAX = 26
+export const FRACTION_DIGITS_MAX = 12
+
+const PLAIN_DECIMAL = /^-?[0-9]{1,26}(?:\.[0-9]{1,12})?$/
+
+/** Whether `text` is a plain decimal (no exponent, sign other than a leading minus, space or hex) that fits Decimal(38, 12). */
+export function isPlainDecimal(text: string): boolean {
+  return text.length <= 40 && PLAIN_DECIMAL.test(text)
+}
+
+/** A decimal from its plain text. Throws on anything `isPlainDecimal` refuses but longer fractions, which arise inside. */
+export function decimal(text: string): Decimal {
+  return new Strict(text)
+}
+
+export const ZERO: Decimal = decimal('0')
+export const ONE: Decimal = decimal('1')
+export const HUNDRED: Decimal = decimal('100')
+
+/** The decimal of a whole JS number such as a count of days. Throws when it is not a safe integer. */
+export function decimalOfInteger(value: number | bigint): Decimal {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new RangeError(`not a safe integer: ${value}`)
+  return decimal(value.toString())
+}
+
+/** Plain text of a decimal: never an exponent, no trailing zeros, `-0` is `0`. */
+export function plain(value: Decimal): string {
+  const text = value.toFixed()
+  return text === '-0' ? '0' : text
+}
+
+export const sum = (values: Iterable<Decimal>): Decimal => {
+  let total = ZERO
+  for (const value of values) total = total.plus(value)
+  return total
+}
+
+export const min = (a: Decimal, b: Decimal): Decimal => (a.lte(b) ? a : b)
+export const max = (a: Decimal, b: Decimal): Decimal => (a.gte(b) ? a : b)
+
+/** `value` rounded half up (away from zero) to `places` decimals; negative zero becomes zero. */
+export function roundHalfUp(value: Decimal, places: number): Decimal {
+  const rounded = value.round(places, 1)
+  return rounded.eq(ZERO) ? ZERO : rounded
+}

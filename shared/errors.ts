@@ -1,0 +1,86 @@
+// Refusals: one row a code. Anything thrown that is not an AppError is a bug and answers 500.
+
+type ErrorRow = { readonly status: number; readonly type: 'INVALID_REQUEST' | 'API_ERROR' }
+
+/** The only place that knows which HTTP status a code has. Codes: reference shapes, ApiErrorCode. */
+export const ERRORS = {
+  RESOURCE_NOT_FOUND: { status: 404, type: 'INVALID_REQUEST' },
+  RESOURCE_ALREADY_EXISTS: { status: 409, type: 'INVALID_REQUEST' },
+  INVALID_REQUEST: { status: 400, type: 'INVALID_REQUEST' },
+  INVALID_FIELD: { status: 400, type: 'INVALID_REQUEST' },
+  MISSING_FIELD: { status: 400, type: 'INVALID_REQUEST' },
+  MISSING_REFERENCE: { status: 400, type: 'INVALID_REQUEST' },
+  INVALID_OPERATION: { status: 400, type: 'INVALID_REQUEST' },
+  BAD_REQUEST: { status: 400, type: 'INVALID_REQUEST' },
+  PAYLOAD_TOO_LARGE: { status: 413, type: 'INVALID_REQUEST' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, type: 'INVALID_REQUEST' },
+  UNAUTHORISED: { status: 401, type: 'INVALID_REQUEST' },
+  USER_NOT_ALLOWED: { status: 403, type: 'INVALID_REQUEST' },
+  IDEMPOTENCY_CHECK_FAILED: { status: 409, type: 'INVALID_REQUEST' },
+  IDEMPOTENCY_KEY_IN_USE: { status: 422, type: 'INVALID_REQUEST' },
+  COULD_NOT_UPDATE_RESOURCE: { status: 409, type: 'INVALID_REQUEST' },
+  COULD_NOT_DELETE_RESOURCE: { status: 409, type: 'INVALID_REQUEST' },
+  RATE_LIMIT_EXCEEDED: { status: 429, type: 'INVALID_REQUEST' },
+  INTERNAL_ERROR: { status: 500, type: 'API_ERROR' },
+  SERVICE_UNAVAILABLE: { status: 503, type: 'API_ERROR' },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The body of every refusal (semantics 9.5). */
+export type ErrorBody = {
+  type: ErrorRow['type']
+  code: ErrorCode
+  field?: string
+  message: string
+  resource_id?: string
+  resource_type?: string
+}
+
+export type ErrorDetails = {
+  /** Dotted path of the offending field, list positions as numbers: `meter_values.0.number`. */
+  field?: string
+  resourceId?: string
+  resourceType?: string
+  /** Seconds for the Retry-After header. */
+  retryAfterSeconds?: number
+  /** Overrides the row's status, where one code has two (a reference in an event body: 400, in a path: 404). */
+  status?: number
+  /** Logged, never sent. */
+  context?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** A refusal the caller can act on: `code` from the table, a message that says what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return this.details.status ?? ERRORS[this.code].status
+  }
+
+  toBody(): ErrorBody {
+    const { field, resourceId, resourceType } = this.details
+    return {
+      type: ERRORS[this.code].type,
+      code: this.code,
+      ...(field === undefined ? {} : { field }),
+      message: this.message,
+      ...(resourceId === undefined ? {} : { resource_id: resourceId }),
+      ...(resourceType === undefined ? {} : { resource_type: resourceType }),
+    }
+  }
+}
+
+/** Ends an exhaustive switch: does not compile while a case is missing. */
+export function assertNever(value: never): never {
+  throw new Error(`unexpected value: ${JSON.stringify(value)}`)
+}

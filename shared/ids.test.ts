@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { apiKeyEnvironment, hashApiKey, newApiKey } from './access/api-key.ts'
+import { base62, looksLikeId, newId } from './ids.ts'
+
+test('ids carry their prefix, have one width and never repeat', () => {
+  const ids = Array.from({ length: 1_000 }, () => newId('cust'))
+  expect(ids.every(looksLikeId)).toBe(true)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('base62 keeps the order of equal-length bytes', () => {
+  expect(base62(Uint8Array.of(0, 1)) < base62(Uint8Array.of(1, 0))).toBe(true)
+})
+
+test('a reference is never taken for an id', () => {
+  for (const text of ['acme', 'cust_short', 'cust_' + '-'.repeat(22)]) expect(looksLikeId(text)).toBe(false)
+})
+
+test('a key names its environment; one changed character is refused without a look-up', () => {
+  for (const environment of ['LIVE', 'TEST'] as const) {
+    const key = newApiKey(environment)
+    expect(apiKeyEnvironment(key.text)).toBe(environment)
+    expect(key.sha256).toBe(hashApiKey(key.text))
+    for (let at = 13; at < key.text.length; at += 1) {
+      const changed = key.text.slice(0, at) + (key.text[at] === 'a' ? 'b' : 'a') + key.text.slice(at + 1)
+      expect(apiKeyEnvironment(changed)).toBe(null)
+    }
+    expect(apiKeyEnvironment(key.text.replace(/_(live|test)_/, environment === 'LIVE' ? '_test_' : '_live_'))).toBe(
+      null,
+    )
+  }
+})

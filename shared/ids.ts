@@ -1,0 +1,32 @@
+// Identifiers: a four-letter prefix that names the type, and 22 base62 characters nobody can guess.
+import { randomBytes } from 'node:crypto'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ID = /^[a-z]{4}_[0-9A-Za-z]{22}$/
+
+export type Id<Prefix extends string = string> = `${Prefix}_${string}`
+
+/** Base62 text of `bytes`, left-padded to the width every value of that length fits in. */
+export function base62(bytes: Uint8Array): string {
+  let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  const width = Math.ceil((bytes.length * 8) / Math.log2(62))
+  let text = ''
+  for (let place = 0; place < width; place += 1) {
+    text = BASE62[Number(value % 62n)] + text
+    value /= 62n
+  }
+  return text
+}
+
+/**
+ * A new id: 48 bits of time, so that ids made later sort later (under the C collation), and 80 random bits.
+ * Ids are unguessable; they are never a secret all the same.
+ */
+export function newId<Prefix extends string>(prefix: Prefix): Id<Prefix> {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(Date.now(), 0, 6)
+  return `${prefix}_${base62(bytes)}`
+}
+
+/** Whether `text` has the form of one of our ids; a tenant's `reference` may not, so id-or-reference is never ambiguous. */
+export const looksLikeId = (text: string): boolean => ID.test(text)

@@ -1,0 +1,65 @@
+// Instants, half-open intervals and the clock. Zones and month arithmetic live in billing/periods.ts alone.
+
+declare const instant: unique symbol
+/** UTC epoch milliseconds. */
+export type Instant = number & { readonly [instant]: true }
+/** `[start, end)`; made only by `interval()`. */
+export type Interval = { readonly start: Instant; readonly end: Instant }
+/** The only source of business time: pass it, never call Date.now(). */
+export type Clock = { now(): Instant }
+
+export const instantOf = (epochMs: number): Instant => epochMs as Instant
+
+export const systemClock: Clock = { now: () => instantOf(Date.now()) }
+
+/** A half-open interval. Throws unless start < end. */
+export function interval(start: Instant, end: Instant): Interval {
+  if (!(start < end)) throw new RangeError(`empty interval ${formatInstant(start)} .. ${formatInstant(end)}`)
+  return { start, end }
+}
+
+export const contains = (within: Interval, at: Instant): boolean => within.start <= at && at < within.end
+
+/** The overlap of two intervals, or null when they do not meet. */
+export function intersect(a: Interval, b: Interval): Interval | null {
+  const start = Math.max(a.start, b.start)
+  const end = Math.min(a.end, b.end)
+  return start < end ? interval(instantOf(start), instantOf(end)) : null
+}
+
+// Date, time, optional fraction (any length, truncated), and an offset that must be there: Z or ±hh:mm.
+const TIMESTAMP =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/
+
+const YEAR_MIN = 1970
+const YEAR_MAX = 2199
+
+/**
+ * An instant (milliseconds, finer digits truncated) from ISO 8601 with an offset, or null when the text is anything
+ * else: no offset, a day that does not exist, a leap second, an offset beyond ±14:00, a year outside 1970..2199.
+ */
+export function parseInstant(text: string): Instant | null {
+  const match = text.length <= 40 ? TIMESTAMP.exec(text) : null
+  if (!match) return null
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (year < YEAR_MIN || year > YEAR_MAX || month < 1 || month > 12 || day < 1) return null
+  if (day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return null
+  if (hour > 23 || minute > 59 || second > 59) return null
+  const offsetHours = Number(match[9] ?? 0)
+  const offsetMinutes = Number(match[10] ?? 0)
+  const offset = offsetHours * 60 + offsetMinutes
+  if (offsetMinutes > 59 || offset > 14 * 60) return null
+  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  const utc = Date.UTC(year, month - 1, day, hour, minute, second, fraction)
+  return instantOf(match[8] === '-' ? utc + offset * 60_000 : utc - offset * 60_000)
+}
+
+/** The wire form: whole seconds in UTC, `2026-01-31T00:00:00Z` (semantics 9.5). */
+export const formatInstant = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`
