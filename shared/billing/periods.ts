@@ -1,0 +1,213 @@
+// The only place that knows time zones and month arithmetic. Billing periods are cut at local midnights and counted in
+// local days, so a day of 23 or 25 hours is one day; instants stay UTC and intervals half-open (semantics 0.3, 4.4).
+import { Temporal } from 'temporal-polyfill'
+import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
+
+declare const zoneBrand: unique symbol
+declare const dateBrand: unique symbol
+/** A time zone Temporal knows; made only by `zoneOf`. */
+export type Zone = string & { readonly [zoneBrand]: true }
+/** A calendar day, `2026-01-31`; texts compare as days do. Made only here. */
+export type LocalDate = string & { readonly [dateBrand]: true }
+
+export const PERIOD_TYPES = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const
+export type PeriodLength = { readonly type: (typeof PERIOD_TYPES)[number]; readonly value: number }
+/** CALENDAR: cut at month, week and year starts. EXACT: cut at the anniversaries of the anchor. */
+export type BillingTime = 'CALENDAR' | 'EXACT'
+
+/** Schedules without an end run on; nothing is computed past the last year an instant can be written in. */
+const HORIZON = Temporal.PlainDate.from('2200-01-01')
+/** A calendar period of n months (n weeks) counts from here: quarters start in January, weeks on Monday, and a length that
+ * does not divide a year runs on over new year, so that every period is whole. */
+const MONTH_EPOCH = Temporal.PlainDate.from('2000-01-01')
+const WEEK_EPOCH = Temporal.PlainDate.from('2000-01-03')
+
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/
+const ZONE_OFFSET = /^(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?$/
+
+/** A zone from an IANA name or an offset (`Europe/Brussels`, `EST`, `+02:00`, `UTC+2`), or null when there is none. */
+export function zoneOf(text: string): Zone | null {
+  const offset = ZONE_OFFSET.exec(text)
+  const name = offset ? `${offset[1]}${offset[2]?.padStart(2, '0')}:${offset[3] ?? '00'}` : text
+  if (!offset && !ZONE_NAME.test(text)) return null
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
+    return name as Zone
+  } catch (error) {
+    if (error instanceof RangeError) return null // Temporal's way of saying that it does not know the zone
+    throw error
+  }
+}
+
+/** Whole milliseconds in, `Zone` by construction valid. */
+const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+
+const day = (date: LocalDate): Temporal.PlainDate => Temporal.PlainDate.from(date)
+const textOf = (date: Temporal.PlainDate): LocalDate => date.toString() as LocalDate
+const startOf = (date: Temporal.PlainDate, zone: Zone): Instant =>
+  instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
+
+/** The day `at` belongs to: the last one that has started. Clocks set back over midnight never make it an earlier day. */
+function dayAt(at: Instant, zone: Zone): Temporal.PlainDate {
+  const date = zoned(at, zone).toPlainDate()
+  const next = date.add({ days: 1 })
+  return startOf(next, zone) <= at ? next : date
+}
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
+
+/** A calendar day from `YYYY-MM-DD`, or null when there is no such day. */
+export function localDate(text: string): LocalDate | null {
+  if (!DATE.test(text)) return null
+  const [year, month, dayOfMonth] = text.split('-').map(Number)
+  if (!month || month > 12 || !dayOfMonth) return null
+  const date = Temporal.PlainDate.from({ year: year ?? 0, month, day: dayOfMonth })
+  return date.day === dayOfMonth ? textOf(date) : null
+}
+
+export const localDateOf = (at: Instant, zone: Zone): LocalDate => textOf(dayAt(at, zone))
+
+/** The first instant of a local day (01:00 where midnight is skipped). */
+export const startOfLocalDay = (date: LocalDate, zone: Zone): Instant => startOf(day(date), zone)
+
+/** The last local day an interval touches: the day before `end` when it ends at midnight, else the day of `end`. */
+export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
+
+/** Days from `from` up to `to`, `to` not counted. */
+export const daysBetween = (from: LocalDate, to: LocalDate): number => day(from).until(day(to)).days
+
+/** Local days of an interval: the day it starts on counts whole, the day it ends on does not (semantics 4.4). */
+export const localDays = (of: Interval, zone: Zone): number =>
+  daysBetween(localDateOf(of.start, zone), localDateOf(of.end, zone))
+
+export const dateParts = (date: LocalDate): { year: number; month: number; day: number } => {
+  const plain = day(date)
+  return { year: plain.year, month: plain.month, day: plain.day }
+}
+
+export const addDays = (date: LocalDate, days: number): LocalDate => textOf(day(date).add({ days }))
+
+export const lastDayOfMonth = (date: LocalDate): LocalDate => {
+  const plain = day(date)
+  return textOf(plain.with({ day: plain.daysInMonth }))
+}
+
+type Step = { readonly unit: 'months' | 'days'; readonly size: number }
+
+/** A period as months or as days: a year is 12 months, a week 7 days. Throws RangeError unless value is a whole number ≥ 1. */
+export function stepOf(length: PeriodLength): Step {
+  if (!Number.isSafeInteger(length.value) || length.value < 1 || length.value > 10_000) {
+    throw new RangeError(`a period is 1 to 10000 units long, not ${length.value}`)
+  }
+  switch (length.type) {
+    case 'DAY':
+      return { unit: 'days', size: length.value }
+    case 'WEEK':
+      return { unit: 'days', size: 7 * length.value }
+    case 'MONTH':
+      return { unit: 'months', size: length.value }
+    case 'YEAR':
+      return { unit: 'months', size: 12 * length.value }
+  }
+}
+
+const steps = (from: Temporal.PlainDate, step: Step, count: number): Temporal.PlainDate =>
+  from.add(step.unit === 'months' ? { months: step.size * count } : { days: step.size * count })
+
+/** `times` periods after `date`; a day the month does not have becomes its last (31 January + 1 month = 28 February). */
+export const addPeriod = (date: LocalDate, length: PeriodLength, times = 1): LocalDate =>
+  textOf(steps(day(date), stepOf(length), times))
+
+/** `times` periods after `at`, at the same local time of day: the end of a term that starts at `at`. */
+export function addPeriodAt(at: Instant, length: PeriodLength, zone: Zone, times = 1): Instant {
+  const { unit, size } = stepOf(length)
+  const added = zoned(at, zone).add(unit === 'months' ? { months: size * times } : { days: size * times })
+  return instantOf(added.epochMilliseconds)
+}
+
+/** How a schedule is cut. `anchor` (EXACT, and CALENDAR days) is usually the start of the subscription. */
+export type PeriodGrid = {
+  readonly length: PeriodLength
+  readonly billingTime: BillingTime
+  readonly zone: Zone
+  readonly anchor: Instant
+}
+
+/** A schedule's own time; `end` null runs on. */
+export type Span = { readonly start: Instant; readonly end: Instant | null }
+
+export type BillingPeriod = {
+  /** 0 for the period the span starts in, then counting up. */
+  readonly index: number
+  /** The whole period, between two local midnights. */
+  readonly full: Interval
+  /** The part inside the span. */
+  readonly covered: Interval
+  readonly fullDays: number
+  readonly coveredDays: number
+}
+
+type Cuts = { readonly origin: Temporal.PlainDate; readonly step: Step }
+
+function cutsOf(grid: PeriodGrid): Cuts {
+  const step = stepOf(grid.length)
+  // Days have no calendar start to align to, so they count from the anchor in both billing times.
+  if (grid.billingTime === 'EXACT' || grid.length.type === 'DAY') return { origin: dayAt(grid.anchor, grid.zone), step }
+  return { origin: step.unit === 'months' ? MONTH_EPOCH : WEEK_EPOCH, step }
+}
+
+/** Every cut is counted from the origin, so 31 January never drifts to the 28th. */
+const cutAt = (cuts: Cuts, ordinal: number): Temporal.PlainDate => steps(cuts.origin, cuts.step, ordinal)
+
+/** The ordinal of the period that holds `date`. */
+function ordinalOf({ origin, step }: Cuts, date: Temporal.PlainDate): number {
+  if (step.unit === 'days') return Math.floor(origin.until(date).days / step.size)
+  const months = (date.year - origin.year) * 12 + date.month - origin.month
+  const ordinal = Math.floor(months / step.size)
+  return Temporal.PlainDate.compare(cutAt({ origin, step }, ordinal), date) > 0 ? ordinal - 1 : ordinal
+}
+
+function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: number): BillingPeriod | null {
+  const from = cutAt(cuts, ordinal)
+  const to = cutAt(cuts, ordinal + 1)
+  const start = startOf(from, zone)
+  const end = startOf(to, zone)
+  if (start >= end) return null // a day a zone left out when it crossed the date line
+  const full = interval(start, end)
+  const covered = intersect(full, { start: span.start, end: span.end ?? end })
+  if (!covered) return null
+  const coveredFrom = covered.start === start ? from : dayAt(covered.start, zone)
+  const coveredTo = covered.end === end ? to : dayAt(covered.end, zone)
+  return {
+    index: ordinal - first,
+    full,
+    covered,
+    fullDays: from.until(to).days,
+    coveredDays: coveredFrom.until(coveredTo).days,
+  }
+}
+
+/**
+ * The periods a span is billed in, in order and lazily: their covered parts tile the span without gap or overlap, and
+ * only the first and the last can be partial. A span without end yields periods up to the year 2200. Semantics 4.4.
+ */
+export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<BillingPeriod, void, undefined> {
+  const cuts = cutsOf(grid)
+  const first = ordinalOf(cuts, dayAt(span.start, grid.zone))
+  for (let ordinal = first; ; ordinal += 1) {
+    const from = cutAt(cuts, ordinal)
+    if (Temporal.PlainDate.compare(from, HORIZON) >= 0) return
+    if (span.end !== null && startOf(from, grid.zone) >= span.end) return
+    const period = periodAt(cuts, grid.zone, span, ordinal, first)
+    if (period) yield period
+  }
+}
+
+/** The period of the span that holds `at`, or null when `at` lies outside the span. */
+export function billingPeriodAt(grid: PeriodGrid, span: Span, at: Instant): BillingPeriod | null {
+  if (at < span.start || (span.end !== null && at >= span.end)) return null
+  const cuts = cutsOf(grid)
+  const first = ordinalOf(cuts, dayAt(span.start, grid.zone))
+  return periodAt(cuts, grid.zone, span, ordinalOf(cuts, dayAt(at, grid.zone)), first)
+}

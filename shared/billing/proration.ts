@@ -1,0 +1,46 @@
+// What share of a full charge a partial period owes, and how a price of one cadence reads on another (4.4, 3.3).
+import type { Decimal } from '../decimal.ts'
+import { type Interval, intersect } from '../time.ts'
+import { addFractions, type Fraction, fraction, NOTHING, timesFraction } from './fraction.ts'
+import {
+  type BillingPeriod,
+  billingPeriods,
+  localDays,
+  type PeriodGrid,
+  type PeriodLength,
+  stepOf,
+  type Zone,
+} from './periods.ts'
+
+/** Covered local days ÷ local days of the full period. */
+export const periodShare = (period: Pick<BillingPeriod, 'coveredDays' | 'fullDays'>): Fraction =>
+  fraction(period.coveredDays, period.fullDays)
+
+/** The share of `full` that `part` covers (seats, discounts, commitments that start or end inside a period). */
+export function shareOf(part: Interval, full: Interval, zone: Zone): Fraction {
+  const covered = intersect(part, full)
+  const days = localDays(full, zone)
+  // A period inside one local day has no day to count; it is owed whole or not at all.
+  if (days === 0) return covered ? fraction(1, 1) : NOTHING
+  return covered ? fraction(localDays(covered, zone), days) : NOTHING
+}
+
+/** A full charge reduced to its share, exact: multiplied before divided, never rounded to money here. */
+export const prorate = (full: Decimal, share: Fraction): Decimal => timesFraction(full, share)
+
+/**
+ * How many prices per `pricing` period make one `billing` period: 150 a month on a quarter is 3, 1200 a year on a
+ * quarter 1/4. Within months and years, and within days and weeks, the ratio of the lengths. Across the two families
+ * by the days of the actual periods: 10 a week on a month of 31 days is 31/7; 300 a month on a week sums each day's
+ * part of the month it lies in, so a year of weeks owes what its days of months owe. `full` is the full billing period.
+ */
+export function pricingScale(pricing: PeriodLength, billing: PeriodLength, full: Interval, grid: PeriodGrid): Fraction {
+  const price = stepOf(pricing)
+  const bill = stepOf(billing)
+  if (price.unit === bill.unit) return fraction(bill.size, price.size)
+  if (price.unit === 'days') return fraction(localDays(full, grid.zone), price.size)
+  let scale = NOTHING
+  for (const period of billingPeriods({ ...grid, length: pricing }, full))
+    scale = addFractions(scale, periodShare(period))
+  return scale
+}

@@ -1,0 +1,135 @@
+// Standard rates of consumption taxes, dated [from, to). Only what was in force from 2021 on is claimed: an earlier day
+// has no rate. Sources: for the EU the European Commission's Taxes in Europe Database and "VAT rates applied in the
+// Member States"; GB: HMRC VAT Notice 700 and gov.uk/vat-rates; CA: Canada Revenue Agency "GST/HST rates", Revenu Québec
+// and the finance ministries of BC, SK and MB; AU: Australian Taxation Office "GST". Reduced rates are not modelled.
+import { type Decimal, decimal } from '../decimal.ts'
+import type { LocalDate } from './periods.ts'
+
+type DatedRate = { readonly from: string; readonly to?: string; readonly percentage: string }
+
+const SINCE = '2021-01-01'
+const unchanged = (percentage: string): readonly DatedRate[] => [{ from: SINCE, percentage }]
+/** Successive rates: each holds from its day until the next one's. */
+const successive = (...rates: readonly (readonly [from: string, percentage: string])[]): readonly DatedRate[] =>
+  rates.map(([from, percentage], index) => {
+    const to = rates[index + 1]?.[0]
+    return to === undefined ? { from, percentage } : { from, to, percentage }
+  })
+
+const EU_STANDARD_RATES: Readonly<Record<string, readonly DatedRate[]>> = {
+  AT: unchanged('20'),
+  BE: unchanged('21'),
+  BG: unchanged('20'),
+  CY: unchanged('19'),
+  CZ: unchanged('21'),
+  DE: unchanged('19'), // the reduction to 16 % ended on 31 December 2020
+  DK: unchanged('25'),
+  EE: successive([SINCE, '20'], ['2024-01-01', '22'], ['2025-07-01', '24']),
+  ES: unchanged('21'),
+  FI: successive([SINCE, '24'], ['2024-09-01', '25.5']),
+  FR: unchanged('20'),
+  GR: unchanged('24'),
+  HR: unchanged('25'),
+  HU: unchanged('27'),
+  IE: successive([SINCE, '21'], ['2021-03-01', '23']),
+  IT: unchanged('22'),
+  LT: unchanged('21'),
+  LU: successive([SINCE, '17'], ['2023-01-01', '16'], ['2024-01-01', '17']),
+  LV: unchanged('21'),
+  MT: unchanged('18'),
+  NL: unchanged('21'),
+  PL: unchanged('23'),
+  PT: unchanged('23'),
+  RO: successive([SINCE, '19'], ['2025-08-01', '21']),
+  SE: unchanged('25'),
+  SI: unchanged('22'),
+  SK: successive([SINCE, '20'], ['2025-01-01', '23']),
+}
+
+const OTHER_STANDARD_RATES: Readonly<Record<string, readonly DatedRate[]>> = {
+  AU: unchanged('10'),
+  GB: unchanged('20'),
+}
+
+/** The country codes of the European Union's members. */
+export const isEuMember = (country: string): boolean => Object.hasOwn(EU_STANDARD_RATES, country)
+
+const rateOn = (rates: readonly DatedRate[], on: LocalDate): Decimal | null => {
+  const rate = rates.find(({ from, to }) => from <= on && (to === undefined || on < to))
+  return rate ? decimal(rate.percentage) : null
+}
+
+/** Per cent of the standard rate of an EU member, GB or AU on a day, or null when none is known. */
+export function standardRate(country: string, on: LocalDate): Decimal | null {
+  const table = isEuMember(country) ? EU_STANDARD_RATES : OTHER_STANDARD_RATES
+  const rates = Object.hasOwn(table, country) ? table[country] : undefined
+  return rates ? rateOn(rates, on) : null
+}
+
+/** Tax id types that show a Canadian seller collects a province's own tax. */
+export type CanadianTaxIdType = 'CA_GST_HST' | 'CA_PST' | 'CA_PST_BC' | 'CA_PST_MB' | 'CA_PST_SK' | 'CA_QST'
+type ProvinceTax = {
+  readonly name: 'GST' | 'HST' | 'PST' | 'RST' | 'QST'
+  /** Collected only by a seller that holds one of these; absent, every Canadian seller collects it. */
+  readonly needs?: readonly CanadianTaxIdType[]
+  readonly rates: readonly DatedRate[]
+}
+
+const GST: ProvinceTax = { name: 'GST', rates: unchanged('5') }
+const hst = (rates: readonly DatedRate[]): readonly ProvinceTax[] => [{ name: 'HST', rates }]
+
+const PROVINCE_TAXES: Readonly<Record<string, readonly ProvinceTax[]>> = {
+  AB: [GST],
+  BC: [GST, { name: 'PST', needs: ['CA_PST_BC', 'CA_PST'], rates: unchanged('7') }],
+  MB: [GST, { name: 'RST', needs: ['CA_PST_MB', 'CA_PST'], rates: unchanged('7') }],
+  NB: hst(unchanged('15')),
+  NL: hst(unchanged('15')),
+  NS: hst(successive([SINCE, '15'], ['2025-04-01', '14'])),
+  NT: [GST],
+  NU: [GST],
+  ON: hst(unchanged('13')),
+  PE: hst(unchanged('15')),
+  QC: [GST, { name: 'QST', needs: ['CA_QST'], rates: unchanged('9.975') }],
+  SK: [GST, { name: 'PST', needs: ['CA_PST_SK', 'CA_PST'], rates: unchanged('6') }],
+  YT: [GST],
+}
+
+const PROVINCE_NAMES: Readonly<Record<string, string>> = {
+  ALBERTA: 'AB',
+  'BRITISH COLUMBIA': 'BC',
+  MANITOBA: 'MB',
+  'NEW BRUNSWICK': 'NB',
+  'NEWFOUNDLAND AND LABRADOR': 'NL',
+  'NOVA SCOTIA': 'NS',
+  'NORTHWEST TERRITORIES': 'NT',
+  NUNAVUT: 'NU',
+  ONTARIO: 'ON',
+  'PRINCE EDWARD ISLAND': 'PE',
+  QUEBEC: 'QC',
+  QUÉBEC: 'QC',
+  SASKATCHEWAN: 'SK',
+  YUKON: 'YT',
+}
+
+/** The two-letter code of a Canadian province from a code, an ISO 3166-2 code or a name; null when it is none. */
+export function canadianProvince(text: string | null): string | null {
+  const upper = (text ?? '').trim().toUpperCase()
+  const code = PROVINCE_NAMES[upper] ?? upper.replace(/^CA-/, '')
+  return Object.hasOwn(PROVINCE_TAXES, code) ? code : null
+}
+
+/** The taxes a Canadian seller with these tax ids collects in a province; null when a rate is not known for the day. */
+export function canadianRates(
+  province: string,
+  taxIdTypes: readonly string[],
+  on: LocalDate,
+): { name: string; percentage: Decimal }[] | null {
+  const taxes = (PROVINCE_TAXES[province] ?? []).filter(tax => tax.needs?.some(id => taxIdTypes.includes(id)) ?? true)
+  const rates: { name: string; percentage: Decimal }[] = []
+  for (const tax of taxes) {
+    const percentage = rateOn(tax.rates, on)
+    if (percentage === null) return null
+    rates.push({ name: tax.name, percentage })
+  }
+  return rates
+}

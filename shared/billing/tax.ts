@@ -1,0 +1,226 @@
+// Which tax an invoice carries: one decision for its STANDARD items, and what each tax category makes of it (5.5).
+import { type Decimal, decimal, sum, ZERO } from '../decimal.ts'
+import { type Fraction, WHOLE } from './fraction.ts'
+import type { LocalDate } from './periods.ts'
+import { canadianProvince, canadianRates, isEuMember, standardRate } from './tax-rates.ts'
+
+export const TAX_CATEGORIES = ['STANDARD', 'NO_TAX', 'EXEMPT'] as const
+export type TaxCategory = (typeof TAX_CATEGORIES)[number]
+
+/** Who supplies, for tax: the billing entity, or the customer on a self-billing invoice. */
+export type TaxSeller = {
+  /** ISO 3166 alpha-2 of the registered address. */
+  readonly country: string
+  /** Countries of further tax registrations. */
+  readonly registeredIn: readonly string[]
+  readonly taxIdTypes: readonly string[]
+  readonly applyLocalVatForMissingTaxId: boolean
+}
+
+export type TaxBuyer = {
+  readonly country: string
+  /** State or province, as code or name; only Canada looks at it. */
+  readonly region: string | null
+  readonly kind: 'ORGANIZATION' | 'INDIVIDUAL'
+  /** UNKNOWN: an id was given that nobody could check; it counts as given. NOT_VALID counts as missing. */
+  readonly taxId: 'VALID' | 'UNKNOWN' | 'NOT_VALID' | 'MISSING'
+  readonly taxExempt: boolean
+  readonly taxExemptNote: string | null
+}
+
+export type TaxQuestion = {
+  readonly seller: TaxSeller
+  readonly buyer: TaxBuyer
+  /** The day whose rates hold: the invoice date. */
+  readonly on: LocalDate
+  readonly billingType: 'DEFAULT' | 'SELF_BILLING'
+  /** `sales_tax_percentage` of the invoice or subscription. */
+  readonly salesTaxPercentage: Decimal | null
+  /** The part of STANDARD amounts that is taxed; absent, all of it. From a tax provider's partial exemption. */
+  readonly taxableShare?: Fraction
+}
+
+export type TaxTreatment =
+  | 'LOCAL_RATE'
+  | 'BUYER_COUNTRY_RATE'
+  | 'SELLER_COUNTRY_RATE'
+  | 'SALES_TAX'
+  | 'REVERSE_CHARGE'
+  | 'EXPORT'
+  | 'BUYER_EXEMPT'
+  | 'NOT_COVERED'
+
+export type TaxNoteCode =
+  | 'REVERSE_CHARGE'
+  | 'EXPORT'
+  | 'TAX_EXEMPT'
+  | 'NO_TAX'
+  | 'EXEMPT'
+  | 'PARTIALLY_EXEMPT'
+  | 'SELF_BILLING_UK_DOMESTIC'
+export type TaxNote = { readonly code: TaxNoteCode; readonly text: string }
+export type TaxRate = { readonly name: string; readonly percentage: Decimal }
+
+export type TaxDecided = {
+  readonly kind: 'DECIDED'
+  readonly treatment: TaxTreatment
+  /** The taxes of STANDARD items, several for Canada; empty means 0 %. */
+  readonly rates: readonly TaxRate[]
+  readonly taxableShare: Fraction
+  /** Why STANDARD items carry no tax, when they carry none. */
+  readonly notes: readonly TaxNote[]
+  /** Notes about the invoice as a whole. */
+  readonly invoiceNotes: readonly TaxNote[]
+  /** The country of the registration the tax is charged under, when it is not the registered address. */
+  readonly usedRegistration: string | null
+}
+/** A figure without which no tax can be decided. `field` names it as the contract does. */
+export type TaxDecision = TaxDecided | { readonly kind: 'INCOMPLETE'; readonly field: string; readonly message: string }
+
+const note = (code: TaxNoteCode, text: string): readonly TaxNote[] => [{ code, text }]
+const REVERSE_CHARGE = note(
+  'REVERSE_CHARGE',
+  'Reverse charge: VAT to be accounted for by the recipient (Article 196 of Council Directive 2006/112/EC).',
+)
+const EXPORT = note('EXPORT', 'No tax charged: supplied to a customer outside the tax territory of the seller.')
+const NO_TAX = note('NO_TAX', 'Not subject to tax.')
+const EXEMPT = note('EXEMPT', 'Exempt from tax.')
+const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially exempt supply.')
+const SELF_BILLING_UK = note('SELF_BILLING_UK_DOMESTIC', 'The VAT shown is your output tax due to HMRC.')
+
+type Ruling = Pick<TaxDecided, 'treatment' | 'rates'> & Partial<Pick<TaxDecided, 'notes' | 'usedRegistration'>>
+type Answer = Ruling | Extract<TaxDecision, { kind: 'INCOMPLETE' }>
+
+const incomplete = (field: string, message: string): Answer => ({ kind: 'INCOMPLETE', field, message })
+const isVatCountry = (country: string): boolean => country === 'GB' || isEuMember(country)
+
+/** The standard rate of `country`, or what is missing: an invoice dated before the table starts must say so. */
+function rateOf(country: string, name: string, treatment: TaxTreatment, question: TaxQuestion): Answer {
+  const percentage = standardRate(country, question.on)
+  if (percentage === null) return incomplete('invoice_date', `No rate is known for ${country} on ${question.on}.`)
+  return { treatment, rates: [{ name, percentage }] }
+}
+
+/** An individual is taxed where they live once the seller is registered there; both lie in the EU or GB. */
+function registrationRate(question: TaxQuestion): Answer | null {
+  const { seller, buyer } = question
+  if (buyer.kind !== 'INDIVIDUAL' || !isVatCountry(buyer.country)) return null
+  if (!seller.registeredIn.includes(buyer.country)) return null
+  const answer = rateOf(buyer.country, 'VAT', 'BUYER_COUNTRY_RATE', question)
+  return 'kind' in answer ? answer : { ...answer, usedRegistration: buyer.country }
+}
+
+/** Seller in the EU or GB: local rate at home; inside the EU by who buys; elsewhere an export. */
+function europeanRule(question: TaxQuestion): Answer {
+  const { seller, buyer } = question
+  if (seller.country === buyer.country) return rateOf(seller.country, 'VAT', 'LOCAL_RATE', question)
+  const registered = registrationRate(question)
+  if (registered) return registered
+  if (!isEuMember(seller.country) || !isEuMember(buyer.country)) return exportRule(question)
+  if (buyer.kind === 'INDIVIDUAL') return rateOf(seller.country, 'VAT', 'SELLER_COUNTRY_RATE', question)
+  const hasTaxId = buyer.taxId === 'VALID' || buyer.taxId === 'UNKNOWN'
+  if (!hasTaxId && seller.applyLocalVatForMissingTaxId) {
+    return rateOf(seller.country, 'VAT', 'SELLER_COUNTRY_RATE', question)
+  }
+  return { treatment: 'REVERSE_CHARGE', rates: [], notes: REVERSE_CHARGE }
+}
+
+const givenSalesTax = (percentage: Decimal): Ruling => ({
+  treatment: 'SALES_TAX',
+  rates: percentage.eq(ZERO) ? [] : [{ name: 'Sales tax', percentage }],
+})
+
+/** Across a border: nothing, unless one side is in the US and the invoice gives a percentage. */
+function exportRule({ seller, buyer, salesTaxPercentage }: TaxQuestion): Answer {
+  const touchesUs = seller.country === 'US' || buyer.country === 'US'
+  if (touchesUs && salesTaxPercentage !== null) return givenSalesTax(salesTaxPercentage)
+  return { treatment: 'EXPORT', rates: [], notes: EXPORT }
+}
+
+function canadianRule(question: TaxQuestion): Answer {
+  const province = canadianProvince(question.buyer.region)
+  if (province === null) {
+    return incomplete('registered_address.state', 'Canadian tax needs the province of the customer.')
+  }
+  const rates = canadianRates(province, question.seller.taxIdTypes, question.on)
+  if (rates === null) return incomplete('invoice_date', `No rate is known for Canada on ${question.on}.`)
+  return { treatment: 'LOCAL_RATE', rates }
+}
+
+/** Seller and buyer in one country outside the EU and GB. */
+function domesticRule(question: TaxQuestion): Answer {
+  const { seller, salesTaxPercentage } = question
+  switch (seller.country) {
+    case 'US':
+      return salesTaxPercentage === null
+        ? incomplete('sales_tax_percentage', 'Between two parties in the US sales_tax_percentage must be given.')
+        : givenSalesTax(salesTaxPercentage)
+    case 'CA':
+      return canadianRule(question)
+    case 'AU':
+      return rateOf('AU', 'GST', 'LOCAL_RATE', question)
+    default:
+      // No rule is kept for this country; a percentage on the invoice is the seller's own and is used as given.
+      return salesTaxPercentage === null ? { treatment: 'NOT_COVERED', rates: [] } : givenSalesTax(salesTaxPercentage)
+  }
+}
+
+function ruleFor(question: TaxQuestion): Answer {
+  const { seller, buyer } = question
+  if (buyer.kind === 'ORGANIZATION' && buyer.taxExempt) {
+    const text = buyer.taxExemptNote ?? 'The customer is exempt from tax.'
+    return { treatment: 'BUYER_EXEMPT', rates: [], notes: note('TAX_EXEMPT', text) }
+  }
+  if (isVatCountry(seller.country)) return europeanRule(question)
+  return seller.country === buyer.country ? domesticRule(question) : exportRule(question)
+}
+
+/** The tax of an invoice's STANDARD items, or the figure that is missing to decide it. Semantics 5.5. */
+export function decideTax(question: TaxQuestion): TaxDecision {
+  const answer = ruleFor(question)
+  if ('kind' in answer) return answer
+  const { seller, buyer, billingType } = question
+  const ukSelfBilling = billingType === 'SELF_BILLING' && seller.country === 'GB' && buyer.country === 'GB'
+  return {
+    kind: 'DECIDED',
+    treatment: answer.treatment,
+    rates: answer.rates,
+    taxableShare: answer.rates.length === 0 ? WHOLE : (question.taxableShare ?? WHOLE),
+    notes: answer.notes ?? [],
+    invoiceNotes: ukSelfBilling ? SELF_BILLING_UK : [],
+    usedRegistration: answer.usedRegistration ?? null,
+  }
+}
+
+/** The tax of one category: the decision for STANDARD, always nothing for the other two, each with its reason. */
+export type CategoryTax = {
+  readonly name: string
+  /** The sum of its rates. */
+  readonly percentage: Decimal
+  readonly rates: readonly TaxRate[]
+  readonly taxableShare: Fraction
+  readonly notes: readonly TaxNote[]
+  /** Notes on the untaxed rest of a partial exemption. */
+  readonly restNotes: readonly TaxNote[]
+}
+
+export function taxOfCategory(decision: TaxDecided, category: TaxCategory): CategoryTax {
+  const untaxed = { percentage: ZERO, rates: [], taxableShare: WHOLE, restNotes: [] }
+  if (category === 'NO_TAX') return { ...untaxed, name: 'No tax', notes: NO_TAX }
+  if (category === 'EXEMPT') return { ...untaxed, name: 'Exempt', notes: EXEMPT }
+  const { rates, taxableShare, notes } = decision
+  const name = rates.map(rate => rate.name).join(' + ') || 'No tax'
+  const percentage = sum(rates.map(rate => rate.percentage))
+  return { name, percentage, rates, taxableShare, notes, restNotes: PARTIALLY_EXEMPT }
+}
+
+/** A decision of one plain rate, for invoices whose tax a person or a provider gave. Per cent, "21" is 21 %. */
+export const taxAtRate = (name: string, percentage: string, taxableShare: Fraction = WHOLE): TaxDecided => ({
+  kind: 'DECIDED',
+  treatment: 'SALES_TAX',
+  rates: decimal(percentage).eq(ZERO) ? [] : [{ name, percentage: decimal(percentage) }],
+  taxableShare,
+  notes: [],
+  invoiceNotes: [],
+  usedRegistration: null,
+})

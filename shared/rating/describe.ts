@@ -1,0 +1,34 @@
+// Says in words how a charge came about: one sentence fragment a piece, for the description of price details.
+import { ONE, plain } from '../decimal.ts'
+import type { Charge, Piece } from './price.ts'
+
+const BOUND_NAMES = {
+  MINIMUM_NUMBER: 'minimum number',
+  MAXIMUM_NUMBER: 'maximum number',
+  MINIMUM_AMOUNT: 'minimum amount',
+  MAXIMUM_AMOUNT: 'maximum amount',
+} as const
+
+/** One term in words: `2 × 0.1 EUR`, `3450 ÷ 1000 × 0.015 EUR`, `1.4 % of 3000 EUR`, `12 events × 0.25 EUR`. */
+export function describePiece(piece: Piece, currency: string): string {
+  switch (piece.kind) {
+    case 'FIXED':
+      return `fixed ${plain(piece.quantity)} ${currency}`
+    case 'UNITS':
+      return `${plain(piece.units)}${piece.blockSize.eq(ONE) ? '' : ` ÷ ${plain(piece.blockSize)}`} × ${plain(piece.price)} ${currency}`
+    case 'PERCENTAGE':
+      return `${plain(piece.percentage)} % of ${plain(piece.base)} ${currency}`
+    case 'EVENTS':
+      return `${plain(piece.events)} events${piece.blockSize.eq(ONE) ? '' : ` ÷ ${plain(piece.blockSize)}`} × ${plain(piece.price)} ${currency}`
+    case 'BOUND':
+      return `${BOUND_NAMES[piece.bound]} ${plain(piece.limit)} ${currency}`
+  }
+}
+
+/** A charge in words: its terms, and the limit that replaced their sum: `2 × 0.1 EUR → minimum amount 10 EUR`. */
+export const describeCharge = (charge: Charge, currency: string): string =>
+  charge.pieces
+    .map(
+      (piece, index) => `${index === 0 ? '' : piece.kind === 'BOUND' ? ' → ' : ' + '}${describePiece(piece, currency)}`,
+    )
+    .join('')

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { decimal, plain } from '../decimal.ts'
+import {
+  BANDS_MAX,
+  type BandInput,
+  currencyOfBands,
+  type PriceConfigInput,
+  parsePriceConfig,
+} from './parse-price-config.ts'
+import { numberVolume } from './price.ts'
+import { rate } from './rate.ts'
+
+const eur = (quantity: string): { quantity: string; currency: string } => ({ quantity, currency: 'EUR' })
+const up = (number: string): BandInput['tier_top_bound'] => ({ number })
+const numbers = { metric: 'NUMBER' } as const
+const money = { metric: 'AMOUNT' } as const
+
+test('a tiered price on the wire rates as it reads', () => {
+  const reading = parsePriceConfig(
+    {
+      pricing_type: 'TIERED',
+      bands: [
+        { tier_top_bound: up('1000'), amount: eur('0.10'), percentage: null },
+        { tier_top_bound: up('10000'), amount: eur('0.08') },
+        { amount: eur('0.05'), block_size: { number: '1' } },
+      ],
+    },
+    numbers,
+  )
+  if (reading.kind === 'fault') throw new Error(reading.fault.message)
+  expect(reading.config.currency).toBe('EUR')
+  expect(plain(rate(reading.config, numberVolume(decimal('12000'))).total.quantity)).toBe('920')
+})
+
+test('NONE needs no band', () => {
+  expect(parsePriceConfig({ pricing_type: 'NONE' }, numbers).kind).toBe('ok')
+})
+
+test('the first amount names the currency', () => {
+  expect(currencyOfBands([{ percentage: '1' }, { fixed_amount: { quantity: '1', currency: 'USD' } }])).toBe('USD')
+  expect(currencyOfBands(null)).toBeNull()
+})
+
+const flat = (band: BandInput): PriceConfigInput => ({ pricing_type: 'FLAT', bands: [band] })
+const tiered = (...bands: BandInput[]): PriceConfigInput => ({ pricing_type: 'TIERED', bands })
+
+describe('a price that cannot be billed is refused by its field', () => {
+  const faults: readonly [string, PriceConfigInput, { metric: 'NUMBER' | 'AMOUNT'; currency?: string }][] = [
+    ['pricing_type', { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1') }] }, numbers],
+    ['pricing_type', { pricing_type: 'PASS_THROUGH' }, money],
+    ['bands', { pricing_type: 'FLAT', bands: [] }, numbers],
+    ['bands', { pricing_type: 'TIERED' }, numbers],
+    ['bands', { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }, { fixed_amount: eur('1') }] }, numbers],
+    [
+      'bands',
+      tiered(...Array.from({ length: BANDS_MAX + 1 }, (_, at) => ({ tier_top_bound: up(`${at + 1}`) }))),
+      numbers,
+    ],
+    ['bands.0.amount.quantity', flat({ amount: eur('1e3') }), numbers],
+    ['bands.0.amount.currency', flat({ amount: eur('1') }), { metric: 'NUMBER', currency: 'USD' }],
+    [
+      'bands.0.fixed_amount.currency',
+      flat({ amount: eur('1'), fixed_amount: { quantity: '1', currency: 'USD' } }),
+      numbers,
+    ],
+    ['bands.0.credits', flat({ credits: { quantity: '1', credit_type_id: 'ctyp_x' } }), numbers],
+    ['bands.0.percentage', flat({ percentage: '1.4' }), numbers],
+    ['bands.0.percentage', { pricing_type: 'STAIR_STEP', bands: [{ percentage: '1', fixed_amount: eur('1') }] }, money],
+    ['bands.0.block_size', flat({ amount: eur('1'), block_size: { number: '0' } }), numbers],
+    ['bands.0.block_size', flat({ amount: eur('1'), block_size: { number: '1', count: '1' } }), numbers],
+    ['bands.0.maximum_amount', flat({ minimum_amount: eur('2'), maximum_amount: eur('1') }), numbers],
+    ['bands.0.maximum_number', flat({ minimum_number: '2', maximum_number: '1' }), numbers],
+    ['bands.0.minimum_number', tiered({ amount: eur('1'), minimum_number: '2' }), numbers],
+    ['bands.0.tier_top_bound', flat({ amount: eur('1'), tier_top_bound: up('10') }), numbers],
+    ['bands.0.tier_top_bound', tiered({ amount: eur('1') }, { amount: eur('1') }), numbers],
+    ['bands.0.tier_top_bound', tiered({ tier_top_bound: up('0') }, {}), numbers],
+    ['bands.1.tier_top_bound', tiered({ tier_top_bound: up('10') }, { tier_top_bound: up('10') }, {}), numbers],
+    ['bands.1.tier_top_bound', tiered({ tier_top_bound: up('10') }, { tier_top_bound: up('20') }), numbers],
+    ['bands.0.tier_top_bound.count', tiered({ tier_top_bound: { count: '1' } }, {}), numbers],
+    ['bands.0.tier_top_bound.amount', tiered({ tier_top_bound: { amount: eur('1') } }, {}), numbers],
+    ['bands.0.amount', { pricing_type: 'FIXED', bands: [{ amount: eur('1'), fixed_amount: eur('1') }] }, numbers],
+    ['bands.0.fixed_amount', { pricing_type: 'STAIR_STEP', bands: [{}] }, numbers],
+  ]
+  test.each(faults)('%s in %o', (field, input, context) => {
+    const reading = parsePriceConfig(input, context)
+    expect(reading.kind === 'fault' && reading.fault.field).toBe(field)
+  })
+})
