@@ -7,6 +7,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['**/*.test.ts'],
           exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', 'node_modules/**', 'dist/**'],
         },
@@ -14,6 +15,8 @@ export default defineConfig({
       {
         test: {
           name: 'it',
+          // Projects that differ in workers run one after the other; the quick one first.
+          sequence: { groupOrder: 1 },
           include: ['**/*.it.test.ts', '**/*.fault.test.ts'],
           exclude: ['node_modules/**', 'dist/**'],
           globalSetup: ['shared/testing/global-setup.ts'],

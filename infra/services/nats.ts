@@ -1,0 +1,80 @@
+// The embedded NATS service: a real nats-server with JetStream on disk, on the loopback interface.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { type Service, startChild, waitUntilReady } from './child.ts'
+import type { ServiceOptions } from './clickhouse.ts'
+import { findNatsServer, natsVersion } from './nats-binary.ts'
+
+export type NatsService = Service & {
+  readonly version: string
+  /** True when a message is on the disk before it is acked; false when it may still be in the page cache. */
+  readonly syncAlways: boolean
+}
+
+const READY_TIMEOUT_MS = 60_000
+
+/** `sync_interval` came with 2.10; an older server refuses a configuration that has it. */
+export function supportsSyncAlways(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 2 || (major === 2 && minor >= 10)
+}
+
+/** The server's configuration. Loopback only: without accounts, whoever reaches the port may publish. */
+export const natsConfiguration = (dataDir: string, port: number, syncAlways: boolean): string => `
+host: 127.0.0.1
+port: ${port}
+server_name: millrace-embedded
+jetstream {
+  store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}
+${syncAlways ? '  sync_interval: always\n' : ''}}
+`
+
+// The server greets with an INFO line once it takes clients, which is after its streams are recovered.
+function greeting(port: number): Promise<string | null> {
+  return new Promise(resolve => {
+    const socket = connect({ host: '127.0.0.1', port })
+    const settle = (missing: string | null) => {
+      socket.destroy()
+      resolve(missing)
+    }
+    socket.setTimeout(2_000, () => settle('no greeting within 2 s'))
+    socket.once('error', error => settle(error.message))
+    socket.once('data', data => {
+      const text = data.toString('utf8')
+      if (!text.startsWith('INFO ')) settle('what answers is not a NATS server')
+      else settle(/"jetstream"\s*:\s*true/.test(text) ? null : 'JetStream is not up yet')
+    })
+  })
+}
+
+/** Starts nats-server, finding or installing it first, and waits until it takes clients. */
+export async function startNats({ dataDir, port, log, signal }: ServiceOptions): Promise<NatsService> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const binary = await findNatsServer(log)
+  const version = await natsVersion(binary)
+  const syncAlways = supportsSyncAlways(version)
+  const configFile = join(dataDir, 'nats.conf')
+  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways), { mode: 0o600 })
+  const child = await startChild({
+    name: 'NATS',
+    command: binary,
+    args: ['-c', configFile],
+    port,
+    pidFile: join(dataDir, 'server.pid.json'),
+    logFile: join(dataDir, 'server.log'),
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 20_000,
+  })
+  try {
+    await waitUntilReady(child, { timeoutMs: READY_TIMEOUT_MS, signal }, () => greeting(port))
+  } catch (error) {
+    await child.kill()
+    throw error
+  }
+  const meaning = syncAlways
+    ? 'fsynced before ack'
+    : 'an ack means in the page cache: it outlives a crash of the process, not a power cut; nats-server 2.10 or newer fsyncs first'
+  log(`NATS ${version} answers on port ${port} (${meaning})`)
+  return { url: `nats://127.0.0.1:${port}`, version, syncAlways, child, stop: () => child.stop() }
+}

@@ -1,0 +1,58 @@
+// What one start is made of: where it keeps its data, which services it brings itself, and who listens where.
+import { resolve } from 'node:path'
+import { loadConfig } from '../../shared/config.ts'
+import { PROJECT_ROOT } from '../services/project.ts'
+import type { Addresses } from './accounts.ts'
+
+/** Offsets from PORT_BASE. */
+export const PORTS = {
+  api: 0,
+  identity: 1,
+  ingest: 2,
+  aggregator: 3,
+  worker: 4,
+  clickhouse: 5,
+  postgres: 6,
+  nats: 7,
+} as const
+
+export type ServiceUrls = { readonly databaseUrl: string; readonly natsUrl: string; readonly clickhouseUrl: string }
+
+export type Settings = {
+  readonly dataDir: string
+  readonly host: string
+  readonly clickhouseDatabase: string
+  /** Services that run elsewhere; null: the embedded one is started. */
+  readonly external: { readonly [Name in keyof ServiceUrls]: string | null }
+  readonly addresses: Addresses
+  port(name: keyof typeof PORTS): number
+}
+
+/** Reads and checks the environment. Throws one error that lists every fault. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const given = (name: 'DATABASE_URL' | 'NATS_URL' | 'CLICKHOUSE_URL'): string | null =>
+    env[name] ? loadConfig(env, [name])[name] : null
+  const config = loadConfig(env, ['DATA_DIR', 'PORT_BASE', 'HOST', 'CLICKHOUSE_DATABASE', 'BASE_URL', 'LOG_LEVEL'])
+  const port = (name: keyof typeof PORTS) => config.PORT_BASE + PORTS[name]
+  // An address to listen on is not always one to call.
+  const reachable = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
+  const urlOf = (name: keyof typeof PORTS) => `http://${reachable}:${port(name)}`
+  const baseUrl = config.BASE_URL ?? urlOf('api')
+  return {
+    dataDir: resolve(PROJECT_ROOT, config.DATA_DIR),
+    host: config.HOST,
+    clickhouseDatabase: config.CLICKHOUSE_DATABASE,
+    external: {
+      databaseUrl: given('DATABASE_URL'),
+      natsUrl: given('NATS_URL'),
+      clickhouseUrl: given('CLICKHOUSE_URL'),
+    },
+    addresses: {
+      base_url: baseUrl,
+      identity_url: urlOf('identity'),
+      ingest_url: urlOf('ingest'),
+      console_url: `${baseUrl}/console`,
+    },
+    port,
+  }
+}

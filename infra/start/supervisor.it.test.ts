@@ -1,0 +1,159 @@
+// The supervisor over real child processes.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { freePort, startChild, waitUntilReady } from '../services/child.ts'
+import { identify, isRunning, readPidFile, writePidFile } from '../services/pid-file.ts'
+import { lockDataDir } from './lock.ts'
+import { createSupervisor, type RestartPolicy, type Unit } from './supervisor.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'millrace-supervisor-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const QUICK: RestartPolicy = { firstDelayMs: 20, delayMsMax: 50, deathsMax: 3, windowMs: 60_000 }
+const journal = join(scratch, 'journal')
+const written = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n') : [])
+
+/** A child that notes its start and its orderly end, and listens so that its port is taken. */
+const script = (name: string) => `
+  const { appendFileSync } = require('node:fs')
+  const note = text => appendFileSync(${JSON.stringify(journal)}, text + '\\n')
+  process.on('SIGTERM', () => { note('end ${name}'); process.exit(0) })
+  require('node:http').createServer((_q, r) => r.end('ok')).listen(Number(process.env.PORT), '127.0.0.1', () => note('begin ${name}'))
+`
+
+async function unit(name: string, source = script(name)): Promise<Unit & { pidFile: string }> {
+  const port = await freePort()
+  const pidFile = join(scratch, `${name}.json`)
+  return {
+    name,
+    pidFile,
+    start: async signal => {
+      const child = await startChild({
+        name,
+        command: process.execPath,
+        args: ['-e', source],
+        env: { ...process.env, PORT: String(port) },
+        port,
+        pidFile,
+        logFile: join(scratch, `${name}.log`),
+        stopSignal: 'SIGTERM',
+        stopTimeoutMs: 2_000,
+      })
+      try {
+        await waitUntilReady(child, { timeoutMs: 5_000, signal }, async () =>
+          (await fetch(`http://127.0.0.1:${port}`).catch(() => null)) ? null : 'no answer',
+        )
+      } catch (error) {
+        await child.stop()
+        throw error
+      }
+      return child
+    },
+  }
+}
+
+const pidOf = (file: string) => readPidFile(file)?.pid ?? 0
+
+describe('the supervisor', () => {
+  test('stops in the reverse order of the start and leaves nothing running', async () => {
+    rmSync(journal, { force: true })
+    const supervisor = createSupervisor(() => {}, QUICK)
+    const units = [await unit('one'), await unit('two'), await unit('three')]
+    for (const each of units) await supervisor.start([each])
+    const identities = units.map(each => identify(pidOf(each.pidFile)))
+    await supervisor.stop()
+    expect(written()).toEqual(['begin one', 'begin two', 'begin three', 'end three', 'end two', 'end one'])
+    expect(identities.every(identity => identity !== null && !isRunning(identity))).toBe(true)
+    expect(units.some(each => existsSync(each.pidFile))).toBe(false)
+  })
+
+  test('a child that dies is reported and started again', async () => {
+    const lines: string[] = []
+    const supervisor = createSupervisor(line => lines.push(line), QUICK)
+    const one = await unit('dies')
+    await supervisor.start([one])
+    const before = pidOf(one.pidFile)
+    process.kill(before, 'SIGKILL')
+    while (!lines.some(line => line.includes('runs again'))) await sleep(20)
+    expect(pidOf(one.pidFile)).not.toBe(before)
+    expect(lines[0]).toContain('dies ended unexpectedly (SIGKILL)')
+    await supervisor.stop()
+  })
+
+  test('a child that keeps dying is given up, with its name', async () => {
+    const supervisor = createSupervisor(() => {}, QUICK)
+    const source = `${script('sick')}; setTimeout(() => process.exit(3), 150)`
+    await supervisor.start([await unit('sick', source)])
+    expect(await supervisor.gaveUp).toMatch(/^sick died 4 times/)
+    await supervisor.stop()
+  })
+
+  test('a child that cannot start fails the start with the end of its log, and the others are stopped', async () => {
+    const supervisor = createSupervisor(() => {}, QUICK)
+    const good = await unit('good')
+    const bad = await unit('bad', "console.error('no such setting'); process.exit(2)")
+    await expect(supervisor.start([good, bad])).rejects.toThrow(/bad ended at once \(code 2\)[\s\S]*no such setting/)
+    await supervisor.stop()
+    expect(existsSync(good.pidFile)).toBe(false)
+  })
+
+  test('a stop while a child is still starting ends that child too', async () => {
+    const supervisor = createSupervisor(() => {}, QUICK)
+    const slow = await unit('slow', 'setInterval(() => {}, 1000)')
+    const started = supervisor.start([slow])
+    const refused = expect(started).rejects.toThrow()
+    while (!existsSync(slow.pidFile)) await sleep(10)
+    const identity = identify(pidOf(slow.pidFile))
+    await supervisor.stop()
+    await refused
+    expect(identity && isRunning(identity)).toBe(false)
+  })
+
+  test('a child that ignores the polite signal is ended all the same', async () => {
+    const supervisor = createSupervisor(() => {}, QUICK)
+    const source = `${script('deaf')}; process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => {})`
+    const deaf = await unit('deaf', source)
+    await supervisor.start([deaf])
+    const identity = identify(pidOf(deaf.pidFile))
+    await supervisor.stop()
+    expect(identity && isRunning(identity)).toBe(false)
+  })
+})
+
+describe('one start per data folder', () => {
+  const holder = () => {
+    const child = spawn('sleep', ['60'])
+    const identity = identify(child.pid ?? 0)
+    if (!identity) throw new Error('sleep did not start')
+    return { child, identity }
+  }
+
+  test('a second start is refused while the first runs, and names it', () => {
+    const folder = join(scratch, 'held')
+    const { child, identity } = holder()
+    writePidFile(join(folder, 'start.lock'), identity)
+    expect(() => lockDataDir(folder)).toThrow(new RegExp(`already running on .* \\(pid ${identity.pid}\\)`))
+    child.kill('SIGKILL')
+  })
+
+  test('the lock of a start that was killed is taken over, also when its pid is another process now', () => {
+    const folder = join(scratch, 'stale')
+    writePidFile(join(folder, 'start.lock'), { pid: process.pid, startedAt: 'another time' })
+    const unlock = lockDataDir(folder)
+    expect(readPidFile(join(folder, 'start.lock'))).toEqual(identify(process.pid))
+    expect(() => lockDataDir(folder)).toThrow('already running')
+    unlock()
+    expect(existsSync(join(folder, 'start.lock'))).toBe(false)
+  })
+
+  test('a lock that is not whole is taken over', () => {
+    const folder = join(scratch, 'torn')
+    lockDataDir(folder)()
+    writeFileSync(join(folder, 'start.lock'), '{"pid":')
+    lockDataDir(folder)()
+  })
+})

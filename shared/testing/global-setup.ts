@@ -1,0 +1,99 @@
+// Real servers for the `it` tests, started once a run: PostgreSQL with a migrated template, and ClickHouse. NATS is
+// cheap and each test starts its own. TEST_DATABASE_URL and TEST_CLICKHOUSE_URL name servers to use instead. A server
+// that cannot be had fails the run.
+import { readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { freePort, type Service } from '../../infra/services/child.ts'
+import { startClickHouse } from '../../infra/services/clickhouse.ts'
+import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../infra/services/pid-file.ts'
+import { startPostgres } from '../../infra/services/postgres.ts'
+import { temporaryFolder } from '../../infra/services/temporary.ts'
+import { migrate } from '../database/migrate.ts'
+import { uniqueName } from './names.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of a superuser, on a database tests do not touch. */
+    databaseUrl: string
+    /** The migrated database tests clone. */
+    databaseTemplate: string
+    clickhouseUrl: string
+  }
+}
+
+const PREFIX = 'millrace-it-'
+const OWNER = 'owner.json'
+const quiet = () => {}
+
+/** Ends the servers of runs that were killed before they could, and removes their data. */
+async function sweepKilledRuns(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter(each => each.startsWith(PREFIX))) {
+    const folder = join(tmpdir(), name)
+    const owner = readPidFile(join(folder, OWNER))
+    if (!owner || isRunning(owner)) continue
+    for (const service of ['postgres', 'clickhouse'])
+      await stopOrphan(join(folder, service, 'server.pid.json'), 'SIGINT')
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function ownFolder(): string {
+  const folder = temporaryFolder(PREFIX)
+  const self = identify(process.pid)
+  if (self) writePidFile(join(folder, OWNER), self)
+  return folder
+}
+
+async function makeTemplate(databaseUrl: string): Promise<string> {
+  const name = `template_${uniqueName()}`
+  await execute(databaseUrl, `CREATE DATABASE ${name}`)
+  const url = new URL(databaseUrl)
+  url.pathname = `/${name}`
+  await migrate(url.href)
+  return name
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await sweepKilledRuns()
+  const folder = ownFolder()
+  const started: Service[] = []
+  const stopAll = async () => {
+    for (const service of started.toReversed()) await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const start = async (service: Promise<Service>): Promise<string> => {
+    const running = await service
+    started.push(running)
+    return running.url
+  }
+  try {
+    const options = async (name: string) => ({ dataDir: join(folder, name), port: await freePort(), log: quiet })
+    const databaseUrl = process.env['TEST_DATABASE_URL'] ?? (await start(startPostgres(await options('postgres'))))
+    const clickhouseUrl =
+      process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
+    const template = await makeTemplate(databaseUrl)
+    project.provide('databaseUrl', databaseUrl)
+    project.provide('databaseTemplate', template)
+    project.provide('clickhouseUrl', clickhouseUrl)
+    return async () => {
+      await execute(databaseUrl, `DROP DATABASE ${template} WITH (FORCE)`)
+      await stopAll()
+    }
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+// A PostgreSQL database for one test file, cloned from the migrated template in some tens of milliseconds.
+import pg from 'pg'
+import { inject } from 'vitest'
+import type {} from './global-setup.ts'
+import { uniqueName } from './names.ts'
+
+export type TestDatabase = {
+  /** Of a superuser; `openDatabase` takes the role it should act in. */
+  readonly url: string
+  drop(): Promise<void>
+}
+
+async function execute(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('databaseUrl') })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A database of its own with the whole schema. Without a server it throws: nothing is ever skipped. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = uniqueName()
+  await execute(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')}`)
+  const url = new URL(inject('databaseUrl'))
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
