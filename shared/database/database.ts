@@ -119,6 +119,9 @@ async function enter(tx: Transaction, tenant: Tenant): Promise<void> {
   )
 }
 
+/** The transaction of a system job. */
+export type SystemTransaction = Transaction
+
 /** The system jobs that may look across tenants. Their role's policies say at what. */
 export type SystemJob =
   | 'load-api-keys'

@@ -1,7 +1,7 @@
 // The one place where a PostgreSQL error code becomes a refusal.
 import { AppError } from '../errors.ts'
 
-type DriverError = Error & { code: string; detail?: string; constraint?: string; table?: string }
+type DriverError = Error & { code: string; detail?: string; constraint?: string; table?: string; column?: string }
 
 function findDriverError(error: unknown): DriverError | null {
   for (let current = error; current instanceof Error; current = current.cause) {
@@ -47,6 +47,14 @@ export function mapDriverError(error: unknown): unknown {
           ...where,
           cause: error,
         })
+  }
+  if (driver.code === '23502') {
+    // A PATCH cleared, or a create left out, what this resource cannot be without.
+    const column = driver.column === undefined ? {} : { field: driver.column }
+    return new AppError('MISSING_FIELD', `${driver.column ?? 'A field'} is required and cannot be empty.`, { ...column, cause: error })
+  }
+  if (driver.code === '23P01') {
+    return new AppError('COULD_NOT_UPDATE_RESOURCE', 'It overlaps another one in time; change its start or its end.', { cause: error })
   }
   if (driver.code === '40001' || driver.code === '40P01') {
     return new AppError('SERVICE_UNAVAILABLE', 'The change met too many concurrent changes; send it again.', {

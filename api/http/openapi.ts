@@ -1,0 +1,18 @@
+// The API description, OpenAPI 3.1, generated from the schemas the routes are declared with.
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+
+export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Millrace',
+      version: '1',
+      description:
+        'Usage-based billing. Errors are `{type, code, field?, message}`; every answer carries `X-REQUEST-ID`. ' +
+        'Any POST takes `Idempotency-Key`, but for event ingestion, whose key is the event reference.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } } },
+    security: [{ apiKey: [] }],
+  },
+})

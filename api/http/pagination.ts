@@ -1,0 +1,92 @@
+// Pages of a list: page and limit in, `{data, page, limit, total_number_of_pages, links}` out (semantics 9.5).
+import Type, { type TSchema } from 'typebox'
+import { AppError } from '../../shared/errors.ts'
+import { formatInstant, instantOf, parseInstant } from '../../shared/time.ts'
+
+export const LIMIT_DEFAULT = 50
+export const LIMIT_MAX = 100
+/** Lists that the interface does not page answer at most this many. */
+export const UNPAGED_MAX = 10_000
+const PAGE_MAX = 1_000_000
+
+export const PageQuery = {
+  page: Type.Optional(Type.String({ pattern: '^[0-9]{1,7}$', description: 'From 1.' })),
+  limit: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,3}$', description: `Default ${LIMIT_DEFAULT}, at most ${LIMIT_MAX}.` }),
+  ),
+}
+
+export const PageOf = (item: TSchema) =>
+  Type.Object({
+    data: Type.Array(item),
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total_number_of_pages: Type.Integer(),
+    links: Type.Object({
+      first: Type.String(),
+      previous: Type.Union([Type.String(), Type.Null()]),
+      current: Type.String(),
+      next: Type.Union([Type.String(), Type.Null()]),
+    }),
+  })
+
+export type Page = { readonly page: number; readonly limit: number }
+
+/** Page and limit from the query's text. Throws INVALID_FIELD outside their bounds. */
+export function pageOf(query: { page?: string; limit?: string }): Page {
+  const page = Number(query.page ?? '1')
+  const limit = Number(query.limit ?? LIMIT_DEFAULT)
+  if (page < 1 || page > PAGE_MAX) throw new AppError('INVALID_FIELD', 'page starts at 1.', { field: 'page' })
+  if (limit < 1 || limit > LIMIT_MAX)
+    throw new AppError('INVALID_FIELD', `limit is from 1 to ${LIMIT_MAX}.`, { field: 'limit' })
+  return { page, limit }
+}
+
+/** The answer of one page. `url` is the request's own, whose other parameters the links keep. */
+export function pageView(url: string, page: Page, data: readonly unknown[], total: number): object {
+  const pages = Math.max(1, Math.ceil(total / page.limit))
+  const link = (number: number): string => {
+    const target = new URL(url, 'http://localhost')
+    target.searchParams.set('page', String(number))
+    target.searchParams.set('limit', String(page.limit))
+    return target.pathname + target.search
+  }
+  return {
+    data,
+    page: page.page,
+    limit: page.limit,
+    total_number_of_pages: pages,
+    links: {
+      first: link(1),
+      previous: page.page > 1 ? link(Math.min(page.page - 1, pages)) : null,
+      current: link(page.page),
+      next: page.page < pages ? link(page.page + 1) : null,
+    },
+  }
+}
+
+/** A repeatable query parameter as a list, however often it was given. */
+export const listOf = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value]
+
+/**
+ * `[from,to]` of a date filter as `[from, before)`; either end may be empty. A bound matches the whole second it lies in.
+ * Throws INVALID_FIELD on anything else.
+ */
+export function dateRange(field: string, text: string): { from: string | null; before: string | null } {
+  const match = /^\[([^,\]]*),([^,\]]*)\]$/.exec(text)
+  const [from, to] = match ? [match[1] ?? '', match[2] ?? ''] : [text, text]
+  const second = (value: string, shiftMs: number): string | null => {
+    if (value === '') return null
+    const at = parseInstant(value)
+    if (at === null) {
+      throw new AppError(
+        'INVALID_FIELD',
+        `${field} is a range [from,to] of ISO 8601 times with an offset; either may be empty.`,
+        { field },
+      )
+    }
+    return formatInstant(instantOf(at + shiftMs))
+  }
+  return { from: second(from, 0), before: second(to, 1_000) }
+}

@@ -1,0 +1,10 @@
+// Names of permissions: `<RESOURCE>.<ACTION>`. Every route declares one; nothing is allowed by default.
+
+export type Permission = `${string}.${'VIEW' | 'CREATE' | 'UPDATE' | 'DELETE'}`
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller must be allowed to do; `public` for the few routes that need no caller. */
+    permission?: Permission | 'public'
+  }
+}

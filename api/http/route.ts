@@ -1,0 +1,155 @@
+// How a route is declared: what it is, who may, its shapes, and a handler that is a function of (unit of work, request).
+// The ground around it authenticates, opens exactly one transaction, answers repeats of an Idempotency-Key, and serializes.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { LiveKeys } from '../../shared/access/live-keys.ts'
+import {
+  type Actor,
+  type Database,
+  inTenant,
+  type ReadUow,
+  readTenant,
+  type Uow,
+} from '../../shared/database/database.ts'
+import type { Tenant } from '../../shared/tenant.ts'
+import { authenticate } from './authenticate.ts'
+import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
+import type { Permission } from './permissions.ts'
+
+export type RouteDeps = { readonly database: Database; readonly keys: LiveKeys }
+
+type Of<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined
+type Input<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> = {
+  readonly params: Of<P>
+  readonly query: Of<Q>
+  readonly body: Of<B>
+}
+
+type Shapes<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> = {
+  readonly url: string
+  readonly permission: Permission
+  /** One sentence for the API description. */
+  readonly summary: string
+  readonly tag: string
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** What a success answers. */
+  readonly response: TSchema
+}
+
+/** Declares a read: GET, or a POST that changes nothing. Runs in a read-only snapshot. */
+export function readRoute<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  app: FastifyInstance,
+  deps: RouteDeps,
+  spec: Shapes<P, Q, B> & {
+    method: 'GET' | 'POST'
+    handle: (uow: ReadUow, input: Input<P, Q, B>) => Promise<unknown>
+  },
+): void {
+  app.route({
+    ...declaration(spec, 200),
+    handler: async (request, reply) => {
+      const { tenant } = await authenticate(deps.keys, request, spec.permission)
+      const answer = await readTenant(deps.database, tenant, uow => spec.handle(uow, inputOf(request)))
+      return await reply.status(200).send(answer)
+    },
+  })
+}
+
+/** Declares a change: one unit of work; a POST honours Idempotency-Key. `status` may depend on the outcome. */
+export function writeRoute<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  app: FastifyInstance,
+  deps: RouteDeps,
+  spec: Shapes<P, Q, B> & {
+    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+    status: 200 | 201
+    handle: (uow: Uow, input: Input<P, Q, B>, setStatus: (status: 200 | 201) => void) => Promise<unknown>
+  },
+): void {
+  app.route({
+    ...declaration(spec, spec.status),
+    handler: async (request, reply) => {
+      const { tenant, actorId } = await authenticate(deps.keys, request, spec.permission)
+      const key = spec.method === 'POST' ? idempotencyKeyOf(request) : null
+      const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: key }
+      let replayed = false
+      const answer = await inTenant(deps.database, tenant, actor, async uow => {
+        const stored = key === null ? null : await findStoredAnswer(uow, request, key)
+        replayed = stored !== null
+        if (stored) return stored
+        let status: number = spec.status
+        const view = await spec.handle(uow, inputOf(request), chosen => {
+          status = chosen
+        })
+        const fresh = { status, body: reply.serializeInput(view as Record<string, unknown>, String(status)) as string }
+        if (key !== null) await storeAnswer(uow, request, key, fresh)
+        return fresh
+      })
+      if (replayed) reply.header('idempotent-replayed', 'true')
+      return await reply.status(answer.status).type('application/json').serializer(identity).send(answer.body)
+    },
+  })
+}
+
+export type ActionContext = { readonly tenant: Tenant; readonly actor: Actor; readonly database: Database }
+
+/** Declares a command that must leave the database in between (to read usage, to render): it opens its own units of work. */
+export function actionRoute<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  app: FastifyInstance,
+  deps: RouteDeps,
+  spec: Shapes<P, Q, B> & {
+    method: 'GET' | 'POST' | 'PATCH'
+    status: 200 | 201
+    handle: (context: ActionContext, input: Input<P, Q, B>, reply: FastifyReply) => Promise<unknown>
+  },
+): void {
+  app.route({
+    ...declaration(spec, spec.status),
+    handler: async (request, reply) => {
+      const { tenant, actorId } = await authenticate(deps.keys, request, spec.permission)
+      const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: null }
+      const answer = await spec.handle({ tenant, actor, database: deps.database }, inputOf(request), reply)
+      return await reply.status(spec.status).send(answer)
+    },
+  })
+}
+
+function declaration(
+  spec: Shapes<TSchema | undefined, TSchema | undefined, TSchema | undefined> & { method: string },
+  status: number,
+) {
+  return {
+    method: spec.method as 'GET',
+    url: spec.url,
+    config: { permission: spec.permission },
+    schema: {
+      summary: spec.summary,
+      tags: [spec.tag],
+      'x-permission': spec.permission,
+      ...(spec.params ? { params: spec.params } : {}),
+      ...(spec.query ? { querystring: spec.query } : {}),
+      ...(spec.body ? { body: spec.body } : {}),
+      response: { [status]: spec.response, ...(status === 201 ? { 200: spec.response } : {}) },
+    },
+  }
+}
+
+// Fastify has validated each part against the very schema its type comes from.
+const inputOf = <P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined>(
+  request: FastifyRequest,
+): Input<P, Q, B> => ({ params: request.params, query: request.query, body: request.body }) as Input<P, Q, B>
+
+const identity = (body: unknown): string => body as string

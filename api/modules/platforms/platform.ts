@@ -1,0 +1,59 @@
+// The platform itself: what its invoices look like and what its catalog falls back to, in TEST and LIVE apart.
+import Type from 'typebox'
+import { AppError } from '../../../shared/errors.ts'
+import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
+import { Currency, Description, IdText, Reference, TaxCategory, TimeZone } from '../../resource/shapes.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { wireNumberFault } from './invoice-settings.ts'
+import { InvoiceSettings, RoundingSettings } from './schema.ts'
+import { type Platform, platforms } from './table.ts'
+
+export const platformResource = defineResource<Platform>({
+  objectType: 'PLATFORM',
+  shapeName: 'Platform',
+  idPrefix: 'plat',
+  path: 'platforms',
+  table: platforms,
+  fields: {
+    reference: field(Reference),
+    name: readOnly(Type.String()),
+    description: field(Description),
+    status: readOnly(Type.String()),
+    timezone: field(TimeZone),
+    default_billing_entity_id: field(IdText('billing entity')),
+    default_product_tax_category: field(TaxCategory),
+    default_pricing_currency: field(Currency),
+    invoice_settings: field(InvoiceSettings),
+    rounding_settings: field(RoundingSettings),
+  },
+  // A platform is made by the operator of the installation, never by a call of one of its own keys.
+  operations: ['get', 'update'],
+  byReference: false,
+  expand: { default_billing_entity: { by: 'default_billing_entity_id', to: () => billingEntityResource } },
+  references: { default_billing_entity_id: () => billingEntityResource },
+  defaults: () => ({
+    timezone: 'UTC',
+    default_product_tax_category: 'STANDARD',
+    invoice_settings: {},
+    rounding_settings: [],
+  }),
+  check: (_uow, row) => {
+    const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
+    if (fault) {
+      const field = `invoice_settings.invoice_number_configuration.${fault.field}`
+      throw new AppError('INVALID_FIELD', fault.message, { field })
+    }
+    const grace = row.invoice_settings.invoice_grace_period
+    const field = 'invoice_settings.invoice_grace_period.configuration'
+    if (grace?.type === 'CUSTOM' && !grace.configuration) {
+      throw new AppError('MISSING_FIELD', 'A CUSTOM grace period needs its configuration.', { field })
+    }
+    if (grace?.type === 'DEFAULT' && grace.configuration) {
+      throw new AppError('INVALID_FIELD', 'The DEFAULT grace period takes no configuration; use CUSTOM.', { field })
+    }
+  },
+  fixture: {
+    create: () => Promise.reject(new Error('a platform is not created by a call')),
+    update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
+  },
+})

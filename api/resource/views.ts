@@ -1,0 +1,64 @@
+// From a stored row to what the API returns, with `expand[]`.
+import type { ReadUow } from '../../shared/database/database.ts'
+import { AppError } from '../../shared/errors.ts'
+import type { Resource, Row } from './define-resource.ts'
+import { findMany } from './store.ts'
+
+const EXPAND_ALL = 'ALL'
+
+/** The views of `rows`. `expand` names come from the request; an unknown one is refused by name. */
+export async function viewsOf(
+  uow: ReadUow,
+  resource: Resource,
+  rows: readonly Row[],
+  expand: readonly string[] = [],
+): Promise<Row[]> {
+  const computed = resource.compute ? await resource.compute(uow, rows) : []
+  const views = rows.map((row, index) => {
+    return { object_type: resource.objectType, ...shownOf(resource, row), ...computed[index] } as Row
+  })
+  for (const name of expansionsOf(resource, expand)) await expandInto(uow, resource, name, views)
+  return views
+}
+
+/** What of a row is shown: the fields of the definition. A column that is none of them is the service's own. */
+function shownOf(resource: Resource, row: Row): Row {
+  const shown: Row = { id: row['id'] }
+  for (const name of Object.keys(resource.fields)) if (name in row) shown[name] = row[name]
+  return { ...shown, created_at: row['created_at'], updated_at: row['updated_at'] }
+}
+
+/** The view of one row, as `viewsOf`. */
+export async function viewOf(uow: ReadUow, resource: Resource, row: Row, expand: readonly string[] = []): Promise<Row> {
+  const [view] = await viewsOf(uow, resource, [row], expand)
+  if (!view) throw new Error('one row has one view')
+  return view
+}
+
+function expansionsOf(resource: Resource, expand: readonly string[]): string[] {
+  const known = Object.keys(resource.expand ?? {})
+  if (expand.includes(EXPAND_ALL)) return known
+  const unknown = expand.find(name => !known.includes(name))
+  if (unknown !== undefined) {
+    const choice =
+      known.length > 0 ? `It can expand ${[...known, EXPAND_ALL].join(', ')}.` : 'It has nothing to expand.'
+    throw new AppError('INVALID_FIELD', `${resource.objectType} cannot expand ${JSON.stringify(unknown)}. ${choice}`, {
+      field: 'expand',
+    })
+  }
+  return [...new Set(expand)]
+}
+
+async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
+  const expansion = resource.expand?.[name]
+  if (!expansion) return
+  const target = expansion.to()
+  const ids = views.flatMap(view => (view[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
+  const rows = await findMany(uow, target, ids)
+  const byId = new Map((await viewsOf(uow, target, rows)).map(view => [view['id'], view]))
+  for (const view of views) {
+    const value: unknown = view[expansion.by]
+    if (Array.isArray(value)) view[name] = value.map(id => byId.get(id)).filter(found => found !== undefined)
+    else view[name] = byId.get(value) ?? null
+  }
+}

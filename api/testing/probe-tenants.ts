@@ -1,0 +1,136 @@
+// The systematic cross-tenant probe (security 7.7): every route, called by everybody who should not, with one tenant's ids
+// in every position an id can stand in. Returns what it found wrong; the tests say what that must be.
+import { isDeepStrictEqual } from 'node:util'
+import { looksLikeId } from '../../shared/ids.ts'
+import { RESOURCES } from '../modules/resources.ts'
+import type { Row } from '../resource/define-resource.ts'
+import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
+import { routeFixtureOf, type Seeded } from './route-fixtures.ts'
+
+type Route = { method: string; url: string }
+type Probe = { what: string; method: string; url: string; body: unknown; expect: readonly number[] }
+
+const REFUSED = [401, 403, 404]
+
+/** Every violation found, as one line each: a leak, a success, or a change of the victim's rows. */
+export async function probeTenants(api: ApiHarness, routes: readonly Route[]): Promise<string[]> {
+  const { aLive, aTest, bLive, bTest } = api.tenants
+  const victim = await seedTenant(aLive, routes)
+  const before = await checksum(api, aLive)
+  const violations: string[] = []
+  const intruders: [string, TestTenant][] = [
+    ['A TEST', aTest],
+    ['B LIVE', bLive],
+    ['B TEST', bTest],
+  ]
+  for (const [name, intruder] of intruders) {
+    const own = await seedTenant(intruder, routes)
+    for (const route of routes) {
+      for (const probe of probesOf(route, victim, own)) {
+        const answer = await intruder.call(probe.method, probe.url, probe.body)
+        violations.push(...judge(`${name} ${route.method} ${route.url} ${probe.what}`, answer, probe.expect, victim))
+      }
+    }
+  }
+  const nobody = callerWith(api.app, {})
+  for (const route of routes) {
+    for (const probe of probesOf(route, victim, victim)) {
+      const answer = await nobody(probe.method, probe.url, probe.body)
+      violations.push(...judge(`nobody ${route.method} ${route.url} ${probe.what}`, answer, [401], victim))
+    }
+  }
+  if ((await checksum(api, aLive)) !== before) violations.push('rows of the victim changed')
+  return violations
+}
+
+async function seedTenant(tenant: TestTenant, routes: readonly Route[]): Promise<Seeded> {
+  const seeded = new Map<string, Row>()
+  for (const resource of RESOURCES) {
+    // Asked of the routes and not of the resource, since a module may declare its own creation.
+    if (!routes.some(({ method, url }) => method === 'POST' && url === `/v1/${resource.path}`)) {
+      const found = await tenant.call('GET', `/v1/${resource.path}/${tenant.tenant.platformId}`)
+      if (found.status === 200) seeded.set(resource.objectType, found.body)
+      continue
+    }
+    seeded.set(`${resource.objectType} body`, await resource.fixture.create(tenant.seed))
+    seeded.set(resource.objectType, await tenant.seed.make(resource))
+  }
+  return seeded
+}
+
+function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
+  const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
+  if (!fixture) throw new Error(`${route.method} ${route.url} has no fixture in api/testing/route-fixtures.ts`)
+  const probes: Probe[] = []
+  const add = (what: string, params: Record<string, string>, body: unknown, expect: readonly number[]) =>
+    probes.push({ what, method: route.method, url: urlOf(route, params), body, expect })
+  const ownBody = fixture.body?.(own)
+  if (fixture.params) {
+    const params = fixture.params(victim)
+    // A platform has one id in TEST and LIVE: between those it names the intruder's own settings, and must show only them.
+    const ownToo = isDeepStrictEqual(params, fixture.params(own))
+    add('with a foreign id', params, ownBody, ownToo ? [200] : REFUSED)
+    const reference = referenceFor(route, victim)
+    if (reference) add('with a foreign reference', { id: reference }, ownBody, REFUSED)
+  } else if (ownBody === undefined || route.url.endsWith('/search')) {
+    add('as a list', {}, ownBody, [200])
+  }
+  for (const { what, body } of bodiesWithForeignIds(ownBody, victim)) {
+    add(what, fixture.params?.(own) ?? {}, body, [400, ...REFUSED])
+  }
+  return probes
+}
+
+function urlOf(route: Route, params: Record<string, string>): string {
+  return route.url.replace(/:([a-z_]+)/gi, (_match, name: string) => encodeURIComponent(params[name] ?? 'missing'))
+}
+
+function referenceFor(route: Route, victim: Seeded): string | null {
+  const resource = RESOURCES.find(({ path, byReference }) => byReference && route.url.startsWith(`/v1/${path}/`))
+  return (resource && victim.get(resource.objectType)?.['reference']) ?? null
+}
+
+/** Copies of `body`, each with one of the intruder's own ids exchanged for the victim's of the same kind. */
+function bodiesWithForeignIds(body: unknown, victim: Seeded): { what: string; body: unknown }[] {
+  const text = JSON.stringify(body) ?? ''
+  const ids = [...new Set([...text.matchAll(/"([a-z]{4}_[0-9A-Za-z]{22})"/g)].map(match => match[1] ?? ''))]
+  return ids.filter(looksLikeId).flatMap(id => {
+    const prefix = id.slice(0, 5)
+    const foreign = [...victim.values()].map(view => view['id']).find(other => String(other).startsWith(prefix))
+    if (foreign === undefined || foreign === id) return []
+    return [{ what: `with a foreign ${prefix} in the body`, body: JSON.parse(text.replaceAll(id, foreign)) }]
+  })
+}
+
+function judge(what: string, answer: Answer, expected: readonly number[], victim: Seeded): string[] {
+  const faults: string[] = []
+  if (!expected.includes(answer.status)) faults.push(`${what}: answered ${answer.status}`)
+  const shown = JSON.stringify([answer.body, answer.headers])
+  for (const view of victim.values()) {
+    // The references and names of seeded objects are unique strings: any of them in an answer is a leak.
+    const canaries = [view['reference'], view['name'], view['organization']?.legal_name].filter(
+      text => typeof text === 'string',
+    )
+    const leak = canaries.find(canary => /-\d+-\d+$/.test(canary) && shown.includes(`"${canary}"`))
+    // The intruder's own words, sent in the path, come back in the message of a 404; in data they may not.
+    if (leak !== undefined && answer.status < 400) faults.push(`${what}: shows ${leak}`)
+  }
+  return faults
+}
+
+/** One hash over every row the tenant has in every table. */
+async function checksum(api: ApiHarness, { tenant }: TestTenant): Promise<string> {
+  const tables = await api.sql(
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'platform_id'
+     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1`,
+  )
+  const sums: string[] = []
+  for (const { name } of tables as { name: string }[]) {
+    const rows = await api.sql(
+      `select md5(coalesce(string_agg(t::text, '' order by t::text), '')) as sum from "${name}" t where platform_id = $1 and environment = $2`,
+      [tenant.platformId, tenant.environment],
+    )
+    sums.push(`${name}=${rows[0]?.['sum']}`)
+  }
+  return sums.join('\n')
+}

@@ -1,0 +1,49 @@
+// How the tenant tests call each route: which tenant's ids go where. Routes of resources follow from their definitions;
+// every other route has an entry here. A route without one fails the tests.
+import type { Resource, Row } from '../resource/define-resource.ts'
+
+/** One seeded tenant: the view of one object of each resource, by object type. */
+export type Seeded = ReadonlyMap<string, Row>
+
+export type RouteFixture = {
+  /** Values for the path, taken from a tenant's seeded objects. */
+  params?: (seeded: Seeded) => Record<string, string>
+  /** A body that is valid for the tenant whose objects it names. */
+  body?: (seeded: Seeded) => unknown
+  query?: (seeded: Seeded) => Record<string, string>
+}
+
+const idOf = (seeded: Seeded, objectType: string): string => {
+  const view = seeded.get(objectType)
+  if (!view) throw new Error(`no ${objectType} was seeded`)
+  return view['id']
+}
+
+/** Entries by `METHOD url`. */
+export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
+  'POST /v1/pricing-plan-subscriptions/:id/cancel': {
+    params: seeded => ({ id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
+    body: () => ({ type: 'NOW' }),
+  },
+  'GET /v1/audit-records': {},
+  // No seeded object has a record before the relay has run, so an id of another kind stands for a foreign one.
+  'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
+  'POST /v1/invoices/preview': {
+    body: seeded => ({ pricing_plan_subscription_id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
+  },
+}
+
+/** The fixture of a route, from its entry or from the resource it belongs to; null when there is none. */
+export function routeFixtureOf(method: string, url: string, resources: readonly Resource[]): RouteFixture | null {
+  const entry = ROUTE_FIXTURES[`${method} ${url}`]
+  if (entry) return entry
+  const resource = resources.find(({ path }) => url === `/v1/${path}` || url.startsWith(`/v1/${path}/`))
+  if (!resource) return null
+  const rest = url.slice(`/v1/${resource.path}`.length)
+  const params = { params: (seeded: Seeded) => ({ id: idOf(seeded, resource.objectType) }) }
+  if (rest === '') return method === 'GET' ? {} : { body: seeded => seeded.get(`${resource.objectType} body`) }
+  if (rest === '/search') return { body: () => ({}) }
+  if (rest === '/:id') return method === 'PATCH' ? { ...params, body: () => resource.fixture.update } : params
+  if (/^\/:id\/(activate|deprecate|archive)$/.test(rest)) return params
+  return null
+}
