@@ -67,7 +67,9 @@ const MILLISECONDS = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().p
  * shorter text of an instant before September 2001. `epochMs` is a whole number, 1970 or later.
  */
 export const wireTime = (epochMs: number): string =>
-  Math.floor(epochMs / 1000).toString().padStart(10, '0') + (MILLISECONDS[epochMs % 1000] ?? '')
+  Math.floor(epochMs / 1000)
+    .toString()
+    .padStart(10, '0') + (MILLISECONDS[epochMs % 1000] ?? '')
 
 const ID_HASH_AT = 2
 const CONTENT_HASH_AT = 37

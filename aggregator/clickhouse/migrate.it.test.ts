@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EVENT_FIELDS } from '../../shared/contracts/usage-event.ts'
+import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
+import { migrateClickHouse } from './migrate.ts'
+
+let server: TestClickHouse
+let client: ClickHouseClient
+beforeAll(async () => {
+  server = await createTestClickHouse()
+  client = createClickHouse(server.url, server.database)
+})
+afterAll(async () => {
+  await client.close()
+  await server.drop()
+})
+
+test('runs again, and beside itself, without changing anything', async () => {
+  const tables = 'SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name'
+  const before = await selectRows(client, tables)
+  await Promise.all([migrateClickHouse(server.url, server.database), migrateClickHouse(server.url, server.database)])
+  expect(await selectRows(client, tables)).toEqual(before)
+})
+
+test('usage_events and usage_duplicates begin with the fields of the wire format, in order', async () => {
+  for (const table of ['usage_events', 'usage_duplicates']) {
+    const columns = await selectRows<[string]>(
+      client,
+      'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
+      { table },
+    )
+    expect(columns.map(([name]) => name).slice(0, EVENT_FIELDS.length)).toEqual([...EVENT_FIELDS])
+  }
+})
+
+test('refuses a migration that was edited after it was applied', async () => {
+  await client.command({ query: `INSERT INTO schema_migrations (name, sha256) VALUES ('0001_usage.sql', 'other')` })
+  await expect(migrateClickHouse(server.url, server.database)).rejects.toThrow(/0001_usage.sql was edited/)
+})
+
+test('refuses a database name that is not a plain name', async () => {
+  await expect(migrateClickHouse(server.url, 'a; DROP DATABASE b')).rejects.toThrow(/not a plain name/)
+})

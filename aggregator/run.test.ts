@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { encodeMessage } from '../shared/contracts/usage-event.ts'
+import { silentLogger } from '../shared/logger.ts'
+import type { FirstSeenIndex } from './index/first-seen-index.ts'
+import type { PartitionReader } from './log/reader.ts'
+import { createSignal } from './log/rounds.ts'
+import type { Claim, LogMessage, Position } from './outcome.ts'
+import { type RunDeps, runRounds } from './run.ts'
+import type { UsageSink } from './sinks/usage-sink.ts'
+import { eventLineOf } from './testing.ts'
+
+const message = (seq: number): LogMessage => ({
+  seq,
+  timeMs: 0,
+  bytes: 1,
+  body: encodeMessage([eventLineOf({ reference: `r${seq}` }).line]),
+})
+
+/** One message a round, so that several rounds are on their way at once. */
+function readerOf(messages: LogMessage[]): PartitionReader {
+  return {
+    partition: 0,
+    waiting: () => messages.length,
+    full: () => true,
+    take: () => messages.splice(0, 1),
+    close: async () => undefined,
+  }
+}
+
+function memoryIndex(): FirstSeenIndex {
+  const claims = new Map<string, Claim>()
+  let position: Position | null = null
+  return {
+    find: idHash => claims.get(idHash),
+    claim: async list => {
+      for (const claim of list) claims.set(claim.idHash, claim)
+    },
+    position: () => position,
+    commitPosition: async next => {
+      position = next
+    },
+    entries: () => claims.size,
+    close: async () => undefined,
+  }
+}
+
+const okSink: UsageSink = {
+  insertEvents: async () => undefined,
+  insertDuplicates: async () => undefined,
+  insertDeadLetters: async () => undefined,
+  deleteEvents: async () => new Map(),
+  insertMarks: async () => undefined,
+  insertPositions: async () => undefined,
+}
+
+function depsFor(messages: LogMessage[], sink: UsageSink, index: FirstSeenIndex): RunDeps & { retries: number } {
+  const deps = {
+    retries: 0,
+    indexes: new Map([[0, index]]),
+    sink,
+    failpoints: () => undefined,
+    readers: [readerOf(messages)],
+    signal: createSignal(),
+    logger: silentLogger,
+    partitions: 1,
+    starts: new Map([[0, { after: 0, streamCreated: 'monday' }]]),
+    onStored: () => undefined,
+    onRetry: () => {
+      deps.retries += 1
+    },
+  }
+  return deps
+}
+
+test('a round that was given up while stopping is never passed by the position of a later one', async () => {
+  const index = memoryIndex()
+  const stop = new AbortController()
+  const stored: string[] = []
+  const sink: UsageSink = {
+    ...okSink,
+    async insertEvents(lines) {
+      // The second round fails until the stop; afterwards everything would work again.
+      if (lines.some(line => line.includes('"r2"')) && !stop.signal.aborted) {
+        if (stored.length > 0) setTimeout(() => stop.abort(), 400)
+        throw new Error('ClickHouse is away')
+      }
+      stored.push(...lines)
+    },
+  }
+  const deps = depsFor([message(1), message(2), message(3), message(4)], sink, index)
+  await runRounds(deps, stop.signal)
+  expect(index.position()?.seq).toBe(1)
+  expect(stored.some(line => line.includes('"r3"'))).toBe(false)
+  expect(deps.retries).toBeGreaterThan(0)
+})
+
+test('a failing store is tried again with the same rows until it works', async () => {
+  const index = memoryIndex()
+  const stop = new AbortController()
+  const tries: string[] = []
+  const sink: UsageSink = {
+    ...okSink,
+    async insertEvents(lines) {
+      tries.push(lines.join())
+      if (tries.length < 3) throw new Error('ClickHouse is away')
+    },
+  }
+  const running = runRounds(depsFor([message(1)], sink, index), stop.signal)
+  for (let turn = 0; turn < 100 && index.position() === null; turn += 1) await sleep(20)
+  stop.abort()
+  await running
+  expect(index.position()?.seq).toBe(1)
+  expect(tries).toHaveLength(3)
+  expect(new Set(tries).size).toBe(1)
+})
+
+test('a message of a newer format stops the loop and leaves the position before it', async () => {
+  const index = memoryIndex()
+  const newer: LogMessage = { seq: 2, timeMs: 0, bytes: 1, body: '2\nwho knows' }
+  const running = runRounds(depsFor([message(1), newer], okSink, index), new AbortController().signal)
+  await expect(running).rejects.toThrow(/format 2/)
+  expect(index.position()?.seq ?? 0).toBeLessThan(2)
+})

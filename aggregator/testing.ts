@@ -1,0 +1,143 @@
+// Builders the aggregator's tests share: events as the gateway writes them, and an aggregator in the test's own process.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { Registry } from 'prom-client'
+import { streamSubject } from '../shared/contracts/streams.ts'
+import { encodeDelete, encodeEvent, encodeMessage, eventHash, partitionOf } from '../shared/contracts/usage-event.ts'
+import { logEnds } from '../shared/log/streams.ts'
+import { silentLogger } from '../shared/logger.ts'
+import type { Environment } from '../shared/tenant.ts'
+import { systemClock } from '../shared/time.ts'
+import { type ClickHouseClient, createClickHouse, selectRows } from '../shared/usage/clickhouse.ts'
+import { type Aggregator, startAggregator } from './aggregator.ts'
+import { createMetrics } from './metrics.ts'
+
+export type TestEvent = {
+  reference: string
+  platformId?: string
+  environment?: Environment
+  customerKey?: string
+  meterReference?: string
+  timestampMs?: number
+  quantity?: string
+  currency?: string
+  properties?: Record<string, string>
+}
+
+export const TEST_TIME_MS = Date.UTC(2026, 0, 15, 10, 20, 30, 123)
+export const TEST_PLATFORM = 'plat_0000000000000000000001'
+
+export const hashOf = ({ reference, platformId = TEST_PLATFORM, environment = 'TEST' }: TestEvent): string =>
+  eventHash(platformId, environment, reference)
+
+/** The wire line of an event, and the hash of its reference. */
+export function eventLineOf(event: TestEvent): { line: string; idHash: string } {
+  const { platformId = TEST_PLATFORM, environment = 'TEST', reference } = event
+  const idHash = hashOf(event)
+  const { line } = encodeEvent({
+    idHash,
+    platformId,
+    environment,
+    reference,
+    customerKey: event.customerKey ?? 'customer-1',
+    meterReference: event.meterReference ?? 'requests',
+    timestampMs: event.timestampMs ?? TEST_TIME_MS,
+    receivedAtMs: TEST_TIME_MS + 1_000,
+    valueReferences: ['tokens'],
+    valueQuantities: [event.quantity ?? '1'],
+    valueCurrencies: [event.currency ?? ''],
+    properties: event.properties ?? {},
+    subscription: '',
+  })
+  return { line, idHash }
+}
+
+export function deleteLineOf(event: TestEvent): { line: string; idHash: string } {
+  const { platformId = TEST_PLATFORM, environment = 'TEST' } = event
+  const idHash = hashOf(event)
+  return { idHash, line: encodeDelete({ idHash, platformId, environment, receivedAtMs: TEST_TIME_MS }) }
+}
+
+/** Message bodies by partition, cut as a gateway would: the lines of one call in order, one message a partition. */
+export function messagesOf(
+  lines: readonly { line: string; idHash: string }[],
+  partitions: number,
+): Map<number, string> {
+  const byPartition = new Map<number, string[]>()
+  for (const { line, idHash } of lines) {
+    const partition = partitionOf(idHash, partitions)
+    byPartition.set(partition, [...(byPartition.get(partition) ?? []), line])
+  }
+  return new Map([...byPartition].map(([partition, list]) => [partition, encodeMessage(list)]))
+}
+
+export type TestAggregator = {
+  readonly client: ClickHouseClient
+  readonly nats: NatsConnection
+  readonly indexDirectory: string
+  readonly partitions: number
+  start(): Promise<Aggregator>
+  publish(lines: readonly { line: string; idHash: string }[]): Promise<void>
+  /** Resolves when all that was published is stored; rejects after 20 s. */
+  settle(): Promise<void>
+  rows<Row extends readonly unknown[]>(sql: string): Promise<Row[]>
+  close(): Promise<void>
+}
+
+const SETTLE_MS = 20_000
+
+/** An aggregator on real servers, with its own index directory. */
+export async function createTestAggregator(servers: {
+  natsUrl: string
+  clickhouse: { url: string; database: string }
+  partitions?: number
+}): Promise<TestAggregator> {
+  const { natsUrl, clickhouse, partitions = 2 } = servers
+  const nats = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
+  const jsm = await jetstreamManager(nats)
+  const js = jetstream(nats)
+  const client = createClickHouse(clickhouse.url, clickhouse.database)
+  const indexDirectory = mkdtempSync(join(tmpdir(), 'millrace-index-'))
+  const rows = <Row extends readonly unknown[]>(sql: string) => selectRows<Row>(client, sql)
+  return {
+    client,
+    nats,
+    indexDirectory,
+    partitions,
+    rows,
+    start: () =>
+      startAggregator({
+        nats,
+        client,
+        clock: systemClock,
+        logger: silentLogger,
+        metrics: createMetrics(new Registry()),
+        failpoints: () => undefined,
+        partitions,
+        replicas: 1,
+        indexDirectory,
+      }),
+    async publish(lines) {
+      for (const [partition, body] of messagesOf(lines, partitions)) await js.publish(streamSubject(partition), body)
+    },
+    async settle() {
+      const ends = await logEnds(jsm, partitions)
+      const deadline = performance.now() + SETTLE_MS
+      for (;;) {
+        const stored = new Map(await rows<[number, string]>('SELECT log_partition, log_seq FROM usage_positions FINAL'))
+        if ([...ends].every(([partition, end]) => Number(stored.get(partition) ?? 0) >= end)) return
+        if (performance.now() > deadline)
+          throw new Error(`not stored after ${SETTLE_MS} ms: ${[...ends]} / ${[...stored]}`)
+        await new Promise(resolve => setTimeout(resolve, 50))
+      }
+    },
+    async close() {
+      await nats.close()
+      await client.close()
+      rmSync(indexDirectory, { recursive: true })
+    },
+  }
+}

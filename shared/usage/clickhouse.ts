@@ -1,0 +1,59 @@
+// The one way to make a ClickHouse client, so that every process reads decimals the same way.
+import { Readable } from 'node:stream'
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+
+export type { ClickHouseClient } from '@clickhouse/client'
+
+const REQUEST_TIMEOUT_MS = 120_000
+const CONNECTIONS_MAX = 8
+
+/**
+ * A client of one database. Decimals and 64-bit integers come as JSON strings, never as floats; inserts are synchronous,
+ * so an answer means that the rows are there.
+ */
+export function createClickHouse(url: string, database: string): ClickHouseClient {
+  return createClient({
+    url,
+    database,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    application: 'millrace',
+    // Every failure reaches the caller, who logs it in the process's own form.
+    log: { level: ClickHouseLogLevel.OFF },
+    clickhouse_settings: {
+      output_format_json_quote_decimals: 1,
+      output_format_json_quote_64bit_integers: 1,
+      async_insert: 0,
+    },
+  })
+}
+
+/**
+ * Inserts rows given as lines of JSONCompactEachRow text, in the table's column order, without parsing them here.
+ * Resolves once ClickHouse has acknowledged them all.
+ */
+export async function insertLines(client: ClickHouseClient, table: string, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return
+  const result = await client.exec({
+    query: `INSERT INTO ${table} FORMAT JSONCompactEachRow`,
+    values: Readable.from(Buffer.from(lines.join('\n'))),
+    clickhouse_settings: {
+      // A batch may hold events of any year since 1970; refusing it would stop the partition for good.
+      max_partitions_per_insert_block: '0',
+      // An unpaired surrogate in a sender's text is kept as written; refusing the batch would stop the partition.
+      input_format_json_throw_on_bad_escape_sequence: 0,
+    },
+  })
+  // The connection is free for the next request only when the answer, which is empty, has been read.
+  for await (const chunk of result.stream) void chunk
+}
+
+/** Rows of a query as arrays in column order. Every value a tenant chose must come in through `params`. */
+export async function selectRows<Row extends readonly unknown[]>(
+  client: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  const result = await client.query({ query, query_params: params, format: 'JSONCompactEachRow' })
+  return result.json<Row>() as Promise<Row[]>
+}
