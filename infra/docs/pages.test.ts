@@ -1,0 +1,18 @@
+// The pages a reader follows lead somewhere.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'api/resource/README.md', ...readdirSync('docs', { recursive: true }).map(name => join('docs', String(name)))].filter(name => name.endsWith('.md'))
+
+test.each(pages)('every link of %s leads to a file', page => {
+  const links = [...readFileSync(page, 'utf8').matchAll(/\]\(([^)#:]+)[^)]*\)/g)].map(match => match[1] ?? '')
+  expect(links.filter(link => !existsSync(join(dirname(page), link)))).toEqual([])
+})
+
+test('every file that docs/event-to-invoice.md names exists', () => {
+  const text = readFileSync('docs/event-to-invoice.md', 'utf8')
+  const names = [...text.matchAll(/`([a-z]+\/[\w./-]+)`/g)].map(match => match[1] ?? '')
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter(name => !existsSync(name))).toEqual([])
+})
