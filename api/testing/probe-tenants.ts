@@ -2,6 +2,7 @@
 // in every position an id can stand in. Returns what it found wrong; the tests say what that must be.
 import { isDeepStrictEqual } from 'node:util'
 import { looksLikeId } from '../../shared/ids.ts'
+import { seedInvoice } from '../modules/invoices/testing/seed-invoice.ts'
 import { RESOURCES } from '../modules/resources.ts'
 import type { Row } from '../resource/define-resource.ts'
 import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
@@ -15,7 +16,7 @@ const REFUSED = [401, 403, 404]
 /** Every violation found, as one line each: a leak, a success, or a change of the victim's rows. */
 export async function probeTenants(api: ApiHarness, routes: readonly Route[]): Promise<string[]> {
   const { aLive, aTest, bLive, bTest } = api.tenants
-  const victim = await seedTenant(aLive, routes)
+  const victim = await seedTenant(api, aLive, routes)
   const before = await checksum(api, aLive)
   const violations: string[] = []
   const intruders: [string, TestTenant][] = [
@@ -24,7 +25,7 @@ export async function probeTenants(api: ApiHarness, routes: readonly Route[]): P
     ['B TEST', bTest],
   ]
   for (const [name, intruder] of intruders) {
-    const own = await seedTenant(intruder, routes)
+    const own = await seedTenant(api, intruder, routes)
     for (const route of routes) {
       for (const probe of probesOf(route, victim, own)) {
         const answer = await intruder.call(probe.method, probe.url, probe.body)
@@ -43,7 +44,7 @@ export async function probeTenants(api: ApiHarness, routes: readonly Route[]): P
   return violations
 }
 
-async function seedTenant(tenant: TestTenant, routes: readonly Route[]): Promise<Seeded> {
+async function seedTenant(api: ApiHarness, tenant: TestTenant, routes: readonly Route[]): Promise<Seeded> {
   const seeded = new Map<string, Row>()
   for (const resource of RESOURCES) {
     // Asked of the routes and not of the resource, since a module may declare its own creation.
@@ -55,6 +56,7 @@ async function seedTenant(tenant: TestTenant, routes: readonly Route[]): Promise
     seeded.set(`${resource.objectType} body`, await resource.fixture.create(tenant.seed))
     seeded.set(resource.objectType, await tenant.seed.make(resource))
   }
+  seeded.set('INVOICE', await seedInvoice(api, tenant))
   return seeded
 }
 
@@ -108,9 +110,12 @@ function judge(what: string, answer: Answer, expected: readonly number[], victim
   const shown = JSON.stringify([answer.body, answer.headers])
   for (const view of victim.values()) {
     // The references and names of seeded objects are unique strings: any of them in an answer is a leak.
-    const canaries = [view['reference'], view['name'], view['organization']?.legal_name].filter(
-      text => typeof text === 'string',
-    )
+    const canaries = [
+      view['reference'],
+      view['name'],
+      view['organization']?.legal_name,
+      view['customer_reference'],
+    ].filter(text => typeof text === 'string')
     const leak = canaries.find(canary => /-\d+-\d+$/.test(canary) && shown.includes(`"${canary}"`))
     // The intruder's own words, sent in the path, come back in the message of a 404; in data they may not.
     if (leak !== undefined && answer.status < 400) faults.push(`${what}: shows ${leak}`)

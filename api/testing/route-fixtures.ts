@@ -19,6 +19,8 @@ const idOf = (seeded: Seeded, objectType: string): string => {
   return view['id']
 }
 
+const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }
+
 /** Entries by `METHOD url`. */
 export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'POST /v1/pricing-plan-subscriptions/:id/cancel': {
@@ -28,6 +30,12 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'GET /v1/audit-records': {},
   // No seeded object has a record before the relay has run, so an id of another kind stands for a foreign one.
   'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
+  'GET /v1/invoices': {},
+  'POST /v1/invoices/search': { body: () => ({}) },
+  'GET /v1/invoices/:id': anInvoice,
+  'GET /v1/invoices/:id/pdf': anInvoice,
+  'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
+  'POST /v1/invoices/:id/refresh': { ...anInvoice, body: () => ({ types: ['FULL'] }) },
   'POST /v1/invoices/preview': {
     body: seeded => ({ pricing_plan_subscription_id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
   },

@@ -1,0 +1,169 @@
+// Everything an invoice is computed from, but usage: plain wire-shaped values, so that it can be hashed and compared.
+// Only what the invoice depends on is here; a field that is not cannot change an invoice.
+import { createHash } from 'node:crypto'
+import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
+import type { TaxCategory } from '../../../shared/billing/tax.ts'
+import type { BandInput } from '../../../shared/rating/parse-price-config.ts'
+import type { InvoiceSettings } from '../platforms/schema.ts'
+
+export type AddressInput = {
+  readonly line1?: string | null
+  readonly line2?: string | null
+  readonly city?: string | null
+  readonly postal_code?: string | null
+  readonly state?: string | null
+  readonly country?: string | null
+}
+
+export type CustomerInput = {
+  readonly id: string
+  readonly reference: string | null
+  readonly type: 'ORGANIZATION' | 'INDIVIDUAL'
+  readonly timezone: string | null
+  readonly email: string | null
+  readonly locale: string | null
+  readonly individual: {
+    readonly name?: { first_name?: string | null; last_name?: string | null; infix?: string | null }
+    readonly residential_address?: AddressInput | null
+  } | null
+  readonly organization: {
+    readonly legal_name?: string | null
+    readonly tax_id?: string | null
+    readonly registration_number?: string | null
+    readonly tax_exempt?: boolean | null
+    readonly tax_exempt_note?: string | null
+    readonly registered_address?: AddressInput | null
+  } | null
+}
+
+export type BillingEntityInput = {
+  readonly id: string
+  readonly reference: string
+  readonly timezone: string | null
+  readonly legal_name: string | null
+  readonly tax_id: string | null
+  readonly registration_number: string | null
+  readonly registered_address: AddressInput | null
+  readonly email: string | null
+  readonly tax_settings: { readonly apply_local_vat_for_missing_tax_id?: boolean | null } | null
+  readonly tax_registrations:
+    | readonly { readonly tax_id?: string | null; readonly registered_address?: AddressInput | null }[]
+    | null
+}
+
+export type PlatformInput = {
+  readonly timezone: string
+  readonly default_product_tax_category: string | null
+  readonly invoice_settings: InvoiceSettings
+  readonly rounding_settings: readonly { readonly rounding_target?: string; readonly rounding_mode?: string }[]
+}
+
+export type SubscriptionInput = {
+  readonly id: string
+  readonly status: string
+  readonly name: string | null
+  readonly purchase_order_number: string | null
+  readonly customer_id: string
+  readonly billing_entity_id: string
+  readonly billing_period: PeriodLength
+  readonly billing_currency: string
+  readonly billing_time: BillingTime
+  readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
+  readonly sales_tax_percentage: string | null
+  readonly init_invoice_on_hold: boolean
+  readonly inactive_periods: readonly { readonly start_at: string }[]
+}
+
+export type ScheduleInput = {
+  readonly id: string
+  readonly pricing_plan_id: string
+  readonly pricing_plan_version_id: string
+  readonly start_at: string
+  readonly end_at: string | null
+  readonly pricing_currency: string
+  readonly billing_period: PeriodLength | null
+}
+
+export type ConfigInput = {
+  readonly id: string
+  readonly billing_period?: PeriodLength | null
+  readonly pricing_type: string
+  readonly pricing_period?: PeriodLength | null
+  readonly bands?: readonly BandInput[] | null
+  readonly order?: number | null
+  readonly billing_in_advance?: boolean | null
+}
+
+export type ItemInput = {
+  readonly id: string
+  readonly product_item_ids: readonly string[]
+  readonly configs: readonly ConfigInput[]
+  readonly display_order?: number | null
+}
+
+export type PricingInput = {
+  readonly id: string
+  readonly pricing_plan_version_id: string
+  readonly name: string
+  readonly display_order: number | null
+  readonly items: readonly ItemInput[]
+}
+
+export type PlanInput = { readonly id: string; readonly amount_type: 'EXCLUDING_TAX' | 'INCLUDING_TAX' }
+
+export type CalculationInput = {
+  readonly id: string
+  readonly reference: string
+  readonly calculation_type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE' | 'UNIQUE'
+  readonly meter_reference: string
+  readonly value_reference: string | null
+  readonly value_type: 'NUMBER' | 'AMOUNT' | null
+  readonly property_reference: string | null
+}
+
+export type ProductItemInput = {
+  readonly id: string
+  readonly product_id: string
+  readonly reference: string | null
+  readonly name: string
+  readonly type: 'REVENUE' | 'DEDUCTION'
+  readonly model_type: string
+  readonly meter_value_calculation_id: string | null
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+  readonly unit_name: { readonly singular?: string | null; readonly plural?: string | null } | null
+}
+
+export type ProductInput = {
+  readonly id: string
+  readonly name: string
+  readonly category_id: string | null
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+}
+
+export type CategoryInput = {
+  readonly id: string
+  readonly name: string
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+}
+
+export type BillingInputs = {
+  readonly platform: PlatformInput
+  readonly customer: CustomerInput
+  readonly billing_entity: BillingEntityInput
+  readonly subscription: SubscriptionInput
+  /** In the order of time. */
+  readonly schedules: readonly ScheduleInput[]
+  readonly plans: readonly PlanInput[]
+  readonly pricings: readonly PricingInput[]
+  readonly product_items: readonly ProductItemInput[]
+  readonly products: readonly ProductInput[]
+  readonly product_categories: readonly CategoryInput[]
+  readonly calculations: readonly CalculationInput[]
+}
+
+/** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */
+export const fingerprintOf = (inputs: BillingInputs): string =>
+  createHash('sha256').update(JSON.stringify(inputs)).digest('hex')

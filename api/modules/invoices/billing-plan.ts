@@ -1,0 +1,88 @@
+// What a billing run does next with a subscription, from its state and the time. Pure.
+import { type Instant, instantOf } from '../../../shared/time.ts'
+import { type Grace, graceOf } from '../platforms/invoice-settings.ts'
+import type { BillingInputs } from './billing-inputs.ts'
+import { chargesOf } from './charges.ts'
+import { billedElsewhere, keyOfRow, keyOfWindow } from './invoice-keys.ts'
+import type { InvoiceRow } from './table.ts'
+import { at, type InvoiceWindow, invoiceWindows } from './windows.ts'
+
+export type BillingPlan = {
+  /** Keys of the invoices to create, close, void, finalise or compute again: what matters most first. */
+  readonly keys: readonly string[]
+  /** How many of them, at the front, a run always moves on: those to create, close or void. */
+  readonly moving: number
+  /** Whether any period has ended, so that usage must be complete first. */
+  readonly closes: boolean
+  /** When an invoice that does not exist yet is due; null when there is none. */
+  readonly nextOpensAt: Instant | null
+}
+
+const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
+
+const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: null }
+
+/** The invoices a run passes: every period that has started and is not closed, and rows whose period is gone. */
+export function planBilling(inputs: BillingInputs, rows: readonly InvoiceRow[], now: Instant): BillingPlan {
+  if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
+  const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
+  const gone = new Set(rows.filter(row => isOpenEnded(row)).map(keyOfRow))
+  const due: { key: string; window: InvoiceWindow; urgency: Urgency }[] = []
+  let nextOpensAt: Instant | null = null
+  for (const window of invoiceWindows(inputs)) {
+    const key = keyOfWindow(window)
+    gone.delete(key)
+    if (window.opensAt > now) {
+      nextOpensAt = window.opensAt
+      break
+    }
+    const row = byKey.get(key) ?? null
+    if (row ? isOpenEnded(row) : asksAnything(inputs, rows, window))
+      due.push({ key, window, urgency: urgencyOf(row, window, now) })
+  }
+  const of = (urgency: Urgency): string[] => due.filter(each => each.urgency === urgency).map(({ key }) => key)
+  const moving = [...of('MOVE'), ...gone]
+  // A run has a bound: what only gets fresher figures must not keep a period from being opened, closed or made FINAL.
+  const keys = [...moving, ...of('FINALISE'), ...of('REFRESH')]
+  return { keys, moving: moving.length, closes: due.some(({ window }) => window.cutAt <= now), nextOpensAt }
+}
+
+type Urgency = 'MOVE' | 'FINALISE' | 'REFRESH'
+
+function urgencyOf(row: InvoiceRow | null, window: InvoiceWindow, now: Instant): Urgency {
+  if (row === null) return 'MOVE'
+  if (row.status === 'OPEN') return window.cutAt <= now ? 'MOVE' : 'REFRESH'
+  return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALISE' : 'REFRESH'
+}
+
+const isOpenEnded = (row: InvoiceRow): boolean => row.status === 'OPEN' || row.status === 'DRAFT'
+
+/** The first invoice exists only when something is asked in advance; every other collects, whatever it comes to. */
+function asksAnything(inputs: BillingInputs, rows: readonly InvoiceRow[], window: InvoiceWindow): boolean {
+  if (window.arrears !== null) return true
+  return chargesOf(inputs, window, billedElsewhere(rows, { key: keyOfWindow(window), cutAt: window.cutAt })).length > 0
+}
+
+const HOUR_MS = 3_600_000
+const GRACE_MS: Readonly<Record<Grace['type'], number>> = { HOUR: HOUR_MS, DAY: 24 * HOUR_MS }
+
+/** When a DRAFT goes FINAL: the grace period after `from` (semantics 5.1). */
+export function graceEnd(inputs: BillingInputs, from: Instant): Instant {
+  const { value, type } = graceOf(inputs.platform.invoice_settings)
+  return instantOf(from + value * GRACE_MS[type])
+}
+
+/** How stale the figures of an OPEN invoice may become before a run computes them again. */
+const REFRESH_MS = HOUR_MS
+
+/** When the run must look again, given what it left behind; null when nothing will be due. */
+export function nextBilling(rows: readonly InvoiceRow[], nextOpensAt: Instant | null, now: Instant): Instant | null {
+  const times = rows.flatMap(row => {
+    if (row.status === 'OPEN') return [Math.min(at(row.cut_at), now + REFRESH_MS)]
+    // A DRAFT past its time could not go FINAL; what is missing may be given later.
+    if (row.status === 'DRAFT' && row.finalize_at !== null) return [Math.max(at(row.finalize_at), now + 60_000)]
+    return []
+  })
+  if (nextOpensAt !== null) times.push(nextOpensAt)
+  return times.length === 0 ? null : instantOf(Math.min(...times))
+}

@@ -1,0 +1,184 @@
+// What an invoice asks for: one charge for each price configuration and each period of it that falls on the invoice.
+import { type BillingPeriod, billingPeriods, type PeriodLength, type Span } from '../../../shared/billing/periods.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../shared/time.ts'
+import type {
+  BillingInputs,
+  CalculationInput,
+  CategoryInput,
+  ConfigInput,
+  ItemInput,
+  PlanInput,
+  PricingInput,
+  ProductInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
+import { activeSpan, advanceScan, at, gridOf, type InvoiceWindow } from './windows.ts'
+
+/** A price configuration with everything around it, resolved. */
+export type Position = {
+  readonly schedule: ScheduleInput
+  readonly plan: PlanInput
+  readonly pricing: PricingInput
+  readonly item: ItemInput
+  readonly config: ConfigInput
+  readonly productItem: ProductItemInput
+  readonly product: ProductInput
+  readonly category: CategoryInput | null
+  /** Null for an item that is not metered. */
+  readonly calculation: CalculationInput | null
+}
+
+export type Charge = Position & {
+  /** The same for the same charge whenever it is computed; two charges of an invoice never share one. */
+  readonly key: string
+  readonly billingPeriod: PeriodLength
+  readonly pricingPeriod: PeriodLength
+  /** The billing period of the configuration the charge belongs to. */
+  readonly period: BillingPeriod
+  /** The service it pays for: the covered part, or one pricing period of it. */
+  readonly service: Interval
+  /** Usage that is rated; wider than the service when a pricing period is wider than the billing period. Null when not metered. */
+  readonly usage: Interval | null
+  /** The part of `usage` earlier invoices have charged; null when there is none. */
+  readonly charged: Interval | null
+  readonly inAdvance: boolean
+}
+
+/** The price lists of the inputs, each once, in the order of the invoice. */
+export function positionsOf(inputs: BillingInputs): Position[] {
+  return inputs.schedules.flatMap(schedule =>
+    inputs.pricings
+      .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
+      .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
+      .flatMap(pricing => positionsOfPricing(inputs, schedule, pricing)),
+  )
+}
+
+function positionsOfPricing(inputs: BillingInputs, schedule: ScheduleInput, pricing: PricingInput): Position[] {
+  const plan = find(inputs.plans, schedule.pricing_plan_id)
+  const positions = pricing.items.flatMap(item =>
+    item.configs.flatMap(config =>
+      item.product_item_ids.map((id): Position => {
+        const productItem = find(inputs.product_items, id)
+        const product = find(inputs.products, productItem.product_id)
+        const category = product.category_id === null ? null : find(inputs.product_categories, product.category_id)
+        const calculationId = productItem.meter_value_calculation_id
+        const calculation = calculationId === null ? null : find(inputs.calculations, calculationId)
+        return { schedule, plan, pricing, item, config, productItem, product, category, calculation }
+      }),
+    ),
+  )
+  return positions.toSorted(
+    (a, b) =>
+      (a.category?.display_order ?? LAST) - (b.category?.display_order ?? LAST) ||
+      byText(a.category?.id ?? '', b.category?.id ?? '') ||
+      byOrder(a.item, b.item) ||
+      byOrder(a.productItem, b.productItem) ||
+      (a.config.order ?? LAST) - (b.config.order ?? LAST) ||
+      byText(a.config.id, b.config.id),
+  )
+}
+
+const LAST = Number.MAX_SAFE_INTEGER
+const byOrder = (a: { display_order?: number | null }, b: { display_order?: number | null }): number =>
+  (a.display_order ?? LAST) - (b.display_order ?? LAST)
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function find<T extends { readonly id: string }>(list: readonly T[], id: string): T {
+  const found = list.find(entry => entry.id === id)
+  if (!found) throw new Error(`the inputs lack ${id}`)
+  return found
+}
+
+/**
+ * The charges of one invoice. `billed` are the keys of advance charges that other invoices of the subscription ask, so
+ * that one which came late (a schedule added to the running period) is asked once, on the next invoice.
+ */
+export function chargesOf(inputs: BillingInputs, window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] {
+  const span = activeSpan(inputs)
+  if (!span) return []
+  return positionsOf(inputs).flatMap(position => chargesOfPosition(inputs, { window, billed, span, position }))
+}
+
+type Scope = {
+  readonly window: InvoiceWindow
+  readonly billed: ReadonlySet<string>
+  readonly span: Span
+  readonly position: Position
+}
+
+function chargesOfPosition(inputs: BillingInputs, { window, billed, span, position }: Scope): Charge[] {
+  const { schedule, config } = position
+  const own = clip({ start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }, span)
+  if (!own || config.pricing_type === 'NONE') return []
+  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
+  const inAdvance = config.billing_in_advance === true
+  const until = window.advance?.end ?? window.cutAt
+  const charges: Charge[] = []
+  for (const period of billingPeriods(gridOf(inputs, span, billingPeriod), own)) {
+    if (period.covered.start >= until) break
+    if (!belongs(window, period.covered, inAdvance)) continue
+    const context = { inputs, span, own, position, billingPeriod, period, inAdvance }
+    charges.push(...chargesOfPeriod(context).filter(charge => !inAdvance || !billed.has(charge.key)))
+  }
+  return charges
+}
+
+/** In advance: what starts in the scan. In arrears: what ends in the time collected. */
+function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
+  if (inAdvance) return contains(advanceScan(window), covered.start)
+  const { arrears } = window
+  return arrears !== null && arrears.start < covered.end && covered.end <= arrears.end
+}
+
+function clip(own: Span, within: Span): Span | null {
+  const start = instantOf(Math.max(own.start, within.start))
+  const ends = [own.end, within.end].filter(end => end !== null)
+  const end = ends.length === 0 ? null : instantOf(Math.min(...ends))
+  return end !== null && end <= start ? null : { start, end }
+}
+
+type PeriodScope = {
+  readonly inputs: BillingInputs
+  readonly span: Span
+  /** The schedule's own time. */
+  readonly own: Span
+  readonly position: Position
+  readonly billingPeriod: PeriodLength
+  readonly period: BillingPeriod
+  readonly inAdvance: boolean
+}
+
+/** One charge for the period, or one for each pricing period in it when usage is rated over a span of its own. */
+function chargesOfPeriod(scope: PeriodScope): Charge[] {
+  const { inputs, span, own, position, billingPeriod, period, inAdvance } = scope
+  const pricingPeriod = position.config.pricing_period ?? billingPeriod
+  const charge = (service: Interval, usage: Interval | null, charged: Interval | null): Charge => ({
+    ...position,
+    key: keyOf(position, service.start),
+    billingPeriod,
+    pricingPeriod,
+    period,
+    service,
+    usage,
+    charged,
+    inAdvance,
+  })
+  if (!isMetered(position)) return [charge(period.covered, null, null)]
+  if (inAdvance)
+    throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
+  if (position.config.pricing_type === 'FIXED') return [charge(period.covered, period.covered, null)]
+  const pieces = billingPeriods(gridOf(inputs, span, pricingPeriod), period.covered)
+  return [...pieces].map(piece => {
+    const from: Instant = instantOf(Math.max(piece.full.start, own.start))
+    const usage = interval(from, piece.covered.end)
+    return charge(piece.covered, usage, from < piece.covered.start ? interval(from, piece.covered.start) : null)
+  })
+}
+
+export const isMetered = (position: Position): boolean => position.productItem.model_type === 'USAGE_BASED'
+
+const keyOf = ({ schedule, item, config, productItem }: Position, start: Instant): string =>
+  [schedule.id, item.id, config.id, productItem.id, formatInstant(start)].join(' ')

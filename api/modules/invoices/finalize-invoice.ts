@@ -1,0 +1,46 @@
+// PATCH status FINAL: finalises a DRAFT by hand, at any time after its period has ended.
+
+import type { Actor } from '../../../shared/database/database.ts'
+import { readTenant } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { computeInvoice, type InvoiceDeps } from './compute-invoice.ts'
+import { makeFinal } from './finalize.ts'
+import { invalidMove } from './invoice-change.ts'
+import { keyOfRow } from './invoice-keys.ts'
+import { getInvoice, lockInvoice } from './repository.ts'
+import type { InvoiceRow } from './table.ts'
+
+const SETTLE_MS = 10_000
+const RETRY_AFTER_S = 5
+
+/**
+ * Makes the invoice FINAL; one that is FINAL already is returned as it is, so concurrent calls give one number. Waits
+ * until all usage accepted so far is counted: SERVICE_UNAVAILABLE when that takes too long. Throws INVALID_OPERATION for an
+ * invoice that is VOID or ARCHIVED, or whose period has not ended.
+ */
+export async function finalizeInvoice(
+  deps: InvoiceDeps,
+  tenant: Tenant,
+  actor: Actor,
+  id: string,
+): Promise<InvoiceRow> {
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (found.status === 'FINAL') return found
+  if (!(await deps.usage.settle(SETTLE_MS))) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send it again.', {
+      retryAfterSeconds: RETRY_AFTER_S,
+    })
+  }
+  const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
+  return await computeInvoice(deps, { tenant, actor, target }, async (uow, state, build) => {
+    const row = await lockInvoice(uow, id)
+    if (row.status === 'FINAL') return row
+    if (row.status === 'VOID' || row.status === 'ARCHIVED')
+      throw invalidMove(row, `An invoice that is ${row.status} cannot become FINAL.`)
+    if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
+    if (state.window.cutAt > uow.now)
+      throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
+    return await makeFinal(uow, { inputs: state.inputs, row, built: build(state.window, uow.now), stamp: state.stamp })
+  })
+}

@@ -1,0 +1,31 @@
+// How a change of an invoice is saved: only when it changes something, and with its events.
+import { isDeepStrictEqual } from 'node:util'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { emit } from '../../outbox.ts'
+import { type NewInvoice, saveInvoice } from './repository.ts'
+import type { InvoiceRow } from './table.ts'
+import { invoiceView } from './view.ts'
+
+/** Saves `values` where they differ from what is stored. Emits UPDATED, and STATUS_TO_… when the status moved. */
+export async function change(uow: Uow, row: InvoiceRow, values: Partial<NewInvoice>): Promise<InvoiceRow> {
+  const current: Partial<Record<string, unknown>> = row
+  const changed = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
+  if (changed.length === 0) return row
+  const saved = await saveInvoice(uow, row.id, Object.fromEntries(changed))
+  if (changed.every(([name]) => name === 'fingerprint')) return saved // nothing a reader could see
+  const data = invoiceView(saved)
+  await emit(uow, { type: 'INVOICE.UPDATED', objectId: row.id, data, previous: invoiceView(row) })
+  if (saved.status !== row.status) {
+    await emit(uow, { type: `INVOICE.STATUS_TO_${saved.status}`, objectId: row.id, data, previous: null })
+  }
+  return saved
+}
+
+/** For an invoice whose period its subscription no longer has. */
+export const voidInvoice = (uow: Uow, row: InvoiceRow): Promise<InvoiceRow> =>
+  change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null })
+
+/** The refusal of a move the lifecycle forbids. */
+export const invalidMove = (row: InvoiceRow, message: string, field = 'status'): AppError =>
+  new AppError('INVALID_OPERATION', message, { field, resourceId: row.id, resourceType: 'INVOICE' })

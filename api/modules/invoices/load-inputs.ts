@@ -1,0 +1,261 @@
+// Reads what invoices are computed from. Only the columns an invoice depends on, in a fixed order, so that two readings
+// of the same state have the same fingerprint.
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { TenantTable } from '../../resource/define-resource.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { billingEntities } from '../billing-entities/table.ts'
+import { customers } from '../customers/table.ts'
+import { meterProperties, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
+import { platforms } from '../platforms/table.ts'
+import { pricingPlans, pricings } from '../pricing-plans/table.ts'
+import { productCategories, productItems, products } from '../products/table.ts'
+import { schedules, subscriptions } from '../subscriptions/table.ts'
+import type {
+  BillingEntityInput,
+  BillingInputs,
+  CalculationInput,
+  CategoryInput,
+  CustomerInput,
+  PlanInput,
+  PlatformInput,
+  PricingInput,
+  ProductInput,
+  ProductItemInput,
+  ScheduleInput,
+  SubscriptionInput,
+} from './billing-inputs.ts'
+
+/**
+ * The inputs of a subscription's invoices. Its DRAFT schedules count only for a preview of a subscription that is DRAFT
+ * itself. Throws RESOURCE_NOT_FOUND when the tenant has no such subscription.
+ */
+export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): Promise<BillingInputs> {
+  const subscription = await loadSubscription(uow, subscriptionId)
+  const loaded = await loadSchedules(uow, subscription)
+  const prices = await loadPricings(uow, loaded)
+  const sold = await loadProducts(uow, prices)
+  return {
+    platform: await loadPlatform(uow),
+    customer: await loadCustomer(uow, subscription.customer_id),
+    billing_entity: await loadBillingEntity(uow, subscription.billing_entity_id),
+    subscription,
+    schedules: loaded,
+    plans: await loadPlans(uow, loaded),
+    pricings: prices,
+    ...sold,
+    calculations: await loadCalculations(uow, sold.product_items),
+  }
+}
+
+const one = (uow: ReadUow, table: TenantTable, id: string) => and(inThisTenant(uow, table), eq(table.id, id))
+const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
+  and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))
+
+const missing = (objectType: string, id: string): AppError =>
+  new AppError('RESOURCE_NOT_FOUND', `There is no ${objectType} ${JSON.stringify(id)}.`, { resourceType: objectType })
+
+async function loadSubscription(uow: ReadUow, id: string): Promise<SubscriptionInput> {
+  const s = subscriptions
+  const [row] = await uow.tx
+    .select({
+      id: s.id,
+      status: s.status,
+      name: s.name,
+      purchase_order_number: s.purchase_order_number,
+      customer_id: s.customer_id,
+      billing_entity_id: s.billing_entity_id,
+      billing_period: s.billing_period,
+      billing_currency: s.billing_currency,
+      billing_time: s.billing_time,
+      due_date_configuration: s.due_date_configuration,
+      sales_tax_percentage: s.sales_tax_percentage,
+      init_invoice_on_hold: s.init_invoice_on_hold,
+      inactive_periods: s.inactive_periods,
+    })
+    .from(s)
+    .where(one(uow, s, id))
+  if (!row) throw missing('PRICING_PLAN_SUBSCRIPTION', id)
+  const { period, type } = row.due_date_configuration
+  return { ...row, due_date_configuration: { type, period: period ?? null } }
+}
+
+async function loadSchedules(uow: ReadUow, subscription: SubscriptionInput): Promise<ScheduleInput[]> {
+  const s = schedules
+  const statuses: ('DRAFT' | 'ACTIVE')[] = subscription.status === 'DRAFT' ? ['DRAFT', 'ACTIVE'] : ['ACTIVE']
+  return await uow.tx
+    .select({
+      id: s.id,
+      pricing_plan_id: s.pricing_plan_id,
+      pricing_plan_version_id: s.pricing_plan_version_id,
+      start_at: s.start_at,
+      end_at: s.end_at,
+      pricing_currency: s.pricing_currency,
+      billing_period: s.billing_period,
+    })
+    .from(s)
+    .where(and(inThisTenant(uow, s), eq(s.pricing_plan_subscription_id, subscription.id), inArray(s.status, statuses)))
+    .orderBy(asc(s.start_at), asc(s.id))
+}
+
+async function loadPlans(uow: ReadUow, of: readonly ScheduleInput[]): Promise<PlanInput[]> {
+  if (of.length === 0) return []
+  const p = pricingPlans
+  const ids = of.map(schedule => schedule.pricing_plan_id)
+  return await uow.tx
+    .select({ id: p.id, amount_type: p.amount_type })
+    .from(p)
+    .where(among(uow, p, ids))
+    .orderBy(asc(p.id))
+}
+
+async function loadPricings(uow: ReadUow, of: readonly ScheduleInput[]): Promise<PricingInput[]> {
+  if (of.length === 0) return []
+  const p = pricings
+  const versions = [...new Set(of.map(schedule => schedule.pricing_plan_version_id))]
+  return await uow.tx
+    .select({
+      id: p.id,
+      pricing_plan_version_id: p.pricing_plan_version_id,
+      name: p.name,
+      display_order: p.display_order,
+      items: p.items,
+    })
+    .from(p)
+    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
+    .orderBy(asc(p.id))
+}
+
+type Sold = {
+  readonly product_items: ProductItemInput[]
+  readonly products: ProductInput[]
+  readonly product_categories: CategoryInput[]
+}
+
+async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<Sold> {
+  const itemIds = of.flatMap(pricing => pricing.items.flatMap(item => item.product_item_ids))
+  if (itemIds.length === 0) return { product_items: [], products: [], product_categories: [] }
+  const i = productItems
+  const items = await uow.tx
+    .select({
+      id: i.id,
+      product_id: i.product_id,
+      reference: i.reference,
+      name: i.name,
+      type: i.type,
+      model_type: i.model_type,
+      meter_value_calculation_id: i.meter_value_calculation_id,
+      tax_category: i.tax_category,
+      display_order: i.display_order,
+      unit_name: i.unit_name,
+    })
+    .from(i)
+    .where(among(uow, i, itemIds))
+    .orderBy(asc(i.id))
+  const p = products
+  const { id, name, tax_category, display_order, category_id } = p
+  const parents = await uow.tx
+    .select({ id, name, category_id, tax_category, display_order })
+    .from(p)
+    .where(
+      among(
+        uow,
+        p,
+        items.map(item => item.product_id),
+      ),
+    )
+    .orderBy(asc(p.id))
+  return { product_items: items, products: parents, product_categories: await loadCategories(uow, parents) }
+}
+
+async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promise<CategoryInput[]> {
+  const ids = of.map(product => product.category_id).filter(id => id !== null)
+  if (ids.length === 0) return []
+  const { id, name, tax_category, display_order } = productCategories
+  return await uow.tx
+    .select({ id, name, tax_category, display_order })
+    .from(productCategories)
+    .where(among(uow, productCategories, ids))
+    .orderBy(asc(id))
+}
+
+async function loadCalculations(uow: ReadUow, of: readonly ProductItemInput[]): Promise<CalculationInput[]> {
+  const ids = of.map(item => item.meter_value_calculation_id).filter(id => id !== null)
+  if (ids.length === 0) return []
+  const c = meterValueCalculations
+  const joined = (table: TenantTable, id: PgColumn) =>
+    and(eq(table.platform_id, c.platform_id), eq(table.environment, c.environment), eq(table.id, id))
+  return await uow.tx
+    .select({
+      id: c.id,
+      reference: c.reference,
+      calculation_type: c.calculation_type,
+      meter_reference: meters.reference,
+      value_reference: meterValues.reference,
+      value_type: meterValues.type,
+      property_reference: meterProperties.reference,
+    })
+    .from(c)
+    .innerJoin(meters, joined(meters, c.meter_id))
+    .leftJoin(meterValues, joined(meterValues, c.meter_value_id))
+    .leftJoin(meterProperties, joined(meterProperties, c.meter_property_id))
+    .where(among(uow, c, ids))
+    .orderBy(asc(c.id))
+}
+
+async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {
+  const p = platforms
+  const [row] = await uow.tx
+    .select({
+      timezone: p.timezone,
+      default_product_tax_category: p.default_product_tax_category,
+      invoice_settings: p.invoice_settings,
+      rounding_settings: p.rounding_settings,
+    })
+    .from(p)
+    .where(inThisTenant(uow, p))
+  if (!row) throw new Error('every tenant has a platform')
+  return row
+}
+
+async function loadCustomer(uow: ReadUow, id: string): Promise<CustomerInput> {
+  const c = customers
+  const [row] = await uow.tx
+    .select({
+      id: c.id,
+      reference: c.reference,
+      type: c.type,
+      timezone: c.timezone,
+      email: c.email,
+      locale: c.locale,
+      individual: c.individual,
+      organization: c.organization,
+    })
+    .from(c)
+    .where(one(uow, c, id))
+  if (!row) throw missing('CUSTOMER', id)
+  return row as CustomerInput
+}
+
+async function loadBillingEntity(uow: ReadUow, id: string): Promise<BillingEntityInput> {
+  const b = billingEntities
+  const [row] = await uow.tx
+    .select({
+      id: b.id,
+      reference: b.reference,
+      timezone: b.timezone,
+      legal_name: b.legal_name,
+      tax_id: b.tax_id,
+      registration_number: b.registration_number,
+      registered_address: b.registered_address,
+      email: b.email,
+      tax_settings: b.tax_settings,
+      tax_registrations: b.tax_registrations,
+    })
+    .from(b)
+    .where(one(uow, b, id))
+  if (!row) throw missing('BILLING_ENTITY', id)
+  return row as BillingEntityInput
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../example-inputs.ts'
+import type { InvoiceView } from '../schema.ts'
+import { invoiceView } from '../view.ts'
+import { printable } from './invoice-document.ts'
+import { pdfText } from './pdf-text.ts'
+import { renderInvoicePdf } from './render-pdf.ts'
+
+function finalInvoice(names: { customer?: string; item?: string; footnote?: string } = {}): InvoiceView {
+  const base = exampleInputs({
+    start: '2026-01-01T00:00:00Z',
+    items: [
+      recurring('100'),
+      {
+        ...metered([{ amount: eur('0.015'), block_size: { number: '1000' } }]),
+        item: { name: names.item ?? 'Tokens', model_type: 'USAGE_BASED', meter_value_calculation_id: 'calc' },
+      },
+    ],
+  })
+  const organization = { ...base.customer.organization, legal_name: names.customer ?? 'Acme' }
+  const inputs = {
+    ...base,
+    customer: { ...base.customer, organization },
+    platform: { ...base.platform, invoice_settings: { footnote: names.footnote ?? 'Thank you.' } },
+  }
+  const [built] = exampleInvoices(inputs, 1, '3450')
+  if (!built) throw new Error('there is an invoice')
+  return invoiceView({
+    ...built,
+    platform_id: 'p',
+    environment: 'TEST',
+    id: 'invo_1',
+    created_at: '2026-02-01T00:00:00Z',
+    updated_at: '2026-02-01T00:00:00Z',
+    invoice_number: 'INV-2026-00001',
+    status: 'FINAL',
+    type: 'STANDARD',
+    billing_type: 'DEFAULT',
+    customer_id: 'customer',
+    billing_entity_id: 'entity',
+    pricing_plan_subscription_id: 'subscription',
+    on_hold: false,
+    payment_status: 'UNPAID',
+    fingerprint: '',
+    finalize_at: null,
+    updated_to_final_at: '2026-02-01T08:00:00Z',
+  })
+}
+
+test('the PDF shows number, parties, quantity × price, tax, totals and footnote', async () => {
+  const pdf = await renderInvoicePdf(finalInvoice(), { compress: false })
+  expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+  const text = pdfText(pdf)
+  for (const part of [
+    'Invoice INV-2026-00001',
+    'Acme',
+    '2026-01-01 – 2026-01-31',
+    'Tokens',
+    '3450',
+    '× 0.015 EUR / 1000',
+    '0.05 EUR',
+    'VAT 21 % on 100.05 EUR',
+    '21.01 EUR',
+    '121.06 EUR',
+    'Thank you.',
+  ]) {
+    expect(text).toContain(part)
+  }
+  // The title of the file is the number as well.
+  expect(pdf.toString('latin1')).toContain('(Invoice INV-2026-00001)')
+})
+
+test('an invoice without a number is shown as a draft', async () => {
+  const pdf = await renderInvoicePdf({ ...finalInvoice(), invoice_number: null, status: 'DRAFT' }, { compress: false })
+  expect(pdfText(pdf)).toContain('Draft invoice (DRAFT)')
+})
+
+test('the same invoice is the same file', async () => {
+  const [first, second] = await Promise.all([renderInvoicePdf(finalInvoice()), renderInvoicePdf(finalInvoice())])
+  expect(first.equals(second)).toBe(true)
+})
+
+const HOSTILE = [
+  'A'.repeat(5_000),
+  'شركة المثال \u202e evil \u2066x\u2069',
+  'line\nbreak\r\n\u0000\u0007\u001b[31m',
+  '</Title><script>alert(1)</script> (a) \\ )) ((',
+  '\ud800 lone surrogate',
+  '日本語 🎉 👩‍👩‍👧 é',
+  '',
+]
+
+test.each(HOSTILE.map((name, index) => [index, name] as const))(
+  'hostile name %i does not break the PDF',
+  async (_index, name) => {
+    const pdf = await renderInvoicePdf(finalInvoice({ customer: name, item: name, footnote: name }), {
+      compress: false,
+    })
+    expect(pdf.subarray(-6).toString()).toContain('%%EOF')
+    expect(pdfText(pdf)).toContain('121.06 EUR')
+  },
+)
+
+test('printed text never holds control, bidirectional or invisible characters and is bounded', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      const shown = printable(text)
+      expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+      expect([...printable(text.repeat(200))].length).toBeLessThanOrEqual(401)
+    }),
+  )
+})
+
+test('any text in any name gives a PDF', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async name => {
+      const pdf = await renderInvoicePdf(finalInvoice({ customer: name, item: name }))
+      expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    }),
+    { numRuns: 15 },
+  )
+})

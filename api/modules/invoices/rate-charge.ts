@@ -1,0 +1,97 @@
+// From a charge and its usage to an exact, signed amount with every figure that led to it. Pure.
+import { type Fraction, isWhole, multiplyFractions, timesFraction, WHOLE } from '../../../shared/billing/fraction.ts'
+import { periodShare, pricingScale } from '../../../shared/billing/proration.ts'
+import { type Decimal, decimalOfInteger, ONE, ZERO } from '../../../shared/decimal.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { parsePriceConfig } from '../../../shared/rating/parse-price-config.ts'
+import { amountVolume, numberVolume, type Volume } from '../../../shared/rating/price.ts'
+import { type PriceConfig, type RatedPrice, rate } from '../../../shared/rating/rate.ts'
+import type { Interval } from '../../../shared/time.ts'
+import type { BillingInputs } from './billing-inputs.ts'
+import { type Charge, isMetered } from './charges.ts'
+import { needKey, type UsageFigures } from './usage-needs.ts'
+import { activeSpan, gridOf } from './windows.ts'
+
+export type RatedCharge = {
+  readonly charge: Charge
+  readonly rated: RatedPrice
+  /** What earlier invoices charged of the same pricing period; null when the charge starts it. */
+  readonly before: RatedPrice | null
+  /** How many prices per pricing period make one billing period. */
+  readonly scale: Fraction
+  /** The share of the period that is owed. */
+  readonly share: Fraction
+  /** Exact, in the invoice currency; negative for a deduction. */
+  readonly quantity: Decimal
+}
+
+/** Rates one charge. Throws INVALID_OPERATION when the currency or the price cannot be billed. */
+export function rateCharge(inputs: BillingInputs, charge: Charge, usage: UsageFigures): RatedCharge {
+  const config = priceOf(inputs, charge)
+  const { scale, share } = fractionsOf(inputs, charge)
+  const rated = rate(config, volumeOf(charge, charge.usage, usage))
+  const before = charge.charged === null ? null : rate(config, volumeOf(charge, charge.charged, usage))
+  const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
+  const scaled = timesFraction(due, multiplyFractions(scale, share))
+  const quantity = charge.productItem.type === 'DEDUCTION' ? scaled.neg() : scaled
+  return { charge, rated, before, scale, share, quantity: quantity.eq(ZERO) ? ZERO : quantity }
+}
+
+/** A metered charge without usage and without money: left out of the invoice unless the platform wants it (1.1). */
+export const isZeroUsage = ({ charge, rated, quantity }: RatedCharge): boolean =>
+  isMetered(charge) && rated.volume.quantity.eq(ZERO) && quantity.eq(ZERO)
+
+function priceOf(inputs: BillingInputs, { config, schedule, calculation }: Charge): PriceConfig {
+  const { billing_currency } = inputs.subscription
+  if (schedule.pricing_currency !== billing_currency) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      `Prices in ${schedule.pricing_currency} cannot be invoiced in ${billing_currency}: there is no exchange rate. Use one currency for both.`,
+      { field: 'billing_currency', resourceId: schedule.id, resourceType: 'PRICING_PLAN_SCHEDULE' },
+    )
+  }
+  const metric = calculation?.value_type === 'AMOUNT' ? 'AMOUNT' : 'NUMBER'
+  const reading = parsePriceConfig(
+    { pricing_type: config.pricing_type, bands: config.bands },
+    { metric, currency: schedule.pricing_currency },
+  )
+  if (reading.kind === 'ok') return reading.config
+  throw new AppError('INVALID_OPERATION', reading.fault.message, {
+    field: reading.fault.field,
+    resourceId: config.id,
+    resourceType: 'PRICING_ITEM_CONFIG',
+  })
+}
+
+/** Recurring prices are scaled to the billing period and prorated; a lump on usage is scaled; unit prices are neither (4.4). */
+function fractionsOf(inputs: BillingInputs, charge: Charge): { scale: Fraction; share: Fraction } {
+  const metered = isMetered(charge)
+  if (metered && charge.config.pricing_type !== 'FIXED') return { scale: WHOLE, share: WHOLE }
+  const span = activeSpan(inputs)
+  if (!span) return { scale: WHOLE, share: WHOLE }
+  const grid = gridOf(inputs, span, charge.billingPeriod)
+  const scale = pricingScale(charge.pricingPeriod, charge.billingPeriod, charge.period.full, grid)
+  return { scale: isWhole(scale) ? WHOLE : scale, share: metered ? WHOLE : periodShare(charge.period) }
+}
+
+function volumeOf(charge: Charge, interval: Interval | null, usage: UsageFigures): Volume {
+  const { calculation, schedule } = charge
+  if (!isMetered(charge)) return numberVolume(ONE)
+  if (!calculation || !interval) throw new Error(`the metered charge ${charge.key} has no calculation`)
+  const figures = usage.get(needKey(calculation, interval))
+  if (!figures) throw new Error(`the usage of ${charge.key} was not read`)
+  if (calculation.value_type !== 'AMOUNT') {
+    const [figure] = figures.filter(({ currency }) => currency === null)
+    return numberVolume(figure?.number ?? ZERO, decimalOfInteger(figure?.count ?? 0))
+  }
+  const foreign = figures.find(({ currency, number }) => currency !== schedule.pricing_currency && !number.eq(ZERO))
+  if (foreign) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      `Usage in ${foreign.currency ?? 'plain numbers'} cannot be priced in ${schedule.pricing_currency}: there is no exchange rate.`,
+      { resourceId: calculation.id, resourceType: 'METER_VALUE_CALCULATION' },
+    )
+  }
+  const figure = figures.find(({ currency }) => currency === schedule.pricing_currency)
+  return amountVolume(figure?.number ?? ZERO, schedule.pricing_currency, decimalOfInteger(figure?.count ?? 0))
+}

@@ -1,0 +1,30 @@
+// POST …/refresh: computes an invoice that is not FINAL from what its parties, prices and usage are now.
+import { type Actor, readTenant } from '../../../shared/database/database.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { computeInvoice, type InvoiceDeps } from './compute-invoice.ts'
+import { change, invalidMove } from './invoice-change.ts'
+import { keyOfRow } from './invoice-keys.ts'
+import { getInvoice, lockInvoice } from './repository.ts'
+import type { InvoiceRow } from './table.ts'
+
+/** How long a refresh waits for usage just sent; it is not a barrier, a later refresh sees what this one did not. */
+const SETTLE_MS = 2_000
+
+/** Every kind of refresh computes the whole invoice: an OPEN or DRAFT never keeps a figure that is out of date. */
+export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: Actor, id: string): Promise<InvoiceRow> {
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  checkOpen(found)
+  await deps.usage.settle(SETTLE_MS)
+  const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
+  return await computeInvoice(deps, { tenant, actor, target }, async (uow, state, build) => {
+    const row = await lockInvoice(uow, id)
+    checkOpen(row)
+    if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
+    return await change(uow, row, { ...build(state.window, null), fingerprint: state.stamp })
+  })
+}
+
+function checkOpen(row: InvoiceRow): void {
+  if (row.status !== 'OPEN' && row.status !== 'DRAFT')
+    throw invalidMove(row, `An invoice that is ${row.status} cannot be refreshed.`, 'types')
+}

@@ -1,0 +1,117 @@
+// Every query of invoices and their counters. Writes take the tenant's unit of work.
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { newId } from '../../../shared/ids.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { subscriptions } from '../subscriptions/table.ts'
+import { type InvoiceRow, invoices } from './table.ts'
+
+const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
+
+export async function findInvoice(uow: ReadUow, id: string): Promise<InvoiceRow | null> {
+  const [row] = await uow.tx.select().from(invoices).where(one(uow, id))
+  return row ?? null
+}
+
+/** The invoice, or throws RESOURCE_NOT_FOUND: the same for a foreign tenant's id as for none. */
+export async function getInvoice(uow: ReadUow, id: string): Promise<InvoiceRow> {
+  const row = await findInvoice(uow, id)
+  if (row) return row
+  throw new AppError('RESOURCE_NOT_FOUND', `There is no INVOICE ${JSON.stringify(id)}.`, { resourceType: 'INVOICE' })
+}
+
+/** The row lock queues concurrent finalizers, so the status read next cannot be stale. */
+export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
+  const [row] = await uow.tx.select().from(invoices).where(one(uow, id)).for('update')
+  return row ?? (await getInvoice(uow, id))
+}
+
+/** The invoices of a subscription that count, in order. */
+export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceRow[]> {
+  return await uow.tx
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        inThisTenant(uow, invoices),
+        eq(invoices.pricing_plan_subscription_id, subscriptionId),
+        ne(invoices.status, 'VOID'),
+      ),
+    )
+    .orderBy(asc(invoices.cut_at), asc(invoices.id))
+}
+
+/** Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. */
+export async function lockSubscription(uow: Uow, id: string): Promise<{ status: string }> {
+  const [row] = await uow.tx
+    .select({ status: subscriptions.status })
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, id)))
+    .for('update')
+  if (row) return row
+  throw new AppError('RESOURCE_NOT_FOUND', `There is no PRICING_PLAN_SUBSCRIPTION ${JSON.stringify(id)}.`, {
+    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
+  })
+}
+
+/** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
+export async function saveNextBilling(uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> {
+  await uow.tx
+    .update(subscriptions)
+    .set({ next_billing_at: nextBillingAt })
+    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscriptionId)))
+}
+
+export type NewInvoice = Omit<InvoiceRow, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
+
+export async function insertInvoice(uow: Uow, values: NewInvoice): Promise<InvoiceRow> {
+  const now = formatInstant(uow.now)
+  const [row] = await uow.tx
+    .insert(invoices)
+    .values({
+      ...values,
+      platform_id: uow.tenant.platformId,
+      environment: uow.tenant.environment,
+      id: newId('invo'),
+      created_at: now,
+      updated_at: now,
+    })
+    .returning()
+  if (!row) throw new Error('an insert returned no row')
+  return row
+}
+
+export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoice>): Promise<InvoiceRow> {
+  const [row] = await uow.tx
+    .update(invoices)
+    .set({ ...values, updated_at: formatInstant(uow.now) })
+    .where(one(uow, id))
+    .returning()
+  if (!row) throw new Error('an update met no row')
+  return row
+}
+
+/**
+ * The next value of a counter by `next`. Its row stays locked until the transaction ends, so numbers follow each other
+ * without a gap: a transaction that fails gives its number back.
+ */
+export async function takeNumber(uow: Uow, counterKey: string, next: (last: bigint | null) => bigint): Promise<bigint> {
+  const { platformId, environment } = uow.tenant
+  const first = next(null)
+  const inserted = await uow.tx.execute(sql`
+    insert into invoice_counters (platform_id, environment, counter_key, last_number)
+    values (${platformId}, ${environment}, ${counterKey}, ${first.toString()}) on conflict do nothing`)
+  if (inserted.rowCount === 1) return first
+  const locked = await uow.tx.execute<{ last_number: string }>(sql`
+    select last_number from invoice_counters
+    where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey} for update`)
+  const [row] = locked.rows
+  if (!row) throw new Error('a counter is never deleted')
+  const value = next(BigInt(row.last_number))
+  await uow.tx.execute(sql`
+    update invoice_counters set last_number = ${value.toString()}
+    where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey}`)
+  return value
+}

@@ -1,0 +1,217 @@
+// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale` and `charged_before` are ours, so that
+// every figure that led to an amount is shown.
+import Type, { type Static } from 'typebox'
+import { Optional } from '../../resource/shapes.ts'
+
+const Text = Type.String()
+const Money = Type.Object({ quantity: Text, currency: Text })
+const Period = Type.Object({ type: Text, value: Type.Integer() })
+const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) })
+const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
+
+const TaxCategorySummary = Type.Object({
+  base_amount: Money,
+  tax_amount: Money,
+  total_amount: Money,
+  percentage: Text,
+  name: Text,
+  category: Text,
+  notes: Type.Array(Text),
+  rates: Type.Array(Type.Object({ name: Text, percentage: Text, tax_amount: Money })),
+})
+/** The part of a tax summary that a line, a group or a period accounts for. */
+const TaxCategoryShare = Type.Object({
+  base_amount: Money,
+  tax_amount: Money,
+  total_amount: Money,
+  percentage: Text,
+  name: Text,
+  category: Text,
+})
+
+const Band = Type.Object({
+  amount: Optional(Money),
+  percentage: Optional(Text),
+  fixed_amount: Optional(Money),
+  minimum_amount: Optional(Money),
+  maximum_amount: Optional(Money),
+  minimum_number: Optional(Text),
+  maximum_number: Optional(Text),
+  block_size: Optional(Quantity),
+  tier_lower_bound: Optional(Quantity),
+  tier_top_bound: Optional(Quantity),
+})
+
+const MeterValue = Type.Object({
+  id: Optional(Text),
+  reference: Optional(Text),
+  type: Text,
+  number: Optional(Text),
+  amount: Optional(Money),
+  count: Optional(Text),
+})
+
+const PriceDetails = Type.Object({
+  amount: Money,
+  pricing_currency: Text,
+  pricing_amount: Money,
+  band: Optional(Band),
+  meter_value: Optional(MeterValue),
+  price_bound: Optional(Text),
+  description: Text,
+  proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
+  pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),
+  charged_before: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
+})
+
+const SubLine = Type.Object({ sub_line_order: Type.Integer(), description: Text, details: PriceDetails })
+
+const LineProductItem = Type.Object({
+  object_type: Text,
+  id: Text,
+  product_id: Text,
+  name: Text,
+  reference: Optional(Text),
+  type: Text,
+  model_type: Text,
+})
+
+const Line = Type.Object({
+  id: Text,
+  line_order: Type.Integer(),
+  description: Text,
+  pricing_item_id: Text,
+  pricing_item_config_id: Text,
+  product_items: Type.Array(LineProductItem),
+  type: Type.Literal('REVENUE'),
+  pricing_type: Text,
+  tax_categories: Type.Array(TaxCategoryShare),
+  amount_excluding_tax: Money,
+  amount_including_tax: Money,
+  meter_value: Optional(MeterValue),
+  details: PriceDetails,
+  sub_lines: Optional(Type.Array(SubLine)),
+})
+
+const Named = Type.Object({ object_type: Text, id: Text, name: Text })
+
+const groupFields = {
+  group_order: Type.Integer(),
+  amount_excluding_tax: Money,
+  amount_including_tax: Money,
+  billing_period: Period,
+  start_at: Text,
+  end_at: Text,
+  type: Type.Literal('PRICING'),
+  product_category: Optional(Named),
+  products: Type.Array(Named),
+  pricing: Type.Object({ id: Text, name: Text }),
+  description: Text,
+  pricing_plan_subscription_id: Text,
+  pricing_plan_schedule_id: Text,
+  tax_categories: Type.Array(TaxCategoryShare),
+}
+const Group = Type.Object({ ...groupFields, lines: Type.Array(Line) })
+
+const InvoicePeriod = Type.Object({
+  period_order: Type.Integer(),
+  amount_excluding_tax: Money,
+  amount_including_tax: Money,
+  billing_period: Period,
+  start_at: Text,
+  end_at: Text,
+  tax_categories: Type.Array(TaxCategoryShare),
+  groups: Type.Array(Group),
+})
+// A list may leave the lines out; the shape is the same but for them.
+const ViewPeriod = Type.Object({
+  ...InvoicePeriod.properties,
+  groups: Type.Array(Type.Object({ ...groupFields, lines: Optional(Type.Array(Line)) })),
+})
+
+const TaxSummary = Type.Object({
+  base_amount: Money,
+  tax_amount: Money,
+  total_amount: Money,
+  notes: Type.Array(Text),
+  country_code: Optional(Text),
+})
+
+const contentFields = {
+  customer_reference: Optional(Text),
+  customer: Snapshot,
+  billing_entity: Snapshot,
+  purchase_order_number: Optional(Text),
+  pricing_plan_subscription_ids: Type.Array(Text),
+  billing_period: Period,
+  billing_period_date: Text,
+  pricing_amount_type: Text,
+  rounding_mode: Text,
+  tax_categories: Type.Array(TaxCategorySummary),
+  tax_summary: TaxSummary,
+  used_tax_registration: Optional(Type.Object({ country: Text })),
+  notes: Type.Array(Text),
+  footnote: Optional(Text),
+  has_usage_based_pricing: Type.Boolean(),
+  validation_result: Type.Array(Type.Object({ status: Text, details: Text })),
+}
+
+export const InvoiceContent = Type.Object({
+  ...contentFields,
+  periods: Type.Array(InvoicePeriod),
+  /** Keys of the advance charges this invoice asks, so that no other asks them again. Not shown. */
+  advance_charges: Type.Array(Text),
+})
+
+const NullableText = Type.Union([Text, Type.Null()])
+export const InvoiceView = Type.Object(
+  {
+    object_type: Type.Literal('INVOICE'),
+    id: Text,
+    created_at: Text,
+    updated_at: Text,
+    platform_id: Text,
+    invoice_number: NullableText,
+    status: Text,
+    type: Text,
+    billing_type: Text,
+    customer_id: Text,
+    billing_entity_id: Text,
+    pricing_plan_subscription_id: Text,
+    period_start: Text,
+    period_end: Text,
+    invoice_date: NullableText,
+    delivery_date: NullableText,
+    due_date: NullableText,
+    finalize_at: NullableText,
+    updated_to_final_at: NullableText,
+    billing_currency: Text,
+    timezone: Text,
+    sales_tax_percentage: NullableText,
+    on_hold: Type.Boolean(),
+    paid: Type.Boolean(),
+    payment_status: Text,
+    invoice_amount_excluding_tax: Money,
+    invoice_amount_including_tax: Money,
+    paid_invoice_amount: Money,
+    open_invoice_amount: Money,
+    closed_invoice_amount: Money,
+    ...contentFields,
+    periods: Optional(Type.Array(ViewPeriod)),
+  },
+  { title: 'Invoice' },
+)
+
+export type InvoiceContent = Static<typeof InvoiceContent>
+export type InvoiceView = Static<typeof InvoiceView>
+export type MoneyView = Static<typeof Money>
+export type MeterValueView = Static<typeof MeterValue>
+export type BandView = Static<typeof Band>
+export type PriceDetailsView = Static<typeof PriceDetails>
+export type SubLineView = Static<typeof SubLine>
+export type LineView = Static<typeof Line>
+export type GroupView = Static<typeof Group>
+export type PeriodView = Static<typeof InvoicePeriod>
+export type TaxShareView = Static<typeof TaxCategoryShare>
+export type TaxCategoryView = Static<typeof TaxCategorySummary>
+export type TaxSummaryView = Static<typeof TaxSummary>

@@ -1,0 +1,92 @@
+// PATCH of an invoice: hold and release, FINAL by hand, paid or unpaid (contract: States and transitions).
+import { type Actor, inTenant, readTenant, type Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { emit } from '../../outbox.ts'
+import { graceEnd } from './billing-plan.ts'
+import type { InvoiceDeps } from './compute-invoice.ts'
+import { finalizeInvoice } from './finalize-invoice.ts'
+import { change, invalidMove } from './invoice-change.ts'
+import { loadBillingInputs } from './load-inputs.ts'
+import { getInvoice, lockInvoice, lockSubscription, saveNextBilling } from './repository.ts'
+import type { InvoiceRow } from './table.ts'
+import { invoiceView } from './view.ts'
+
+export type InvoicePatch = {
+  readonly status?: 'FINAL'
+  readonly on_hold?: boolean
+  readonly payment_status?: 'UNPAID' | 'PAID' | 'PARTIALLY_PAID' | 'OVERPAID'
+  readonly paid?: boolean
+}
+
+type Payment = 'UNPAID' | 'PAID' | null
+
+/** Applies a PATCH. What the patch as a whole does not allow is refused before any of it is done. */
+export async function updateInvoice(
+  deps: InvoiceDeps,
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  patch: InvoicePatch,
+): Promise<InvoiceRow> {
+  const { tenant, actor, id } = of
+  const payment = paymentOf(patch)
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (patch.status === 'FINAL' && patch.on_hold === true)
+    throw invalidMove(found, 'An invoice on hold is not FINAL; send one of the two.', 'on_hold')
+  if (payment !== null && patch.status !== 'FINAL') checkPayable(found)
+  let row = found
+  if (patch.status === 'FINAL') row = await finalizeInvoice(deps, tenant, actor, id)
+  if (patch.on_hold === undefined && payment === null) return row
+  return await inTenant(deps.database, tenant, actor, async uow => {
+    await lockSubscription(uow, found.pricing_plan_subscription_id)
+    let locked = await lockInvoice(uow, id)
+    if (patch.on_hold !== undefined) locked = await hold(uow, locked, patch.on_hold)
+    return payment === null ? locked : await pay(uow, locked, payment)
+  })
+}
+
+/** What the patch says about payment. `paid` and `payment_status` are two names of one thing and must agree. */
+function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
+  if (payment_status === 'PARTIALLY_PAID' || payment_status === 'OVERPAID') {
+    throw new AppError(
+      'INVALID_FIELD',
+      `${payment_status} follows from payments and cannot be set; only PAID and UNPAID can.`,
+      {
+        field: 'payment_status',
+      },
+    )
+  }
+  if (payment_status !== undefined && paid !== undefined && (payment_status === 'PAID') !== paid) {
+    throw new AppError('INVALID_FIELD', `paid ${paid} does not agree with payment_status ${payment_status}.`, {
+      field: 'paid',
+    })
+  }
+  if (payment_status !== undefined) return payment_status
+  return paid === undefined ? null : paid ? 'PAID' : 'UNPAID'
+}
+
+function checkPayable(row: InvoiceRow): void {
+  if (row.status !== 'FINAL')
+    throw invalidMove(row, `Only a FINAL invoice can be paid, and this one is ${row.status}.`, 'payment_status')
+}
+
+/** A release starts the grace anew (semantics 5.1). */
+async function hold(uow: Uow, row: InvoiceRow, onHold: boolean): Promise<InvoiceRow> {
+  if (row.on_hold === onHold) return row
+  if (row.status !== 'OPEN' && row.status !== 'DRAFT')
+    throw invalidMove(row, `An invoice that is ${row.status} cannot be put on hold.`, 'on_hold')
+  const inputs = await loadBillingInputs(uow, row.pricing_plan_subscription_id)
+  const finalizeAt = !onHold && row.status === 'DRAFT' ? formatInstant(graceEnd(inputs, uow.now)) : null
+  // The run was not coming back for an invoice on hold; it finds out by itself when to come next.
+  if (!onHold) await saveNextBilling(uow, row.pricing_plan_subscription_id, formatInstant(uow.now))
+  return await change(uow, row, { on_hold: onHold, finalize_at: finalizeAt })
+}
+
+async function pay(uow: Uow, row: InvoiceRow, payment: 'UNPAID' | 'PAID'): Promise<InvoiceRow> {
+  checkPayable(row)
+  if (row.payment_status === payment) return row
+  const saved = await change(uow, row, { payment_status: payment })
+  if (payment === 'PAID')
+    await emit(uow, { type: 'INVOICE.PAID', objectId: row.id, data: invoiceView(saved), previous: null })
+  return saved
+}

@@ -1,0 +1,65 @@
+// What billing asks of usage: a figure, and whether everything accepted so far is in it.
+import type { JetStreamManager } from '@nats-io/jetstream'
+import { logEnds } from '../../../shared/log/streams.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
+import { queryUsage, type UsageCalculation } from '../../usage/query-usage.ts'
+import { waitForUsage } from '../../usage/up-to-date.ts'
+import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
+import type { Charge } from './charges.ts'
+import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
+
+export type UsageReader = {
+  /** The figures of one need. `customerKeys`: every name events may carry the customer by. */
+  read(tenant: Tenant, customerKeys: readonly string[], need: UsageNeed): Promise<readonly UsageFigure[]>
+  /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
+  settle(timeoutMs: number): Promise<boolean>
+}
+
+/** Reads usage from ClickHouse; the ends of the log say what must be there. */
+export const createUsageReader = (deps: {
+  readonly client: ClickHouseClient
+  readonly jsm: JetStreamManager
+  readonly partitions: number
+}): UsageReader => ({
+  read: (tenant, customerKeys, { calculation, interval }) =>
+    queryUsage(deps.client, {
+      tenant,
+      customerKeys,
+      meterReference: calculation.meter_reference,
+      interval,
+      calculation: usageCalculationOf(calculation),
+    }),
+  settle: async timeoutMs =>
+    await waitForUsage(deps.client, { ends: await logEnds(deps.jsm, deps.partitions), timeoutMs }),
+})
+
+function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
+  const { calculation_type: type, value_reference: value, property_reference: property } = calculation
+  if (type === 'UNIQUE') {
+    if (property === null) throw new Error(`the calculation ${calculation.id} has no property`)
+    return { type, propertyReference: property }
+  }
+  if (value === null) throw new Error(`the calculation ${calculation.id} has no value`)
+  return { type, valueReference: value }
+}
+
+/** Queries in flight for one invoice: enough to hide the latency, too few to crowd out others. */
+const READS_MAX = 4
+
+/** Reads the usage of these charges. */
+export async function readUsage(
+  usage: UsageReader,
+  of: { readonly tenant: Tenant; readonly inputs: BillingInputs; readonly charges: readonly Charge[] },
+): Promise<UsageFigures> {
+  const { id, reference } = of.inputs.customer
+  const customerKeys = reference === null ? [id] : [id, reference]
+  const needs = usageNeeds(of.charges)
+  const figures = new Map<string, readonly UsageFigure[]>()
+  const queue = needs.values()
+  const worker = async (): Promise<void> => {
+    for (const need of queue) figures.set(need.key, await usage.read(of.tenant, customerKeys, need))
+  }
+  await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
+  return figures
+}

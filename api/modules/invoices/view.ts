@@ -1,0 +1,60 @@
+// From a stored invoice to what the API returns.
+import { ZERO } from '../../../shared/decimal.ts'
+import { amount, moneyView, toMoney } from '../../../shared/money.ts'
+import type { InvoiceView, MoneyView } from './schema.ts'
+import type { InvoiceRow } from './table.ts'
+
+export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
+export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
+
+/** The view of an invoice, with its periods and their lines or without them. */
+export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE): InvoiceView {
+  const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
+  const paid = row.payment_status === 'PAID'
+  const nothing = money(ZERO.toFixed())
+  const total = money(row.amount_including_tax)
+  const { periods, advance_charges: _notShown, ...content } = row.content
+  return {
+    object_type: 'INVOICE',
+    id: row.id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    platform_id: row.platform_id,
+    invoice_number: row.invoice_number,
+    status: row.status,
+    type: row.type,
+    billing_type: row.billing_type,
+    customer_id: row.customer_id,
+    billing_entity_id: row.billing_entity_id,
+    pricing_plan_subscription_id: row.pricing_plan_subscription_id,
+    period_start: row.period_start,
+    period_end: row.period_end,
+    invoice_date: row.invoice_date,
+    delivery_date: row.delivery_date,
+    due_date: row.due_date,
+    finalize_at: row.finalize_at,
+    updated_to_final_at: row.updated_to_final_at,
+    billing_currency: row.billing_currency,
+    timezone: row.timezone,
+    sales_tax_percentage: row.sales_tax_percentage,
+    on_hold: row.on_hold,
+    paid,
+    payment_status: row.payment_status,
+    invoice_amount_excluding_tax: money(row.amount_excluding_tax),
+    invoice_amount_including_tax: total,
+    paid_invoice_amount: paid ? total : nothing,
+    open_invoice_amount: paid ? nothing : total,
+    closed_invoice_amount: paid ? total : nothing,
+    ...content,
+    ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
+  }
+}
+
+const withoutLines = (period: InvoiceRow['content']['periods'][number]) => ({
+  ...period,
+  groups: period.groups.map(({ lines: _lines, ...group }) => group),
+})
+
+/** Whether the invoice asks for anything at all. */
+export const hasLines = ({ periods }: InvoiceRow['content']): boolean =>
+  periods.some(period => period.groups.length > 0)
