@@ -69,6 +69,11 @@ export const SETTINGS = {
   CLICKHOUSE_URL: setting("ClickHouse's HTTP interface.", null, url('http:', 'https:')),
   CLICKHOUSE_DATABASE: setting('Database that holds the usage tables.', 'millrace', text),
   INGEST_URL: setting('Address of a gateway; the api forwards the ingest paths to it.', null, url('http:', 'https:')),
+  IDENTITY_URL: setting(
+    'Address of the identity host; the api is ready only when it is.',
+    null,
+    url('http:', 'https:'),
+  ),
   INGEST_BODY_BYTES_MAX: setting('Largest request body the gateway reads.', '262144', integer(1_024, 16_777_216)),
   INGEST_BATCH_MAX: setting('Most events in one ingest-list request.', '50', integer(1, 10_000)),
   INGEST_RATE_LIVE: setting('Events per second a platform may send to LIVE.', '10000', integer(1, 100_000_000)),

@@ -48,6 +48,8 @@ export type Expansion = {
   /** The field with the id or ids, and the resource they name. */
   readonly by: string
   readonly to: () => Resource
+  /** The list of the view whose members have the id; their shape says so itself. Absent: the view has it. */
+  readonly within?: string
 }
 
 export type Filter = {
@@ -149,6 +151,7 @@ export function defineResource<R extends Row>(definition: ResourceDefinition<R>)
   view['created_at'] = Timestamp
   view['updated_at'] = Timestamp
   for (const [name, expansion] of Object.entries(definition.expand ?? {})) {
+    if (expansion.within !== undefined) continue
     const isList = expansion.by.endsWith('_ids')
     const target = Type.Object({}, { additionalProperties: true })
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))

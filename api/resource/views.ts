@@ -35,30 +35,34 @@ export async function viewOf(uow: ReadUow, resource: Resource, row: Row, expand:
   return view
 }
 
+/** The expansions asked for: each by its own name or, as the interface also has it, by the name of the field with the id. */
 function expansionsOf(resource: Resource, expand: readonly string[]): string[] {
   const known = Object.keys(resource.expand ?? {})
   if (expand.includes(EXPAND_ALL)) return known
-  const unknown = expand.find(name => !known.includes(name))
-  if (unknown !== undefined) {
+  const wanted = expand.map(given => {
+    const name = known.find(each => each === given || resource.expand?.[each]?.by === given)
+    if (name !== undefined) return name
     const choice =
       known.length > 0 ? `It can expand ${[...known, EXPAND_ALL].join(', ')}.` : 'It has nothing to expand.'
-    throw new AppError('INVALID_FIELD', `${resource.objectType} cannot expand ${JSON.stringify(unknown)}. ${choice}`, {
+    throw new AppError('INVALID_FIELD', `${resource.objectType} cannot expand ${JSON.stringify(given)}. ${choice}`, {
       field: 'expand',
     })
-  }
-  return [...new Set(expand)]
+  })
+  return [...new Set(wanted)]
 }
 
 async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
   const expansion = resource.expand?.[name]
   if (!expansion) return
   const target = expansion.to()
-  const ids = views.flatMap(view => (view[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
+  const { within } = expansion
+  const holders = within === undefined ? views : views.flatMap(view => (view[within] ?? []) as Row[])
+  const ids = holders.flatMap(holder => (holder[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
   const rows = await findMany(uow, target, ids)
   const byId = new Map((await viewsOf(uow, target, rows)).map(view => [view['id'], view]))
-  for (const view of views) {
-    const value: unknown = view[expansion.by]
-    if (Array.isArray(value)) view[name] = value.map(id => byId.get(id)).filter(found => found !== undefined)
-    else view[name] = byId.get(value) ?? null
+  for (const holder of holders) {
+    const value: unknown = holder[expansion.by]
+    if (Array.isArray(value)) holder[name] = value.map(id => byId.get(id)).filter(found => found !== undefined)
+    else holder[name] = byId.get(value) ?? null
   }
 }

@@ -51,10 +51,15 @@ export function mapDriverError(error: unknown): unknown {
   if (driver.code === '23502') {
     // A PATCH cleared, or a create left out, what this resource cannot be without.
     const column = driver.column === undefined ? {} : { field: driver.column }
-    return new AppError('MISSING_FIELD', `${driver.column ?? 'A field'} is required and cannot be empty.`, { ...column, cause: error })
+    return new AppError('MISSING_FIELD', `${driver.column ?? 'A field'} is required and cannot be empty.`, {
+      ...column,
+      cause: error,
+    })
   }
   if (driver.code === '23P01') {
-    return new AppError('COULD_NOT_UPDATE_RESOURCE', 'It overlaps another one in time; change its start or its end.', { cause: error })
+    return new AppError('COULD_NOT_UPDATE_RESOURCE', 'It overlaps another one in time; change its start or its end.', {
+      cause: error,
+    })
   }
   if (driver.code === '40001' || driver.code === '40P01') {
     return new AppError('SERVICE_UNAVAILABLE', 'The change met too many concurrent changes; send it again.', {

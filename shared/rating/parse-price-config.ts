@@ -172,6 +172,8 @@ const amountsOf = (band: BandInput): Given<AmountInput>[] => [
   band.fixed_amount,
   band.minimum_amount,
   band.maximum_amount,
+  // A price of percentages alone is in the currency its tiers are bounded in.
+  band.tier_top_bound?.amount,
 ]
 
 /** The currency the bands name first, or null when they name none. */

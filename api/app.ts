@@ -1,0 +1,89 @@
+// The api's table of contents: the ground first, then every module by name.
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Failpoints } from '../shared/failpoint.ts'
+import { newId } from '../shared/ids.ts'
+import type { Logger } from '../shared/logger.ts'
+import { consoleRoute } from './http/console.ts'
+import { handleError, handleNotFound } from './http/errors.ts'
+import { forwardIngest, type GatewayAddress } from './http/forward-ingest.ts'
+import { openApiOptions } from './http/openapi.ts'
+import { type Operations, operationRoutes } from './http/operations.ts'
+import type { RouteDeps } from './http/route.ts'
+import { validatorCompiler } from './http/validation.ts'
+import { auditRoutes } from './modules/audit/routes.ts'
+import { invoiceRoutes } from './modules/invoices/routes.ts'
+import type { UsageReader } from './modules/invoices/usage-reader.ts'
+import { RESOURCES } from './modules/resources.ts'
+import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
+import { resourceRoutes } from './resource/routes.ts'
+import { registerFormats } from './resource/shapes.ts'
+
+const BODY_BYTES_MAX = 1_048_576
+const REQUEST_TIMEOUT_MS = 30_000
+
+export type AppDeps = RouteDeps & {
+  readonly logger: Logger
+  readonly usage: UsageReader
+  readonly failpoint?: Failpoints
+  /** Health and metrics of the running process; tests of the routes go without. */
+  readonly operations?: Operations
+  /** Where the ingest calls are passed on to; without it they are not there. */
+  readonly gateway?: GatewayAddress
+  /** Told of every route that needs a caller, as it is declared. */
+  readonly onRoute?: (route: DeclaredRoute) => void
+}
+
+/** One declared route, for the tests that go through all of them. */
+export type DeclaredRoute = { readonly method: string; readonly url: string; readonly permission: string }
+
+/** The api as a Fastify instance, not yet listening. Throws when a route declares no permission. */
+export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  registerFormats()
+  const app = Fastify({
+    loggerInstance: deps.logger as FastifyBaseLogger,
+    genReqId: () => newId('reqr'),
+    requestIdHeader: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: REQUEST_TIMEOUT_MS,
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    routerOptions: { maxParamLength: 255, ignoreTrailingSlash: false },
+    // Answers are written by shape, not checked again: our own formats are known to the serializer, and hold.
+    serializerOpts: { ajv: { formats: { decimal: true, reference: true, 'time-zone': true } } },
+  })
+  app.setValidatorCompiler(validatorCompiler as never)
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler(handleNotFound)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
+  app.addHook('onSend', async (_request, reply, payload) => {
+    if (String(reply.getHeader('content-type')).startsWith('application/json'))
+      reply.header('content-type', 'application/json')
+    return payload
+  })
+  app.addHook('onRoute', route => {
+    if (route.method === 'HEAD' || route.url.startsWith('/v1/docs')) return
+    const permission = route.config?.permission
+    if (permission === undefined) throw new Error(`${route.method} ${route.url} declares no permission`)
+    if (permission !== 'public') deps.onRoute?.({ method: String(route.method), url: route.url, permission })
+  })
+  // Before any route, since it times them all.
+  if (deps.operations) operationRoutes(app, deps.operations)
+  await app.register(swagger, openApiOptions())
+  await app.register(swaggerUi, { routePrefix: '/v1/docs', uiConfig: { docExpansion: 'none' } })
+  await app.register(async v1 => {
+    for (const resource of RESOURCES) resourceRoutes(v1, deps, resource)
+    subscriptionRoutes(v1, deps)
+    auditRoutes(v1, deps)
+    invoiceRoutes(v1, deps)
+    if (deps.gateway) await forwardIngest(v1, deps.gateway)
+    consoleRoute(v1)
+    v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())
+  })
+  return app
+}

@@ -1,0 +1,36 @@
+// What operators ask of the api: is it alive, is it ready, what does it measure.
+import type { FastifyInstance } from 'fastify'
+import { Histogram, type Registry } from 'prom-client'
+
+export type Operations = {
+  /** Null when ready, otherwise why not. */
+  readonly ready: () => Promise<string | null>
+  readonly registry: Registry
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Serves /health/live, /health/ready (503 with the reason when not ready) and /metrics, and times every request. */
+export function operationRoutes(app: FastifyInstance, { ready, registry }: Operations): void {
+  const duration = new Histogram({
+    name: 'millrace_api_request_seconds',
+    help: 'Time to answer a request, by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: SECONDS,
+    registers: [registry],
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The route and never the path: paths hold ids, and would make as many series as there are resources.
+    const route = request.routeOptions.url ?? 'unknown'
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+  })
+  const hidden = { config: { permission: 'public' }, schema: { hide: true } } as const
+  app.get('/health/live', hidden, async () => ({ status: 'live' }))
+  app.get('/health/ready', hidden, async (_request, reply) => {
+    const reason = await ready()
+    return reason === null ? { status: 'ready' } : reply.status(503).send({ status: 'not_ready', reason })
+  })
+  app.get('/metrics', hidden, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  )
+}

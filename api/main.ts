@@ -1,0 +1,74 @@
+// The api process: settings, connections, start, and a stop that answers what is open.
+import { collectDefaultMetrics, register } from 'prom-client'
+import { Pool } from 'undici'
+import { createLiveKeys } from '../shared/access/live-keys.ts'
+import { loadConfig } from '../shared/config.ts'
+import { openDatabase } from '../shared/database/database.ts'
+import { createLogger } from '../shared/logger.ts'
+import { systemClock } from '../shared/time.ts'
+import { buildApp } from './app.ts'
+import { openUsage } from './open-usage.ts'
+import { readiness } from './readiness.ts'
+
+const config = loadConfig(process.env, [
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+  'DATABASE_URL',
+  'DATABASE_POOL_MAX',
+  'NATS_URL',
+  'PARTITIONS',
+  'CLICKHOUSE_URL',
+  'CLICKHOUSE_DATABASE',
+  'INGEST_URL',
+  'INGEST_BODY_BYTES_MAX',
+  'IDENTITY_URL',
+])
+const logger = createLogger('api', config.LOG_LEVEL)
+
+const KEYS_POOL_MAX = 2
+const GATEWAY_CONNECTIONS_MAX = 64
+
+async function main(): Promise<void> {
+  const stopped = new Promise<void>(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+  collectDefaultMetrics({ register })
+  const shared = { url: config.DATABASE_URL, clock: systemClock, logger }
+  const database = await openDatabase({ ...shared, role: 'millrace_app', poolMax: config.DATABASE_POOL_MAX })
+  // Keys of all tenants are read in the gateway's role, which may see no more than that.
+  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: KEYS_POOL_MAX })
+  const keys = createLiveKeys({ database: keyDatabase, logger })
+  await keys.load()
+  const { client, usage, close: closeUsage } = await openUsage(config, 'api')
+  const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
+  const identity = new Pool(config.IDENTITY_URL, { connections: 1 })
+  const app = await buildApp({
+    database,
+    keys,
+    usage,
+    logger,
+    gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
+    operations: {
+      registry: register,
+      ready: () => readiness({ database, client, peers: { gateway, 'identity host': identity } }),
+    },
+  })
+  await app.listen({ port: config.PORT, host: config.HOST })
+  logger.info({ port: config.PORT }, 'api started')
+  await stopped
+  logger.info({}, 'stopping')
+  await app.close()
+  await Promise.all([gateway.destroy(), identity.destroy()])
+  await closeUsage()
+  await keys.close()
+  await keyDatabase.close()
+  await database.close()
+  logger.info({}, 'api stopped')
+}
+
+main().catch((error: unknown) => {
+  logger.error({ err: error }, 'the api cannot go on')
+  // Connections opened before the failure would keep the process, and so its supervisor, waiting.
+  process.exit(1)
+})

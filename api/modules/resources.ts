@@ -1,0 +1,34 @@
+// Every resource of the api, in the order of the interface. A resource that is not here has no routes.
+import type { Resource } from '../resource/define-resource.ts'
+import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { customerResource } from './customers/resource.ts'
+import { meterResource } from './meters/meter.ts'
+import { meterPropertyResource } from './meters/meter-property.ts'
+import { meterValueResource } from './meters/meter-value.ts'
+import { meterValueCalculationResource } from './meters/meter-value-calculation.ts'
+import { platformResource } from './platforms/platform.ts'
+import { pricingResource } from './pricing-plans/pricing.ts'
+import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
+import { productItemResource, productResource } from './products/product.ts'
+import { productCategoryResource } from './products/product-category.ts'
+import { scheduleResource } from './subscriptions/schedule.ts'
+import { subscriptionResource } from './subscriptions/subscription.ts'
+
+export const RESOURCES: readonly Resource[] = [
+  customerResource,
+  meterValueResource,
+  meterPropertyResource,
+  meterResource,
+  meterValueCalculationResource,
+  platformResource,
+  billingEntityResource,
+  productCategoryResource,
+  productResource,
+  productItemResource,
+  pricingPlanResource,
+  pricingPlanVersionResource,
+  pricingResource,
+  subscriptionResource,
+  scheduleResource,
+]

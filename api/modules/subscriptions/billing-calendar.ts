@@ -1,0 +1,45 @@
+// Where the billing periods of a subscription are cut: at local midnights, counted from its first schedule (semantics 0.4, 4.4).
+import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { type Instant, parseInstant } from '../../../shared/time.ts'
+import { getOne } from '../../resource/store.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { customerResource } from '../customers/resource.ts'
+import { platformResource } from '../platforms/platform.ts'
+import type { Schedule, Subscription } from './table.ts'
+
+const at = (text: string): Instant => {
+  const instant = parseInstant(text)
+  if (instant === null) throw new Error(`not a stored time: ${text}`)
+  return instant
+}
+
+/** The zone days are cut in: of the customer, else of the billing entity, else of the platform, else UTC. */
+async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
+  const customer = await getOne(uow, customerResource, subscription.customer_id)
+  const entity = await getOne(uow, billingEntityResource, subscription.billing_entity_id)
+  const platform = await getOne(uow, platformResource, uow.tenant.platformId)
+  const name: string = customer['timezone'] ?? entity['timezone'] ?? platform['timezone'] ?? 'UTC'
+  const zone = zoneOf(name)
+  if (zone === null) throw new Error(`not a stored time zone: ${name}`)
+  return zone
+}
+
+/**
+ * The end of the billing period that runs now. Before the first period it is that one's start; after the last, now: then
+ * nothing is billed any more. `schedules` are in the order of time, and one at least.
+ */
+export async function currentPeriodEnd(
+  uow: ReadUow,
+  subscription: Subscription,
+  schedules: readonly Schedule[],
+): Promise<Instant> {
+  const first = schedules[0]
+  const last = schedules.at(-1)
+  if (!first || !last) return uow.now
+  const span: Span = { start: at(first.start_at), end: last.end_at === null ? null : at(last.end_at) }
+  if (uow.now < span.start) return span.start
+  const zone = await zoneOfSubscription(uow, subscription)
+  const grid = { length: subscription.billing_period, billingTime: subscription.billing_time, zone, anchor: span.start }
+  return billingPeriodAt(grid, span, uow.now)?.covered.end ?? uow.now
+}

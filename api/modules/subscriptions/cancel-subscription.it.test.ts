@@ -1,0 +1,134 @@
+// Cancelling against a real database: when it takes effect, what it leaves behind, and how it is taken back.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../shared/database/database.ts'
+import { lockOne } from '../../resource/store.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import { settleCancellation } from './cancel-subscription.ts'
+import { subscriptionResource } from './subscription.ts'
+import type { Subscription } from './table.ts'
+import { makeActiveSubscription, makeSchedule, makeSubscription, succeed } from './testing/seed-subscription.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aLive
+})
+afterAll(() => api.close())
+
+const PATH = '/v1/pricing-plan-subscriptions'
+const setClock = (text: string) => api.clock.set(Date.parse(text))
+const cancel = (id: string, body: object) => tenant.call('POST', `${PATH}/${id}/cancel`, body)
+
+test('NEXT_BILLING_PERIOD leaves it ACTIVE with one inactive period, and UNDO takes that away (scenario P)', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-01-15T00:00:00Z')
+  // The billing entity of the fixture lies in Amsterdam: April begins there at 22:00 UTC, in summer time.
+  expect(await cancel(id, { type: 'NEXT_BILLING_PERIOD' })).toMatchObject({
+    status: 200,
+    body: { status: 'ACTIVE', inactive_periods: [{ type: 'CANCEL', start_at: '2026-03-31T22:00:00Z' }] },
+  })
+  expect(await cancel(id, { type: 'UNDO' })).toMatchObject({
+    status: 200,
+    body: { status: 'ACTIVE', inactive_periods: [] },
+  })
+  expect(await cancel(id, { type: 'UNDO' })).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+})
+
+describe('NEXT_BILLING_PERIOD is the end of the period that runs', () => {
+  test.each([
+    [
+      'calendar quarter',
+      { billing_period: { type: 'MONTH', value: 3 } },
+      '2026-02-11T00:00:00Z',
+      {},
+      '2026-03-31T22:00:00Z',
+    ],
+    ['exact month from the 31st', { billing_time: 'EXACT' }, '2026-01-30T23:00:00Z', {}, '2026-03-30T22:00:00Z'],
+    [
+      'a schedule that ends before',
+      {},
+      '2026-03-01T00:00:00Z',
+      { end_at: '2026-03-20T00:00:00Z' },
+      '2026-03-20T00:00:00Z',
+    ],
+    ['not started yet', {}, '2026-05-05T00:00:00Z', {}, '2026-05-05T00:00:00Z'],
+  ])('%s', async (_name, terms, start, schedule, expected) => {
+    setClock('2026-03-11T10:00:00Z')
+    const id = await makeSubscription(tenant)
+    await makeSchedule(tenant, id, start, schedule)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { ...terms, status: 'ACTIVE' })
+    expect((await cancel(id, { type: 'NEXT_BILLING_PERIOD' })).body['inactive_periods']).toEqual([
+      { type: 'CANCEL', start_at: expected },
+    ])
+  })
+})
+
+test('NOW cancels at once, is due for billing, and cannot be taken back', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  expect(await cancel(id, { type: 'NOW' })).toMatchObject({
+    status: 200,
+    body: { status: 'CANCELLED', inactive_periods: [{ type: 'CANCEL', start_at: '2026-03-11T10:00:00Z' }] },
+  })
+  for (const type of ['UNDO', 'NOW'])
+    expect(await cancel(id, { type })).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+  const types = (await api.sql('select type from outbox where object_id = $1 order by seq', [id])).map(
+    row => row['type'],
+  )
+  expect(types.slice(-2)).toEqual(['PRICING_PLAN_SUBSCRIPTION.UPDATED', 'PRICING_PLAN_SUBSCRIPTION.CANCELLED'])
+  const schedule = { pricing_plan_subscription_id: id, pricing_plan_version_id: 'x', start_at: '2026-06-01T00:00:00Z' }
+  expect((await tenant.call('POST', '/v1/pricing-plan-schedules', schedule)).status).toBe(404)
+})
+
+test('DATE takes effect on its day, once, however often the worker looks', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  expect((await cancel(id, { type: 'DATE', cancel_at: '2026-04-16T00:00:00+02:00' })).body).toMatchObject({
+    status: 'ACTIVE',
+    inactive_periods: [{ type: 'CANCEL', start_at: '2026-04-15T22:00:00Z' }],
+  })
+  const settle = () =>
+    inTenant(
+      api.database,
+      tenant.tenant,
+      { id: null, requestId: null },
+      async uow =>
+        (await settleCancellation(uow, (await lockOne(uow, subscriptionResource, id)) as Subscription)).status,
+    )
+  expect(await settle()).toBe('ACTIVE')
+  setClock('2026-04-15T22:00:00Z')
+  expect(await Promise.all([settle(), settle()])).toEqual(['CANCELLED', 'CANCELLED'])
+  const cancelled = await api.sql("select 1 from outbox where object_id = $1 and type like '%.CANCELLED'", [id])
+  expect(cancelled).toHaveLength(1)
+})
+
+test('another date replaces the one before; the same date changes nothing', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  for (const cancel_at of ['2026-05-01T00:00:00Z', '2026-04-20T00:00:00Z', '2026-04-20T00:00:00Z'])
+    await cancel(id, { type: 'DATE', cancel_at })
+  const { body } = await tenant.call('GET', `${PATH}/${id}`)
+  expect(body['inactive_periods']).toEqual([{ type: 'CANCEL', start_at: '2026-04-20T00:00:00Z' }])
+  const updates = await api.sql("select 1 from outbox where object_id = $1 and type like '%.UPDATED'", [id])
+  expect(updates).toHaveLength(3)
+})
+
+test.each([
+  [{ type: 'AFTER_INITIAL_TERM' }, 'type', 'INVALID_FIELD'],
+  [{ type: 'DATE' }, 'cancel_at', 'MISSING_FIELD'],
+  [{ type: 'DATE', cancel_at: '2026-03-11T10:00:00Z' }, 'cancel_at', 'INVALID_FIELD'],
+  [{ type: 'NOW', cancel_at: '2026-05-01T00:00:00Z' }, 'cancel_at', 'INVALID_FIELD'],
+  [{ type: 'NOW', cancel_dunning_actions: true }, 'cancel_dunning_actions', 'INVALID_FIELD'],
+  [{}, 'type', 'MISSING_FIELD'],
+  [{ type: 'SOON' }, 'type', 'INVALID_FIELD'],
+])('refuses %j', async (body, field, code) => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  expect(await cancel(id, body)).toMatchObject({ status: 400, body: { field, code } })
+})
+
+test('a DRAFT is not cancelled', async () => {
+  const id = await makeSubscription(tenant)
+  expect(await cancel(id, { type: 'NOW' })).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+})

@@ -1,0 +1,114 @@
+// Cancelling: when a subscription stops being billed (semantics 4.1). inactive_periods says it from the moment of the call;
+// the status follows when the time has come.
+import type { Static } from 'typebox'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { emit } from '../../outbox.ts'
+import { saveChange } from '../../resource/commands.ts'
+import type { Row } from '../../resource/define-resource.ts'
+import { lockOne, notFound } from '../../resource/store.ts'
+import { viewOf } from '../../resource/views.ts'
+import { currentPeriodEnd } from './billing-calendar.ts'
+import { listSchedules } from './schedule.ts'
+import type { CancelBody } from './schema.ts'
+import { subscriptionResource } from './subscription.ts'
+import type { Subscription } from './table.ts'
+
+type CancelRequest = Static<typeof CancelBody>
+
+/** Cancels an ACTIVE subscription, moves a pending cancellation, or with UNDO takes it back before it takes effect. */
+export async function cancelSubscription(uow: Uow, idOrReference: string, request: CancelRequest): Promise<Row> {
+  const row = await lockOne(uow, subscriptionResource, idOrReference)
+  if (!row) throw notFound(subscriptionResource, idOrReference)
+  const subscription = row as Subscription
+  requireCancellable(subscription, formatInstant(uow.now))
+  if (request.cancel_at !== undefined && request.type !== 'DATE') {
+    throw new AppError('INVALID_FIELD', 'Only a cancellation of type DATE takes cancel_at.', { field: 'cancel_at' })
+  }
+  if (request.type === 'UNDO') return await undoCancellation(uow, subscription)
+  const cancelledAt = await timeOf(uow, subscription, request)
+  if (cancelledAt === subscription.cancelled_at) return subscription
+  const kept = subscription.inactive_periods.filter(period => period.type !== 'CANCEL')
+  return await takeEffect(uow, subscription, {
+    inactive_periods: [...kept, { type: 'CANCEL', start_at: cancelledAt }],
+    cancelled_at: cancelledAt,
+  })
+}
+
+/**
+ * Moves an ACTIVE subscription whose cancellation has taken effect to CANCELLED, and returns it as it then is. The caller
+ * holds its lock.
+ */
+export async function settleCancellation(uow: Uow, subscription: Subscription): Promise<Subscription> {
+  const { status, cancelled_at } = subscription
+  if (status !== 'ACTIVE' || cancelled_at === null || cancelled_at > formatInstant(uow.now)) return subscription
+  return await takeEffect(uow, subscription, { cancelled_at })
+}
+
+/** Saves a cancellation and, when its time has come, the status with it. The open invoice ends elsewhere now, so billing looks. */
+async function takeEffect(
+  uow: Uow,
+  subscription: Subscription,
+  values: Partial<Subscription> & { cancelled_at: string },
+): Promise<Subscription> {
+  const now = formatInstant(uow.now)
+  const due = values.cancelled_at <= now
+  const row = await saveChange(uow, subscriptionResource, subscription, {
+    ...values,
+    ...(due ? { status: 'CANCELLED' } : {}),
+    next_billing_at: now,
+  })
+  if (due) {
+    const data = await viewOf(uow, subscriptionResource, row)
+    await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row['id'], data, previous: null })
+  }
+  return row as Subscription
+}
+
+function requireCancellable(subscription: Subscription, now: string): void {
+  const over = subscription.cancelled_at !== null && subscription.cancelled_at <= now
+  if (subscription.status === 'ACTIVE' && !over) return
+  const state = over ? `cancelled since ${subscription.cancelled_at}` : subscription.status
+  const message = `The subscription is ${state}; only an ACTIVE one can be cancelled, or its cancellation taken back.`
+  throw new AppError('INVALID_OPERATION', message, {
+    resourceId: subscription.id,
+    resourceType: subscriptionResource.objectType,
+  })
+}
+
+async function undoCancellation(uow: Uow, subscription: Subscription): Promise<Row> {
+  if (subscription.cancelled_at === null) {
+    throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
+  }
+  return await saveChange(uow, subscriptionResource, subscription, {
+    inactive_periods: subscription.inactive_periods.filter(period => period.type !== 'CANCEL'),
+    cancelled_at: null,
+    next_billing_at: formatInstant(uow.now),
+  })
+}
+
+async function timeOf(uow: Uow, subscription: Subscription, request: CancelRequest): Promise<string> {
+  switch (request.type) {
+    case 'NOW':
+      return formatInstant(uow.now)
+    case 'NEXT_BILLING_PERIOD': {
+      const active = (await listSchedules(uow, subscription.id)).filter(schedule => schedule.status === 'ACTIVE')
+      return formatInstant(await currentPeriodEnd(uow, subscription, active))
+    }
+    case 'DATE':
+      return dateOf(request.cancel_at, formatInstant(uow.now))
+    default:
+      throw new AppError(
+        'INVALID_FIELD',
+        `${request.type} is not offered yet: subscriptions have no terms. Use DATE.`,
+        { field: 'type' },
+      )
+  }
+}
+
+function dateOf(cancelAt: string | undefined, now: string): string {
+  if (cancelAt === undefined) throw new AppError('MISSING_FIELD', 'DATE needs cancel_at.', { field: 'cancel_at' })
+  if (cancelAt > now) return cancelAt
+  throw new AppError('INVALID_FIELD', 'cancel_at must lie ahead; to cancel at once, use NOW.', { field: 'cancel_at' })
+}

@@ -1,0 +1,141 @@
+// The calls on subscriptions and schedules that are more than the shared operations: they act on both together.
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { type RouteDeps, writeRoute } from '../../http/route.ts'
+import type { Row } from '../../resource/define-resource.ts'
+import { Shape } from '../../resource/shapes.ts'
+import { normalizeTimes } from '../../resource/timestamps.ts'
+import { viewOf } from '../../resource/views.ts'
+import { cancelSubscription } from './cancel-subscription.ts'
+import { scheduleResource } from './schedule.ts'
+import {
+  activateSchedule,
+  createSchedule,
+  deleteSchedule,
+  type Neighbours,
+  updateSchedule,
+} from './schedule-commands.ts'
+import { CancelBody } from './schema.ts'
+import { subscriptionResource } from './subscription.ts'
+import { deleteSubscription, updateSubscription } from './subscription-commands.ts'
+
+const IdParams = Shape({ id: Type.String({ minLength: 1, maxLength: 255 }) })
+const NeighbourQuery = Shape({
+  set_previous_end_at: Type.Optional(
+    Type.Enum(['true', 'false'], { description: 'End the schedule before this one at its start.' }),
+  ),
+})
+const neighboursOf = (query: Static<typeof NeighbourQuery>): Neighbours => ({
+  setPreviousEndAt: query.set_previous_end_at === 'true',
+})
+
+/** PATCH, DELETE and cancel of subscriptions; everything that changes a schedule. */
+export function subscriptionRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  registerSubscriptionChanges(app, deps)
+  registerScheduleCreation(app, deps)
+  registerScheduleChanges(app, deps)
+}
+
+const SUBSCRIPTION = '/v1/pricing-plan-subscriptions/:id'
+const SCHEDULE = '/v1/pricing-plan-schedules/:id'
+
+const onSubscription = {
+  tag: subscriptionResource.path,
+  params: IdParams,
+  response: subscriptionResource.view,
+  status: 200 as const,
+}
+const onSchedule = {
+  tag: scheduleResource.path,
+  params: IdParams,
+  response: scheduleResource.view,
+  status: 200 as const,
+}
+
+function registerSubscriptionChanges(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    ...onSubscription,
+    permission: 'PRICING_PLAN_SUBSCRIPTION.UPDATE',
+    summary:
+      'Change a subscription. What is not sent stays; null clears. status ACTIVE activates it with its draft schedules.',
+    method: 'PATCH',
+    url: SUBSCRIPTION,
+    body: subscriptionResource.updateBody,
+    handle: async (uow, { params, body }) => {
+      const patch = normalizeTimes(subscriptionResource.updateBody, body) as Row
+      return await viewOf(uow, subscriptionResource, await updateSubscription(uow, params.id, patch))
+    },
+  })
+  writeRoute(app, deps, {
+    ...onSubscription,
+    permission: 'PRICING_PLAN_SUBSCRIPTION.DELETE',
+    summary: 'Delete a subscription that is still DRAFT, with its schedules.',
+    method: 'DELETE',
+    url: SUBSCRIPTION,
+    handle: async (uow, { params }) =>
+      await viewOf(uow, subscriptionResource, await deleteSubscription(uow, params.id)),
+  })
+  writeRoute(app, deps, {
+    ...onSubscription,
+    permission: 'PRICING_PLAN_SUBSCRIPTION.UPDATE',
+    summary:
+      'Cancel a subscription: now, at the end of its billing period, or on a date. UNDO takes a pending cancellation back.',
+    method: 'POST',
+    url: `${SUBSCRIPTION}/cancel`,
+    body: CancelBody,
+    handle: async (uow, { params, body }) => {
+      const request = normalizeTimes(CancelBody, body) as Static<typeof CancelBody>
+      return await viewOf(uow, subscriptionResource, await cancelSubscription(uow, params.id, request))
+    },
+  })
+}
+
+function registerScheduleCreation(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    tag: scheduleResource.path,
+    permission: 'PRICING_PLAN_SCHEDULE.CREATE',
+    summary: 'Create a draft schedule: the plan version a subscription is on, and from when to when.',
+    method: 'POST',
+    url: '/v1/pricing-plan-schedules',
+    query: NeighbourQuery,
+    body: scheduleResource.createBody,
+    response: scheduleResource.view,
+    status: 201,
+    handle: async (uow, { query, body }) => {
+      const given = normalizeTimes(scheduleResource.createBody, body) as Row
+      return await viewOf(uow, scheduleResource, await createSchedule(uow, given, neighboursOf(query)))
+    },
+  })
+}
+
+function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    ...onSchedule,
+    permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
+    summary: 'Change a draft schedule, or the end of an active one.',
+    method: 'PATCH',
+    url: SCHEDULE,
+    query: NeighbourQuery,
+    body: scheduleResource.updateBody,
+    handle: async (uow, { params, query, body }) => {
+      const patch = normalizeTimes(scheduleResource.updateBody, body) as Row
+      return await viewOf(uow, scheduleResource, await updateSchedule(uow, params.id, patch, neighboursOf(query)))
+    },
+  })
+  writeRoute(app, deps, {
+    ...onSchedule,
+    permission: 'PRICING_PLAN_SCHEDULE.DELETE',
+    summary: 'Delete a draft schedule.',
+    method: 'DELETE',
+    url: SCHEDULE,
+    handle: async (uow, { params }) => await viewOf(uow, scheduleResource, await deleteSchedule(uow, params.id)),
+  })
+  writeRoute(app, deps, {
+    ...onSchedule,
+    permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
+    summary: 'Activate a draft schedule; those before it must be active.',
+    method: 'POST',
+    url: `${SCHEDULE}/activate`,
+    handle: async (uow, { params }) => await viewOf(uow, scheduleResource, await activateSchedule(uow, params.id)),
+  })
+}

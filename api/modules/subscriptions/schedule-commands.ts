@@ -1,0 +1,147 @@
+// What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
+import { and, eq, sql } from 'drizzle-orm'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
+import type { Row } from '../../resource/define-resource.ts'
+import { getOne, lockOne, notFound } from '../../resource/store.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
+import { namedVersion, requireSellable } from './schedule-version.ts'
+import { subscriptionResource } from './subscription.ts'
+import { type Schedule, type Subscription, subscriptions } from './table.ts'
+
+export type Neighbours = { readonly setPreviousEndAt: boolean }
+
+/** Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts. */
+export async function createSchedule(uow: Uow, body: Row, neighbours: Neighbours): Promise<Row> {
+  const given = body['pricing_plan_subscription_id'] as string
+  const subscription = await lockOne(uow, subscriptionResource, given)
+  if (!subscription) throw notFound(subscriptionResource, given, 'pricing_plan_subscription_id')
+  const version = await namedVersion(uow, body)
+  if (!version) {
+    const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
+    throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
+  }
+  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription as Subscription, body['start_at'], null)
+  return await createResource(uow, scheduleResource, {
+    ...withoutSelector(body),
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_id: version.pricing_plan_id,
+    pricing_plan_version_id: version.id,
+  })
+}
+
+/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead. */
+export async function updateSchedule(uow: Uow, id: string, patch: Row, neighbours: Neighbours): Promise<Row> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  const version = await namedVersion(uow, patch)
+  const named = version ? { pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: version.id } : {}
+  if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
+    await endPrevious(
+      uow,
+      subscription,
+      (patch['start_at'] as string | null | undefined) ?? schedule.start_at,
+      schedule.id,
+    )
+  }
+  const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
+  if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
+  return row
+}
+
+/** Deletes a DRAFT schedule, unless that would leave a gap between its neighbours. */
+export async function deleteSchedule(uow: Uow, id: string): Promise<Row> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  const all = await listSchedules(uow, subscription.id)
+  const place = all.findIndex(other => other.id === schedule.id)
+  const [before, after] = [all[place - 1], all[place + 1]]
+  if (before && after) {
+    const message = `It would leave a gap between the schedules ${before.id} and ${after.id}; delete the later ones first.`
+    throw new AppError('COULD_NOT_DELETE_RESOURCE', message)
+  }
+  return await deleteResource(uow, scheduleResource, id)
+}
+
+/** Activates a DRAFT schedule; an ACTIVE one stays as it is. Refused while one before it is DRAFT (contract: States). */
+export async function activateSchedule(uow: Uow, id: string): Promise<Row> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  if (schedule.status === 'ACTIVE') return schedule
+  const waiting = (await listSchedules(uow, subscription.id)).find(
+    other => other.start_at < schedule.start_at && other.status === 'DRAFT',
+  )
+  if (waiting) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      `The schedule ${waiting.id} before it is still DRAFT; activate that one first.`,
+      {
+        resourceId: waiting.id,
+        resourceType: scheduleResource.objectType,
+      },
+    )
+  }
+  const row = await activateOne(uow, schedule, subscription)
+  await wakeBilling(uow, subscription)
+  return row
+}
+
+/** Activates every DRAFT schedule of a subscription in the order of time. Throws INVALID_OPERATION when it has no schedule. */
+export async function activateAllSchedules(uow: Uow, subscription: Subscription): Promise<void> {
+  const all = await listSchedules(uow, subscription.id)
+  if (all.length === 0) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      'A subscription needs a schedule before it can be ACTIVE; create one first.',
+      {
+        field: 'status',
+      },
+    )
+  }
+  for (const schedule of all) {
+    // One activated earlier is judged again: the currency of a subscription may change until it is ACTIVE itself.
+    if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
+    else await requireSellable(uow, schedule, subscription, true)
+  }
+}
+
+async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Row> {
+  requireOpen(subscription)
+  await requireSellable(uow, schedule, subscription, true)
+  return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
+}
+
+async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
+  const seen = await getOne(uow, scheduleResource, id)
+  const subscription = await lockOne(uow, subscriptionResource, seen['pricing_plan_subscription_id'])
+  const schedule = await lockOne(uow, scheduleResource, id)
+  if (!schedule || !subscription) throw notFound(scheduleResource, id)
+  return { schedule: schedule as Schedule, subscription: subscription as Subscription }
+}
+
+/** Ends the schedule before `startAt` there, or extends it up to there. */
+async function endPrevious(
+  uow: Uow,
+  subscription: Subscription,
+  startAt: string,
+  exceptId: string | null,
+): Promise<void> {
+  const all = await listSchedules(uow, subscription.id)
+  const previous = all.findLast(other => other.id !== exceptId && other.start_at < startAt)
+  if (!previous || previous.end_at === startAt) return
+  requireAhead(uow, subscription, previous, startAt, 'start_at')
+  await saveChange(uow, scheduleResource, previous, { end_at: startAt })
+}
+
+/** Lets the billing run look at an ACTIVE subscription now. Internal, so it is no change anybody is told of. */
+async function wakeBilling(uow: Uow, subscription: Subscription): Promise<void> {
+  if (subscription.status !== 'ACTIVE') return
+  await uow.tx
+    .update(subscriptions)
+    .set({
+      next_billing_at: sql`least(coalesce(next_billing_at, ${formatInstant(uow.now)}), ${formatInstant(uow.now)})`,
+    })
+    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscription.id)))
+}
+
+const withoutSelector = ({ pricing_plan_version_selector: _selector, ...rest }: Row): Row => rest

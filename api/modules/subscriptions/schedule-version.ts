@@ -1,0 +1,136 @@
+// Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
+import { and, desc, eq } from 'drizzle-orm'
+import type { Static } from 'typebox'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Row } from '../../resource/define-resource.ts'
+import { columnOf, findOne, notFound } from '../../resource/store.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { pricingResource } from '../pricing-plans/pricing.ts'
+import { pricingPlanResource } from '../pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
+import type { PricingItem } from '../pricing-plans/schema.ts'
+import type { VersionSelector } from './schema.ts'
+import type { Schedule, Subscription } from './table.ts'
+
+/** What a schedule needs to know of a version, and of a pricing of it. */
+type Version = {
+  id: string
+  pricing_plan_id: string
+  version: number
+  status: 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
+}
+type Priced = { name: string; items: readonly PricingItem[] }
+
+const SELECTOR = 'pricing_plan_version_selector'
+
+/**
+ * The version a body names, by id or by selector; null when it names none. LATEST, the default, is the highest ACTIVE one.
+ * Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the field.
+ */
+export async function namedVersion(uow: Uow, body: Row): Promise<Version | null> {
+  const id = (body['pricing_plan_version_id'] ?? null) as string | null
+  const selector = (body[SELECTOR] ?? null) as Static<typeof VersionSelector> | null
+  if (selector !== null) {
+    if (id === null) return await selectVersion(uow, selector)
+    throw new AppError('INVALID_FIELD', `Send pricing_plan_version_id or ${SELECTOR}, not both.`, { field: SELECTOR })
+  }
+  if (id === null) return null
+  const version = await findOne(uow, pricingPlanVersionResource, id)
+  if (!version) throw notFound(pricingPlanVersionResource, id, 'pricing_plan_version_id')
+  return version as Version
+}
+
+async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>): Promise<Version> {
+  const plan = await selectPlan(uow, selector)
+  const wanted = selector.type === 'VERSION' ? selector.version : undefined
+  if (selector.type === 'VERSION' && wanted === undefined) {
+    throw new AppError('MISSING_FIELD', 'A selector of type VERSION needs the version.', {
+      field: `${SELECTOR}.version`,
+    })
+  }
+  if (selector.type !== 'VERSION' && selector.version !== undefined) {
+    throw new AppError('INVALID_FIELD', 'Only a selector of type VERSION takes a version.', {
+      field: `${SELECTOR}.version`,
+    })
+  }
+  const { table } = pricingPlanVersionResource
+  const [version] = await uow.tx
+    .select()
+    .from(table)
+    .where(
+      and(
+        inThisTenant(uow, table),
+        eq(columnOf(table, 'pricing_plan_id'), plan['id']),
+        wanted === undefined ? eq(columnOf(table, 'status'), 'ACTIVE') : eq(columnOf(table, 'version'), wanted),
+      ),
+    )
+    .orderBy(desc(columnOf(table, 'version')))
+    .limit(1)
+  if (version) return version as Version
+  const lacks = wanted === undefined ? 'no ACTIVE version' : `no version ${wanted}`
+  throw new AppError('RESOURCE_NOT_FOUND', `The plan ${plan['id']} has ${lacks}.`, { field: SELECTOR })
+}
+
+async function selectPlan(uow: Uow, selector: Static<typeof VersionSelector>): Promise<Row> {
+  const { pricing_plan_id: id, pricing_plan_reference: reference } = selector
+  const name = id === undefined ? 'pricing_plan_reference' : 'pricing_plan_id'
+  const given = id ?? reference
+  if (given === undefined) {
+    const message = 'A selector names the plan by pricing_plan_id or pricing_plan_reference.'
+    throw new AppError('MISSING_FIELD', message, { field: `${SELECTOR}.pricing_plan_id` })
+  }
+  const plan = await findOne(uow, pricingPlanResource, given)
+  if (!plan) throw notFound(pricingPlanResource, given, `${SELECTOR}.${name}`)
+  if (reference !== undefined && plan['reference'] !== reference) {
+    const message = 'pricing_plan_id and pricing_plan_reference name different plans; send one of them.'
+    throw new AppError('INVALID_FIELD', message, { field: `${SELECTOR}.pricing_plan_reference` })
+  }
+  return plan
+}
+
+/**
+ * Throws unless the schedule's version may be sold in its currency. A DRAFT version may be planned, but not activated, and
+ * its prices may still change, so they are only judged once it is ACTIVE. Locks the version's status until commit.
+ */
+export async function requireSellable(
+  uow: Uow,
+  schedule: Schedule,
+  subscription: Subscription,
+  activating: boolean,
+): Promise<void> {
+  const { table } = pricingPlanVersionResource
+  const where = and(inThisTenant(uow, table), eq(table.id, schedule.pricing_plan_version_id))
+  const [row] = await uow.tx.select().from(table).where(where).for('share')
+  if (!row) throw notFound(pricingPlanVersionResource, schedule.pricing_plan_version_id, 'pricing_plan_version_id')
+  const version = row as Version
+  if (version.status !== 'ACTIVE' && (activating || version.status !== 'DRAFT')) {
+    const message = `Version ${version.version} of the plan is ${version.status}; only an ACTIVE version can be ${activating ? 'activated' : 'chosen'} here.`
+    throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
+  }
+  if (schedule.pricing_currency !== subscription.billing_currency) {
+    const message = `The subscription is billed in ${subscription.billing_currency} and there are no exchange rates yet, so its plan must be priced in ${subscription.billing_currency} too.`
+    throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
+  }
+  if (version.status === 'ACTIVE') await requireCurrency(uow, version, schedule.pricing_currency)
+}
+
+async function requireCurrency(uow: Uow, version: Version, currency: string): Promise<void> {
+  const { table } = pricingResource
+  const where = and(inThisTenant(uow, table), eq(columnOf(table, 'pricing_plan_version_id'), version.id))
+  const pricings = (await uow.tx.select().from(table).where(where)) as Priced[]
+  const foreign = pricings.find(pricing => currenciesOf(pricing).some(priced => priced !== currency))
+  if (!foreign) return
+  const message = `The pricing ${foreign.name} of this version is in ${currenciesOf(foreign).join(', ')}, not in ${currency}.`
+  throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
+}
+
+const currenciesOf = (pricing: Priced): string[] => [
+  ...new Set(
+    pricing.items
+      .flatMap(item => item.configs)
+      .flatMap(config => config.bands)
+      .flatMap(band => [band.amount, band.fixed_amount, band.minimum_amount, band.maximum_amount])
+      .flatMap(amount => (amount ? [amount.currency] : [])),
+  ),
+]

@@ -1,0 +1,114 @@
+// Schedules: which plan version a subscription is on, and from when to when (semantics 4.3).
+import { and, eq, ne } from 'drizzle-orm'
+import Type from 'typebox'
+import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
+import { Currency, IdText, OneOf, Period, Timestamp } from '../../resource/shapes.ts'
+import { getOne } from '../../resource/store.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
+import { requireSellable } from './schedule-version.ts'
+import { VersionSelector } from './schema.ts'
+import { subscriptionResource } from './subscription.ts'
+import { type Schedule, type Subscription, schedules } from './table.ts'
+import { inTimelineOrder, timelineFault } from './timeline.ts'
+
+export const scheduleResource = defineResource<Schedule>({
+  objectType: 'PRICING_PLAN_SCHEDULE',
+  shapeName: 'PricingPlanSchedule',
+  idPrefix: 'ppsc',
+  path: 'pricing-plan-schedules',
+  table: schedules,
+  fields: {
+    type: field(OneOf('DEFAULT', 'TRIAL'), { change: 'never' }),
+    status: readOnly(OneOf('DRAFT', 'ACTIVE')),
+    pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
+    pricing_plan_id: readOnly(Type.String()),
+    pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
+    pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
+    start_at: field(Timestamp, { create: 'required', change: 'draft' }),
+    // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
+    end_at: field(Timestamp),
+    pricing_currency: field(Currency, { change: 'draft' }),
+    billing_period: field(Period, { change: 'draft' }),
+  },
+  // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts.
+  operations: ['list', 'get'],
+  byReference: false,
+  statuses: { ACTIVE: ['DRAFT'] },
+  paged: false,
+  filters: { pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' } },
+  orderBy: ['start_at'],
+  expand: { pricing_plan_version: { by: 'pricing_plan_version_id', to: () => pricingPlanVersionResource } },
+  defaults: async (uow, row) => ({
+    type: 'DEFAULT',
+    pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
+  }),
+  check: checkSchedule,
+  fixture: {
+    create: async seed => ({
+      pricing_plan_subscription_id: (await seed.make(subscriptionResource))['id'],
+      pricing_plan_version_id: (await seed.make(pricingPlanVersionResource))['id'],
+      start_at: '2026-01-01T00:00:00Z',
+    }),
+    update: { start_at: '2026-02-01T00:00:00+01:00' },
+  },
+})
+
+const subscriptionOf = async (uow: Uow, schedule: { pricing_plan_subscription_id: string }): Promise<Subscription> =>
+  (await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)) as Subscription
+
+/** The schedules of a subscription in the order of time. */
+export async function listSchedules(uow: ReadUow, subscriptionId: string): Promise<Schedule[]> {
+  const where = and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptionId))
+  return inTimelineOrder(await uow.tx.select().from(schedules).where(where))
+}
+
+/** The caller holds the lock of the subscription, so neither its state nor the other schedules change meanwhile. */
+async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
+  if (row.type !== 'DEFAULT') {
+    throw new AppError('INVALID_FIELD', `type ${row.type} is not offered yet; use DEFAULT.`, { field: 'type' })
+  }
+  const subscription = await subscriptionOf(uow, row)
+  requireOpen(subscription)
+  if (previous) requireAhead(uow, subscription, previous, row.end_at, 'end_at')
+  const own = previous?.id ?? ''
+  const where = and(
+    inThisTenant(uow, schedules),
+    eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id),
+    ne(schedules.id, own),
+  )
+  const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
+  if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
+  if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
+}
+
+/** Throws unless the subscription can still be given, or change, its schedules. */
+export function requireOpen(subscription: Subscription): void {
+  if (subscription.status === 'DRAFT' || subscription.status === 'ACTIVE') return
+  throw new AppError(
+    'INVALID_OPERATION',
+    `The subscription is ${subscription.status}; its schedules cannot change any more.`,
+    {
+      resourceId: subscription.id,
+      resourceType: subscriptionResource.objectType,
+    },
+  )
+}
+
+/** Throws when a new end would change what a schedule has billed: neither its old end nor the new one may have passed. */
+export function requireAhead(
+  uow: Uow,
+  subscription: Subscription,
+  schedule: Schedule,
+  end: string | null,
+  field: string,
+): void {
+  if (subscription.status !== 'ACTIVE' || schedule.status !== 'ACTIVE' || end === schedule.end_at) return
+  const now = formatInstant(uow.now)
+  if (![schedule.end_at, end].some(each => each !== null && each < now)) return
+  const message = `The schedule ${schedule.id} is ACTIVE, so its past cannot change: its end, old and new, must lie ahead.`
+  throw new AppError('INVALID_FIELD', message, { field })
+}

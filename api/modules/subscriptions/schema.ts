@@ -1,0 +1,38 @@
+// Wire shapes inside subscriptions and schedules. A field that is not here is refused by name.
+import Type from 'typebox'
+import { IdText, Nullable, OneOf, Optional, Period, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
+
+export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 'ARCHIVED')
+
+export const DueDateConfiguration = Shape({
+  type: OneOf('PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'),
+  period: Optional(Nullable(Period)),
+})
+
+export const InactivePeriod = Shape({
+  type: OneOf('CANCEL', 'UPGRADE'),
+  start_at: Timestamp,
+  end_at: Optional(Nullable(Timestamp)),
+})
+
+/** An active schedule, as its subscription lists it. */
+export const ScheduleInfo = Type.Object({
+  id: Type.String(),
+  pricing_plan_id: Type.String(),
+  pricing_plan_version_id: Type.String(),
+  pricing_plan_version: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  start_at: Timestamp,
+  end_at: Nullable(Timestamp),
+})
+
+export const VersionSelector = Shape({
+  pricing_plan_id: Optional(IdText('pricing plan')),
+  pricing_plan_reference: Optional(Reference),
+  type: Optional(OneOf('LATEST', 'VERSION')),
+  version: Optional(Type.Integer({ minimum: 1 })),
+})
+
+export const CancelBody = Shape({
+  type: OneOf('NOW', 'NEXT_BILLING_PERIOD', 'AFTER_INITIAL_TERM', 'DATE', 'UNDO'),
+  cancel_at: Optional(Timestamp),
+})

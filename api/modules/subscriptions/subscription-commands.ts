@@ -1,0 +1,64 @@
+// What changes a subscription and its schedules together.
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { emit } from '../../outbox.ts'
+import { deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
+import type { Resource, Row } from '../../resource/define-resource.ts'
+import { deleteRow, getOne, lockOne, notFound } from '../../resource/store.ts'
+import { viewOf } from '../../resource/views.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { customerResource } from '../customers/resource.ts'
+import { listSchedules, scheduleResource } from './schedule.ts'
+import { activateAllSchedules } from './schedule-commands.ts'
+import { subscriptionResource } from './subscription.ts'
+import type { Subscription } from './table.ts'
+
+/** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
+export async function updateSubscription(uow: Uow, idOrReference: string, patch: Row): Promise<Row> {
+  const { status, ...terms } = patch
+  const previous = await lockOne(uow, subscriptionResource, idOrReference)
+  if (!previous) throw notFound(subscriptionResource, idOrReference)
+  if (status !== 'ACTIVE' || previous['status'] !== 'DRAFT') {
+    return await updateResource(uow, subscriptionResource, previous['id'], patch)
+  }
+  const row = await updateResource(uow, subscriptionResource, previous['id'], terms)
+  return await activateSubscription(uow, row as Subscription)
+}
+
+/** The caller holds the subscription's lock, so of two activations at once the second finds it ACTIVE. */
+async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Row> {
+  await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
+  await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
+  await activateAllSchedules(uow, subscription)
+  const now = formatInstant(uow.now)
+  const row = await saveChange(uow, subscriptionResource, subscription, {
+    status: 'ACTIVE',
+    activated_at: now,
+    next_billing_at: now,
+  })
+  const data = await viewOf(uow, subscriptionResource, row)
+  await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row['id'], data, previous: null })
+  return row
+}
+
+async function requireActive(uow: Uow, resource: Resource, field: string, id: string): Promise<void> {
+  const party = await getOne(uow, resource, id)
+  if (party['status'] === 'ACTIVE') return
+  const message = `The ${resource.objectType} ${id} is ${party['status']}; it must be ACTIVE before it can be billed.`
+  throw new AppError('INVALID_OPERATION', message, { field, resourceId: id, resourceType: resource.objectType })
+}
+
+/** Deletes a DRAFT subscription with its schedules, none of which has ever been billed. */
+export async function deleteSubscription(uow: Uow, idOrReference: string): Promise<Row> {
+  const subscription = await lockOne(uow, subscriptionResource, idOrReference)
+  if (!subscription) throw notFound(subscriptionResource, idOrReference)
+  if (subscription['status'] === 'DRAFT') {
+    for (const schedule of (await listSchedules(uow, subscription['id'])).toReversed()) {
+      const data = await viewOf(uow, scheduleResource, schedule)
+      await deleteRow(uow, scheduleResource, schedule.id)
+      await emit(uow, { type: 'PRICING_PLAN_SCHEDULE.DELETED', objectId: schedule.id, data, previous: null })
+    }
+  }
+  return await deleteResource(uow, subscriptionResource, subscription['id'])
+}

@@ -1,0 +1,239 @@
+// Subscriptions: a customer on one or more plans in turn, billed by one entity on one cycle (semantics 4.1).
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import Type from 'typebox'
+import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { decimal, HUNDRED, ZERO } from '../../../shared/decimal.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { defineResource, field, type Resource, type Row, readOnly } from '../../resource/define-resource.ts'
+import {
+  Currency,
+  DecimalText,
+  Description,
+  IdText,
+  Name,
+  OneOf,
+  Period,
+  Reference,
+  Timestamp,
+} from '../../resource/shapes.ts'
+import { findMany, findOne, getOne, notFound } from '../../resource/store.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { customerResource } from '../customers/resource.ts'
+import { platformResource } from '../platforms/platform.ts'
+import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
+import { DueDateConfiguration, InactivePeriod, ScheduleInfo, SubscriptionStatus } from './schema.ts'
+import { type Subscription, schedules, subscriptions } from './table.ts'
+
+// What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
+const TERM = { change: 'draft' } as const
+
+export const subscriptionResource = defineResource<Subscription>({
+  objectType: 'PRICING_PLAN_SUBSCRIPTION',
+  shapeName: 'PricingPlanSubscription',
+  idPrefix: 'ppsu',
+  path: 'pricing-plan-subscriptions',
+  table: subscriptions,
+  fields: {
+    reference: field(Reference, TERM),
+    status: field(SubscriptionStatus),
+    name: field(Name),
+    description: field(Description),
+    purchase_order_number: field(Type.String({ maxLength: 255 })),
+    customer_id: field(IdText('customer'), TERM),
+    customer_reference: field(Reference, { change: 'never' }),
+    billing_entity_id: field(IdText('billing entity'), TERM),
+    billing_entity_reference: field(Reference, { change: 'never' }),
+    billing_period: field(Period, TERM),
+    billing_currency: field(Currency, TERM),
+    billing_time: field(OneOf('EXACT', 'CALENDAR'), TERM),
+    due_date_configuration: field(DueDateConfiguration),
+    type: field(OneOf('BILLING', 'QUOTE', 'TEMPLATE'), { change: 'never' }),
+    variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
+    sales_tax_percentage: field(DecimalText, TERM),
+    init_invoice_on_hold: field(Type.Boolean()),
+    activated_at: readOnly(Timestamp),
+    inactive_periods: readOnly(Type.Array(InactivePeriod)),
+  },
+  // Its PATCH, DELETE and cancel also act on its schedules: they are in routes.ts.
+  operations: ['create', 'list', 'search', 'get', 'archive'],
+  byReference: true,
+  statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'CANCELLED', 'VOID'] },
+  filters: {
+    customer_id: { kind: 'equals', column: 'customer_id' },
+    status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },
+    type: { kind: 'equals', column: 'type' },
+    variant: { kind: 'equals', column: 'variant' },
+    created_at: { kind: 'range', column: 'created_at' },
+  },
+  orderBy: ['reference', 'name', 'activated_at'],
+  searchable: ['reference', 'name', 'purchase_order_number', 'customer_id', 'billing_entity_id', 'status'],
+  expand: {
+    customer: { by: 'customer_id', to: () => customerResource },
+    billing_entity: { by: 'billing_entity_id', to: () => billingEntityResource },
+    pricing_plan_version: {
+      by: 'pricing_plan_version_id',
+      to: () => pricingPlanVersionResource,
+      within: 'pricing_plan_schedule_infos',
+    },
+  },
+  references: { customer_id: () => customerResource, billing_entity_id: () => billingEntityResource },
+  computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo) },
+  compute: computeViews,
+  defaults: async (uow, row: Subscription & Row) => {
+    const platform = await getOne(uow, platformResource, uow.tenant.platformId)
+    return {
+      ...(row['billing_entity_reference'] ? {} : { billing_entity_id: platform['default_billing_entity_id'] }),
+      billing_currency: platform['default_pricing_currency'],
+      billing_period: { type: 'MONTH', value: 1 },
+      billing_time: 'CALENDAR',
+      due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } },
+      type: 'BILLING',
+      variant: 'DEFAULT',
+      init_invoice_on_hold: false,
+      inactive_periods: [],
+    }
+  },
+  resolve: resolveParties,
+  check: checkSubscription,
+  fixture: {
+    create: async seed => ({
+      reference: seed.unique('subscription'),
+      name: seed.unique('Inference'),
+      customer_id: (await seed.make(customerResource))['id'],
+      billing_entity_id: (await seed.make(billingEntityResource))['id'],
+      billing_currency: 'EUR',
+    }),
+    update: { purchase_order_number: 'PO-2026-17' },
+  },
+})
+
+/** Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one. */
+async function resolveParties(uow: Uow, row: Subscription & Row): Promise<Subscription> {
+  const { customer_reference, billing_entity_reference, ...rest } = row
+  return {
+    ...rest,
+    customer_id: await named(uow, customerResource, 'customer', row.customer_id, customer_reference),
+    billing_entity_id: await named(
+      uow,
+      billingEntityResource,
+      'billing_entity',
+      row.billing_entity_id,
+      billing_entity_reference,
+    ),
+  } as Subscription
+}
+
+async function named(
+  uow: Uow,
+  resource: Resource,
+  party: string,
+  id: string,
+  reference: string | null | undefined,
+): Promise<string> {
+  if (!reference) return id
+  const found = await findOne(uow, resource, reference)
+  if (!found) throw notFound(resource, reference, `${party}_reference`)
+  if (id && found['id'] !== id) {
+    throw new AppError('INVALID_FIELD', `${party}_id and ${party}_reference name different ones; send one of them.`, {
+      field: `${party}_reference`,
+    })
+  }
+  return found['id']
+}
+
+async function checkSubscription(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
+  for (const name of ['customer_id', 'billing_entity_id', 'billing_currency'] as const) {
+    if (!row[name]) throw new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
+  }
+  if (row.type !== 'BILLING') throw notOffered('type', row.type, 'BILLING')
+  if (row.variant !== 'DEFAULT') throw notOffered('variant', row.variant, 'DEFAULT')
+  if (previous === null && row.status !== 'DRAFT') {
+    const message = 'A subscription is created DRAFT. Give it a schedule, then PATCH its status to ACTIVE.'
+    throw new AppError('INVALID_FIELD', message, { field: 'status' })
+  }
+  if (row.status === 'ARCHIVED' && previous !== null && previous.next_billing_at !== null) {
+    // An archived subscription is billed no more, so what it still owes would never be asked for.
+    const message = 'Its last invoice is not FINAL yet; archive it after that.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
+  }
+  const { type, period } = row.due_date_configuration
+  if (type === 'PERIOD_AFTER_INVOICE_DATE' && !period) {
+    const field = 'due_date_configuration.period'
+    throw new AppError('MISSING_FIELD', 'PERIOD_AFTER_INVOICE_DATE needs a period.', { field })
+  }
+  checkPercentage(row.sales_tax_percentage)
+  if (row.customer_id !== previous?.customer_id)
+    await refuseArchived(uow, customerResource, 'customer_id', row.customer_id)
+  if (row.billing_entity_id !== previous?.billing_entity_id) {
+    await refuseArchived(uow, billingEntityResource, 'billing_entity_id', row.billing_entity_id)
+  }
+}
+
+const notOffered = (field: string, value: string, offered: string): AppError =>
+  new AppError('INVALID_FIELD', `${field} ${value} is not offered yet; use ${offered}.`, { field })
+
+function checkPercentage(text: string | null): void {
+  if (text === null) return
+  const percentage = decimal(text)
+  if (percentage.gte(ZERO) && percentage.lte(HUNDRED)) return
+  throw new AppError('INVALID_FIELD', 'sales_tax_percentage is from 0 to 100; "21" is 21 %.', {
+    field: 'sales_tax_percentage',
+  })
+}
+
+async function refuseArchived(uow: Uow, resource: Resource, field: string, id: string): Promise<void> {
+  const party = await getOne(uow, resource, id)
+  if (party['status'] !== 'ARCHIVED') return
+  throw new AppError('INVALID_FIELD', `This ${resource.objectType} is ARCHIVED and takes no new subscription.`, {
+    field,
+  })
+}
+
+/** The references of both parties, and the schedules that are active; drafts are not shown here (contract). */
+async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promise<readonly Row[]> {
+  if (rows.length === 0) return []
+  const customers = await referencesOf(
+    uow,
+    customerResource,
+    rows.map(row => row.customer_id),
+  )
+  const entities = await referencesOf(
+    uow,
+    billingEntityResource,
+    rows.map(row => row.billing_entity_id),
+  )
+  const ids = rows.map(row => row.id)
+  const active = await uow.tx
+    .select()
+    .from(schedules)
+    .where(
+      and(
+        inThisTenant(uow, schedules),
+        inArray(schedules.pricing_plan_subscription_id, ids),
+        eq(schedules.status, 'ACTIVE'),
+      ),
+    )
+    .orderBy(asc(schedules.start_at))
+  return rows.map(row => ({
+    customer_reference: customers.get(row.customer_id) ?? null,
+    billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
+    pricing_plan_schedule_infos: active
+      .filter(schedule => schedule.pricing_plan_subscription_id === row.id)
+      .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at }) => ({
+        id,
+        pricing_plan_id,
+        pricing_plan_version_id,
+        start_at,
+        end_at,
+      })),
+  }))
+}
+
+async function referencesOf(
+  uow: ReadUow,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<Map<string, string | null>> {
+  return new Map((await findMany(uow, resource, ids)).map(row => [row['id'], row['reference']]))
+}

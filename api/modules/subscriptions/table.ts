@@ -1,0 +1,44 @@
+import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Static } from 'typebox'
+import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
+import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
+import type { DueDateConfiguration, InactivePeriod } from './schema.ts'
+
+export const subscriptions = pgTable('pricing_plan_subscriptions', {
+  ...tenantColumns(),
+  reference: text(),
+  status: text().$type<'DRAFT' | 'ACTIVE' | 'CANCELLED' | 'VOID' | 'ARCHIVED'>().notNull(),
+  name: text(),
+  description: text(),
+  purchase_order_number: text(),
+  customer_id: text().notNull(),
+  billing_entity_id: text().notNull(),
+  billing_period: wireJson<PeriodLength>().notNull(),
+  billing_currency: text().notNull(),
+  billing_time: text().$type<BillingTime>().notNull(),
+  due_date_configuration: wireJson<Static<typeof DueDateConfiguration>>().notNull(),
+  type: text().$type<'BILLING'>().notNull(),
+  variant: text().$type<'DEFAULT'>().notNull(),
+  sales_tax_percentage: text(),
+  init_invoice_on_hold: boolean().notNull(),
+  activated_at: timestamp(),
+  inactive_periods: wireJson<Static<typeof InactivePeriod>[]>().notNull(),
+  cancelled_at: timestamp(),
+  next_billing_at: timestamp(),
+})
+
+export const schedules = pgTable('pricing_plan_schedules', {
+  ...tenantColumns(),
+  pricing_plan_subscription_id: text().notNull(),
+  type: text().$type<'DEFAULT'>().notNull(),
+  status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
+  pricing_plan_id: text().notNull(),
+  pricing_plan_version_id: text().notNull(),
+  start_at: timestamp().notNull(),
+  end_at: timestamp(),
+  pricing_currency: text().notNull(),
+  billing_period: wireJson<PeriodLength>(),
+})
+
+export type Subscription = typeof subscriptions.$inferSelect
+export type Schedule = typeof schedules.$inferSelect

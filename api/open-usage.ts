@@ -1,0 +1,36 @@
+// The connections through which the api and its worker read usage: ClickHouse for the figures, the log for how far they must be.
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { type ClickHouseClient, createClickHouse } from '../shared/usage/clickhouse.ts'
+import { createUsageReader, type UsageReader } from './modules/invoices/usage-reader.ts'
+
+export type UsageSettings = {
+  readonly CLICKHOUSE_URL: string
+  readonly CLICKHOUSE_DATABASE: string
+  readonly NATS_URL: string
+  readonly PARTITIONS: number
+}
+
+export type UsageConnections = {
+  readonly client: ClickHouseClient
+  readonly usage: UsageReader
+  /** Why the log cannot be reached now; null when it can. */
+  logFault(): string | null
+  close(): Promise<void>
+}
+
+/** Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. */
+export async function openUsage(settings: UsageSettings, name: string): Promise<UsageConnections> {
+  const nats = await connect({ servers: settings.NATS_URL.split(','), maxReconnectAttempts: -1, name })
+  const jsm = await jetstreamManager(nats)
+  const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE)
+  return {
+    client,
+    usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),
+    logFault: () => (nats.isClosed() ? 'the connection to NATS is closed' : null),
+    close: async () => {
+      await client.close()
+      await nats.close()
+    },
+  }
+}

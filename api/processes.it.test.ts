@@ -1,0 +1,224 @@
+// The api, its worker and the identity host as real processes, with the gateway and the aggregator beside them.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Child, freePort, startChild } from '../infra/services/child.ts'
+import { nodeArgs } from '../infra/services/project.ts'
+import { createPlatform } from '../shared/access/create-platform.ts'
+import { createTestClickHouse, type TestClickHouse } from '../shared/testing/clickhouse.ts'
+import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
+import { createTestDatabase, type TestDatabase } from '../shared/testing/postgres.ts'
+import type { Row } from './resource/define-resource.ts'
+
+const MODULES = {
+  identity: 'identity/main',
+  ingest: 'ingest/main',
+  aggregator: 'aggregator/main',
+  worker: 'api/worker',
+  api: 'api/main',
+}
+type Name = keyof typeof MODULES
+const NAMES = Object.keys(MODULES) as Name[]
+
+let folder: string
+let testDatabase: TestDatabase
+let clickhouse: TestClickHouse
+let nats: TestNats
+let ports: Record<Name, number>
+let key: string
+const children = new Map<Name, Child>()
+
+const originOf = (name: Name): string => `http://127.0.0.1:${ports[name]}`
+
+async function start(name: Name): Promise<void> {
+  const env = {
+    ...process.env,
+    DATA_DIR: join(folder, name),
+    PORT: String(ports[name]),
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+    DATABASE_URL: testDatabase.url,
+    NATS_URL: nats.url,
+    PARTITIONS: '2',
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: clickhouse.database,
+    INGEST_URL: originOf('ingest'),
+    IDENTITY_URL: originOf('identity'),
+  }
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: nodeArgs(MODULES[name]),
+    env,
+    port: ports[name],
+    pidFile: join(folder, `${name}.pid.json`),
+    logFile: join(folder, `${name}.log`),
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+  })
+  children.set(name, child)
+}
+
+type Answered = { status: number; body: Row; text: string }
+async function call(method: string, url: string, body?: unknown): Promise<Answered> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : {} }
+}
+
+/** Sends a call to the api that must succeed. */
+async function make(path: string, body: unknown, method = 'POST'): Promise<Row> {
+  const answer = await call(method, `${originOf('api')}/v1/${path}`, body)
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 45_000
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`it did not come about: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+const becomesReady = (name: Name) =>
+  until(`${name} is ready`, async () => (await fetch(`${originOf(name)}/health/ready`)).ok)
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'millrace-processes-'))
+  const [database, usage, log] = [await createTestDatabase(), await createTestClickHouse(), await startTestNats()]
+  testDatabase = database
+  clickhouse = usage
+  nats = log
+  ports = Object.fromEntries(await Promise.all(NAMES.map(async name => [name, await freePort()]))) as Record<
+    Name,
+    number
+  >
+  key = (await createPlatform(testDatabase.url, 'Platform')).environments.LIVE.api_key
+  for (const name of NAMES) await start(name)
+  for (const name of NAMES) await becomesReady(name)
+})
+afterAll(async () => {
+  for (const child of children.values()) await child.stop()
+  await nats.stop()
+  await clickhouse.drop()
+  await testDatabase.drop()
+  rmSync(folder, { recursive: true })
+})
+
+test.each(NAMES)('%s is alive, ready and measured', async name => {
+  for (const path of ['/health/live', '/health/ready', '/metrics'])
+    expect((await fetch(originOf(name) + path)).status).toBe(200)
+})
+
+test('an activated subscription gets its invoice from the worker, with the usage sent through the api', async () => {
+  const value = await make('meter-values', { reference: 'tokens', name: 'Tokens', type: 'NUMBER', status: 'ACTIVE' })
+  const meter = await make('meters', {
+    reference: 'inference',
+    name: 'M',
+    status: 'ACTIVE',
+    meter_values: [{ id: value['id'] }],
+  })
+  const calculation = await make('meter-value-calculations', {
+    reference: 'sum',
+    name: 'Sum',
+    calculation_type: 'SUM',
+    meter_id: meter['id'],
+    meter_value_id: value['id'],
+  })
+  const product = await make('products', { reference: 'p', name: 'P', status: 'ACTIVE' })
+  const item = await make('product-items', {
+    reference: 'i',
+    name: 'Tokens',
+    product_id: product['id'],
+    model_type: 'USAGE_BASED',
+    usage_based: { meter_value_calculation_id: calculation['id'] },
+    status: 'ACTIVE',
+  })
+  const plan = await make('pricing-plans', { reference: 'plan', name: 'Plan' })
+  const version = await make('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  await make('pricings', {
+    pricing_plan_version_id: version['id'],
+    name: 'Tokens',
+    product_ids: [product['id']],
+    items: [
+      {
+        product_item_ids: [item['id']],
+        configs: [{ pricing_type: 'FLAT', bands: [{ amount: { quantity: '0.015', currency: 'EUR' } }] }],
+      },
+    ],
+  })
+  await make(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' }, 'PATCH')
+  const entity = await make('billing-entities', {
+    reference: 'e',
+    legal_name: 'E',
+    registered_address: { country: 'NL' },
+  })
+  const customer = await make('customers', {
+    reference: 'acme',
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { registered_address: { country: 'NL' } },
+  })
+  await make('events/ingest', {
+    reference: 'event-1',
+    customer_reference: 'acme',
+    meter_reference: 'inference',
+    meter_values: [{ reference: 'tokens', number: '1000' }],
+  })
+  const subscription = await make('pricing-plan-subscriptions', {
+    customer_id: customer['id'],
+    billing_entity_id: entity['id'],
+    billing_currency: 'EUR',
+  })
+  const start_at = new Date(Date.now() - 3_600_000).toISOString()
+  await make('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_version_id: version['id'],
+    start_at,
+  })
+  await make(`pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' }, 'PATCH')
+  const invoices = () =>
+    call('GET', `${originOf('api')}/v1/invoices?pricing_plan_subscription_id=${subscription['id']}&include_lines=true`)
+  await until('the invoice', async () => (await invoices()).body['data'].length === 1)
+  expect((await invoices()).body['data'][0]).toMatchObject({ status: 'OPEN', customer_id: customer['id'] })
+  const trail = await call(
+    'GET',
+    `${originOf('api')}/v1/audit-records?target_id=${subscription['id']}&order_direction=asc`,
+  )
+  expect(trail.body['data'].map((record: { action: string }) => record.action).slice(0, 3)).toEqual([
+    'CREATED',
+    'UPDATED',
+    'ACTIVATED',
+  ])
+})
+
+test('the api is not ready while a process it fronts is down, and says which', async () => {
+  await children.get('identity')?.kill()
+  await until('the api says so', async () => {
+    const { status, body } = await call('GET', `${originOf('api')}/health/ready`)
+    return status === 503 && /identity host/.test(body['reason'])
+  })
+  await start('identity')
+  await becomesReady('api')
+})
+
+test('a worker that is killed leaves work to the next one', async () => {
+  await children.get('worker')?.kill()
+  const customer = await make('customers', { type: 'INDIVIDUAL' })
+  await start('worker')
+  await until('its change is relayed', async () => {
+    const trail = await call('GET', `${originOf('api')}/v1/audit-records?target_id=${customer['id']}`)
+    return trail.body['data'].length === 1
+  })
+})
+
+test.each(['api', 'worker', 'identity'] as const)('%s ends in order when it is asked to', async name => {
+  const child = children.get(name)
+  await child?.stop()
+  expect(await child?.exited).toEqual({ code: 0, signal: null })
+})

@@ -1,0 +1,83 @@
+// The worker process: relays changes and works on the jobs. Any number of them may run.
+import { collectDefaultMetrics, register } from 'prom-client'
+import { loadConfig } from '../shared/config.ts'
+import { databaseFault, openDatabase } from '../shared/database/database.ts'
+import { createFailpoints } from '../shared/failpoint.ts'
+import { startHealthServer } from '../shared/http/health-server.ts'
+import { createLogger } from '../shared/logger.ts'
+import { systemClock } from '../shared/time.ts'
+import { runBilling } from './modules/invoices/run-billing.ts'
+import { openUsage } from './open-usage.ts'
+import { clickHouseFault } from './readiness.ts'
+import { billingOf, queueBilling } from './workers/billing-run.ts'
+import { prepareJobSchema } from './workers/job-schema.ts'
+import { startJobs } from './workers/jobs.ts'
+import { createWorkerMetrics } from './workers/metrics.ts'
+import { startOutboxRelay } from './workers/outbox-relay.ts'
+
+const config = loadConfig(process.env, [
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+  'DATABASE_URL',
+  'NATS_URL',
+  'PARTITIONS',
+  'CLICKHOUSE_URL',
+  'CLICKHOUSE_DATABASE',
+  'FAILPOINT',
+])
+const logger = createLogger('worker', config.LOG_LEVEL)
+
+/** Of each of the two roles; the queue has its own few besides. */
+const POOL_MAX = 4
+
+async function main(): Promise<void> {
+  const stopped = new Promise<void>(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+  collectDefaultMetrics({ register })
+  const metrics = createWorkerMetrics(register)
+  const failpoint = createFailpoints(config.FAILPOINT)
+  const shared = { url: config.DATABASE_URL, clock: systemClock, logger, poolMax: POOL_MAX }
+  await prepareJobSchema(config.DATABASE_URL)
+  const workerDatabase = await openDatabase({ ...shared, role: 'millrace_worker' })
+  const database = await openDatabase({ ...shared, role: 'millrace_app' })
+  const { client, usage, logFault, close: closeUsage } = await openUsage(config, 'worker')
+  const jobs = await startJobs(config.DATABASE_URL, {
+    database: workerDatabase,
+    billing: {
+      database,
+      runBilling: (tenant, subscriptionId) => runBilling({ database, usage, failpoint }, tenant, subscriptionId),
+      metrics,
+      logger,
+    },
+    metrics,
+    logger,
+  })
+  const relay = startOutboxRelay({
+    database: workerDatabase,
+    react: (tx, rows) => queueBilling(tx, billingOf(rows)),
+    failpoints: failpoint,
+    metrics,
+    logger,
+  })
+  const ready = async () =>
+    jobs.fault() ?? logFault() ?? (await databaseFault(workerDatabase)) ?? (await clickHouseFault(client))
+  const health = await startHealthServer({ port: config.PORT, host: config.HOST, ready })
+  logger.info({ port: config.PORT }, 'worker started')
+  await stopped
+  logger.info({}, 'stopping')
+  await health.close()
+  await relay.close()
+  await jobs.close()
+  await closeUsage()
+  await database.close()
+  await workerDatabase.close()
+  logger.info({}, 'worker stopped')
+}
+
+main().catch((error: unknown) => {
+  logger.error({ err: error }, 'the worker cannot go on')
+  // Connections opened before the failure would keep the process, and so its supervisor, waiting.
+  process.exit(1)
+})

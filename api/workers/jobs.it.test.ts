@@ -1,0 +1,195 @@
+// The job queue against a real database: what a change sets off, what is found due, and what is forgotten.
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { asSystem, type Database, openDatabase } from '../../shared/database/database.ts'
+import { createFailpoints } from '../../shared/failpoint.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import type { Tenant } from '../../shared/tenant.ts'
+import type { Instant } from '../../shared/time.ts'
+import {
+  makeActiveSubscription,
+  makeSubscription,
+  succeed,
+} from '../modules/subscriptions/testing/seed-subscription.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../testing/harness.ts'
+import { billingOf, findDueBilling, queueBilling } from './billing-run.ts'
+import { prepareJobSchema } from './job-schema.ts'
+import { type JobDeps, startJobs, tasksOf } from './jobs.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { startOutboxRelay } from './outbox-relay.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let worker: Database
+const metrics = createWorkerMetrics(new Registry())
+
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aTest
+  worker = await openDatabase({
+    url: api.databaseUrl,
+    role: 'millrace_worker',
+    clock: api.clock,
+    logger: silentLogger,
+    poolMax: 6,
+  })
+  // Several workers start at once, and a second start finds it done.
+  await Promise.all([1, 2, 3].map(() => prepareJobSchema(api.databaseUrl)))
+})
+afterAll(async () => {
+  await worker.close()
+  await api.close()
+})
+
+type Run = JobDeps['billing']['runBilling']
+const depsWith = (runBilling: Run): JobDeps => ({
+  database: worker,
+  billing: { database: api.database, runBilling, metrics, logger: silentLogger },
+  metrics,
+  logger: silentLogger,
+})
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; !(await condition()); round += 1) {
+    if (round > 1_000) throw new Error('it did not come about')
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+const queued = async (id: string): Promise<number> =>
+  (await api.sql('select 1 from graphile_worker.jobs where key = $1', [`billing-run:${id}`])).length
+
+test('activating a subscription has it billed promptly, in its own tenant, by relay and queue', async () => {
+  const runs: [Tenant, string][] = []
+  const jobs = await startJobs(
+    api.databaseUrl,
+    depsWith(async (of, id) => {
+      runs.push([of, id])
+      return { nextBillingAt: null }
+    }),
+  )
+  const relay = startOutboxRelay({
+    database: worker,
+    react: (tx, rows) => queueBilling(tx, billingOf(rows)),
+    failpoints: createFailpoints(''),
+    metrics,
+    logger: silentLogger,
+  })
+  const draft = await makeSubscription(tenant)
+  const id = await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z')
+  await until(() => runs.length > 0)
+  await relay.close()
+  await jobs.close()
+  expect(jobs.fault()).toBe('the job queue was left')
+  expect(runs[0]).toEqual([tenant.tenant, id])
+  expect(runs.some(run => run[1] === draft)).toBe(false)
+})
+
+test('a run that fails is tried again, and holds up no other', async () => {
+  const [broken, sound] = [
+    await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z'),
+    await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z'),
+  ]
+  const due = [broken, sound].map(id => ({
+    platform_id: tenant.tenant.platformId,
+    environment: tenant.tenant.environment,
+    id,
+  }))
+  await asSystem(worker, 'find-due-billing', tx => queueBilling(tx, due))
+  await asSystem(worker, 'find-due-billing', tx => queueBilling(tx, due))
+  expect([await queued(broken), await queued(sound)]).toEqual([1, 1])
+  const run: Run = async (_tenant, id) => {
+    if (id === broken) throw new Error('cannot be billed')
+    return { nextBillingAt: null }
+  }
+  const jobs = await startJobs(api.databaseUrl, depsWith(run))
+  await until(async () => (await queued(sound)) === 0)
+  await until(
+    async () =>
+      (
+        await api.sql('select 1 from graphile_worker.jobs where key = $1 and attempts = 1 and locked_at is null', [
+          `billing-run:${broken}`,
+        ])
+      ).length === 1,
+  )
+  await jobs.close()
+})
+
+test('one run has a bound: a subscription that is due again at once is run again at once', async () => {
+  const id = await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z')
+  let left = 3
+  const run: Run = async (_tenant, billed) => {
+    if (billed === id) left -= 1
+    return { nextBillingAt: billed === id && left > 0 ? (0 as Instant) : null }
+  }
+  const due = { platform_id: tenant.tenant.platformId, environment: tenant.tenant.environment, id }
+  const jobs = await startJobs(api.databaseUrl, depsWith(run))
+  await asSystem(worker, 'find-due-billing', tx => queueBilling(tx, [due]))
+  await until(() => left === 0)
+  await jobs.close()
+})
+
+test('what is due is found across tenants: by its time, or by a cancellation that takes effect', async () => {
+  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  const [billed, cancelled, later] = [
+    await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z'),
+    await makeActiveSubscription(api.tenants.bLive, '2026-01-01T00:00:00Z'),
+    await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z'),
+  ]
+  await succeed(api.tenants.bLive, 'POST', `/v1/pricing-plan-subscriptions/${cancelled}/cancel`, {
+    type: 'DATE',
+    cancel_at: '2026-03-20T00:00:00Z',
+  })
+  await api.sql(
+    "update pricing_plan_subscriptions set next_billing_at = case id when $1 then '2026-03-11T10:00:00Z'::timestamptz else '2026-09-01' end",
+    [billed],
+  )
+  const dueIds = async () => (await findDueBilling(worker)).map(due => due.id)
+  expect(await dueIds()).toEqual([billed])
+  api.clock.set(Date.parse('2026-03-20T00:00:00Z'))
+  expect((await dueIds()).sort()).toEqual([billed, cancelled].sort())
+  expect(await dueIds()).not.toContain(later)
+})
+
+test('a cancellation takes effect before the run that bills up to it', async () => {
+  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  const id = await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z')
+  await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${id}/cancel`, {
+    type: 'DATE',
+    cancel_at: '2026-03-20T00:00:00Z',
+  })
+  const seen: string[] = []
+  const task = tasksOf(
+    depsWith(async () => {
+      seen.push((await api.sql('select status from pricing_plan_subscriptions where id = $1', [id]))[0]?.['status'])
+      return { nextBillingAt: null }
+    }),
+  )['billing-run']
+  const payload = { platform_id: tenant.tenant.platformId, environment: tenant.tenant.environment, id }
+  // The task uses nothing of its helpers.
+  const runTask = () => task?.(payload, undefined as never)
+  await runTask()
+  api.clock.set(Date.parse('2026-03-20T00:00:00Z'))
+  await runTask()
+  expect(seen).toEqual(['ACTIVE', 'CANCELLED'])
+})
+
+test('answers of Idempotency-Keys are kept 48 hours', async () => {
+  const create = (key: string) =>
+    tenant.call('POST', '/v1/customers', { type: 'INDIVIDUAL' }, { 'idempotency-key': key })
+  const first = [await create('old'), await create('fresh')]
+  await api.sql(
+    "update idempotency_keys set created_at = now() - case key when 'old' then interval '48 hours 1 second' else interval '47 hours 59 minutes' end",
+  )
+  await tasksOf(depsWith(async () => ({ nextBillingAt: null })))['expire-idempotency-keys']?.({}, undefined as never)
+  const again = [await create('old'), await create('fresh')]
+  expect(again[0]?.body['id']).not.toBe(first[0]?.body['id'])
+  expect(again[1]?.body['id']).toBe(first[1]?.body['id'])
+})
+
+test('the worker sees of a subscription only when it is due', async () => {
+  const read = (column: string) =>
+    asSystem(worker, 'find-due-billing', tx => tx.execute(`select ${column} from pricing_plan_subscriptions limit 1`))
+  await expect(read('name')).rejects.toMatchObject({ cause: { code: '42501' } })
+  expect((await read('next_billing_at')).rows).toHaveLength(1)
+})

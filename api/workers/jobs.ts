@@ -1,0 +1,101 @@
+// The queue of background jobs: what runs when, in this process and beside any number of others.
+import { Logger as QueueLogger, run, type TaskList } from 'graphile-worker'
+import { asSystem, type Database } from '../../shared/database/database.ts'
+import type { Logger } from '../../shared/logger.ts'
+import {
+  BILLING_RUN,
+  type BillingRunDeps,
+  billSubscription,
+  type DueSubscription,
+  findDueBilling,
+  queueBilling,
+} from './billing-run.ts'
+import { expireIdempotencyKeys } from './expire-idempotency-keys.ts'
+import type { WorkerMetrics } from './metrics.ts'
+
+export type JobDeps = {
+  /** In the role millrace_worker. */
+  readonly database: Database
+  readonly billing: BillingRunDeps
+  readonly metrics: WorkerMetrics
+  readonly logger: Logger
+}
+
+const FIND_DUE_BILLING = 'find-due-billing'
+const EXPIRE_IDEMPOTENCY_KEYS = 'expire-idempotency-keys'
+
+// Each subscription has its own next_billing_at; the minute is how late a look may come. A change is queued at once besides.
+const CRONTAB = `
+* * * * * ${FIND_DUE_BILLING} ?jobKey=${FIND_DUE_BILLING}&max=3
+7 * * * * ${EXPIRE_IDEMPOTENCY_KEYS} ?jobKey=${EXPIRE_IDEMPOTENCY_KEYS}&max=3
+`
+
+const CONCURRENCY = 2
+const POLL_MS = 2_000
+const POOL_MAX = 4
+
+export const tasksOf = (deps: JobDeps): TaskList => ({
+  [FIND_DUE_BILLING]: async () => {
+    const due = await findDueBilling(deps.database)
+    await asSystem(deps.database, 'find-due-billing', tx => queueBilling(tx, due))
+  },
+  [BILLING_RUN]: async payload => {
+    // Only queueBilling makes these jobs.
+    const due = payload as DueSubscription
+    const again = await billSubscription(deps.billing, due)
+    if (again) await asSystem(deps.database, 'find-due-billing', tx => queueBilling(tx, [due]))
+  },
+  [EXPIRE_IDEMPOTENCY_KEYS]: async () => {
+    deps.metrics.expiredKeys.inc(await expireIdempotencyKeys(deps.database))
+  },
+})
+
+export type Jobs = {
+  /** Null while the queue is worked on, otherwise why not. */
+  fault(): string | null
+  /** Finishes the jobs at work and takes no more. */
+  close(): Promise<void>
+}
+
+/** Works on the queue in the database at `databaseUrl`, in the role millrace_worker. `prepareJobSchema` comes first. */
+export async function startJobs(databaseUrl: string, deps: JobDeps): Promise<Jobs> {
+  const runner = await run({
+    connectionString: inRole(databaseUrl, 'millrace_worker'),
+    maxPoolSize: POOL_MAX,
+    concurrency: CONCURRENCY,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    crontab: CRONTAB,
+    taskList: tasksOf(deps),
+    logger: queueLogger(deps.logger),
+  })
+  let ended: string | null = null
+  runner.promise.then(
+    () => {
+      ended = 'the job queue was left'
+    },
+    (error: unknown) => {
+      ended = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
+      deps.logger.error({ err: error }, 'the job queue cannot go on')
+    },
+  )
+  return {
+    fault: () => ended,
+    close: async () => {
+      if (ended === null) await runner.stop()
+    },
+  }
+}
+
+function inRole(databaseUrl: string, role: string): string {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('options', `-c role=${role}`)
+  return url.href
+}
+
+// The library tells of every job it takes and finishes; that is what its own tables and our metrics are for.
+const queueLogger = (logger: Logger): QueueLogger =>
+  new QueueLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') logger.warn({ queue: level }, message)
+    else logger.debug({ queue: level }, message)
+  })

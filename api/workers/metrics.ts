@@ -1,0 +1,37 @@
+// What the worker counts.
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+export type WorkerMetrics = {
+  readonly relayed: Counter
+  /** Seconds the oldest change not yet relayed has waited. */
+  readonly relayLag: Gauge
+  readonly billingRuns: Counter<'outcome'>
+  readonly expiredKeys: Counter
+}
+
+export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
+  const registers = [registry]
+  return {
+    relayed: new Counter({
+      name: 'millrace_outbox_relayed_total',
+      help: 'Changes put in order for consumers.',
+      registers,
+    }),
+    relayLag: new Gauge({
+      name: 'millrace_outbox_lag_seconds',
+      help: 'Age of the oldest change that is not yet relayed; 0 when there is none.',
+      registers,
+    }),
+    billingRuns: new Counter({
+      name: 'millrace_billing_runs_total',
+      help: 'Billing runs of one subscription each, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    expiredKeys: new Counter({
+      name: 'millrace_idempotency_keys_expired_total',
+      help: 'Stored answers of Idempotency-Keys removed after 48 hours.',
+      registers,
+    }),
+  }
+}

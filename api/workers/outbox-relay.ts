@@ -1,0 +1,158 @@
+// Gives every committed change its place in the order consumers follow, and writes its audit record with it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import type { Failpoints } from '../../shared/failpoint.ts'
+import { newId } from '../../shared/ids.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { auditEntry, type OutboxRow } from './audit-entry.ts'
+import type { WorkerMetrics } from './metrics.ts'
+
+export type RelayDeps = {
+  /** In the role millrace_worker. */
+  readonly database: Database
+  /** What else follows from a change, in the relay's own transaction: a job is queued if and only if the change is relayed. */
+  readonly react: (tx: SystemTransaction, rows: readonly OutboxRow[]) => Promise<void>
+  readonly failpoints: Failpoints
+}
+
+/** Any constant: the holder of this advisory lock is the one relay of the database. */
+const RELAY_LOCK = 7_243_111
+const BATCH_MAX = 500
+const POLL_MS = 200
+const RETRY_MS = 2_000
+
+/**
+ * Relays one batch and returns how many changes it held; 0 when there are none, or another relay is at work. Positions,
+ * audit records and jobs commit together, so a relay that dies leaves nothing half done.
+ */
+export async function relayBatch({ database, react, failpoints }: RelayDeps): Promise<number> {
+  return await asSystem(database, 'outbox-relay', async tx => {
+    const lock = await tx.execute<{ held: boolean }>(sql`select pg_try_advisory_xact_lock(${RELAY_LOCK}) as held`)
+    if (lock.rows[0]?.held !== true) return 0
+    const rows = await readReleasable(tx)
+    if (rows.length === 0) return 0
+    const positions = await givePositions(tx, rows)
+    await writeAuditRecords(tx, rows, positions)
+    await react(tx, rows)
+    await failpoints('relay.before-commit')
+    return rows.length
+  })
+}
+
+/**
+ * The next rows whose order is settled. A transaction below the snapshot's xmin has ended, so no row can still appear
+ * before its own. That alone is not enough: a change that waited for a row lock may belong to an older transaction than the
+ * change it waited for, and would be released before it while some third transaction lies between them. So the release also
+ * stops at the first row that is not yet settled. For one resource, the order of seq is then the order of commits: a later
+ * change takes its seq after the earlier one has committed.
+ */
+async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
+  const result = await tx.execute<OutboxRow>(sql`
+    with pending as materialized (
+      select * from outbox where position is null order by seq limit ${BATCH_MAX}
+    ), barrier as (
+      select min(seq) as seq from pending where xid >= pg_snapshot_xmin(pg_current_snapshot())
+    )
+    select p.platform_id, p.environment, p.id, p.type, p.object_type, p.object_id, p.data, p.previous_data,
+      p.request_id, p.actor_id, p.idempotency_key, p.created_at::text as created_at
+    from pending p cross join barrier b
+    where b.seq is null or p.seq < b.seq
+    order by p.seq`)
+  return result.rows
+}
+
+/** Positions rise with the order of `rows`; a failed batch leaves a gap in them, which means nothing. */
+async function givePositions(tx: SystemTransaction, rows: readonly OutboxRow[]): Promise<string[]> {
+  const drawn = await tx.execute<{ position: string }>(
+    sql`select nextval('outbox_positions')::text as position from generate_series(1, ${rows.length})`,
+  )
+  const positions = drawn.rows
+    .map(row => BigInt(row.position))
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map(String)
+  const given = rows.map(({ platform_id, environment, id }, index) => ({
+    platform_id,
+    environment,
+    id,
+    position: positions[index],
+  }))
+  await tx.execute(sql`
+    update outbox o set position = g.position
+    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g(platform_id text, environment text, id text, position bigint)
+    where o.platform_id = g.platform_id and o.environment = g.environment and o.id = g.id`)
+  return positions
+}
+
+async function writeAuditRecords(
+  tx: SystemTransaction,
+  rows: readonly OutboxRow[],
+  positions: readonly string[],
+): Promise<void> {
+  const records = rows.map((row, index) => {
+    const { action, changedFields, message } = auditEntry(row)
+    return {
+      platform_id: row.platform_id,
+      environment: row.environment,
+      id: newId('audr'),
+      position: positions[index],
+      user_id: row.actor_id,
+      target_resource_type: row.object_type,
+      target_id: row.object_id,
+      action,
+      message,
+      changed_fields: changedFields,
+      request_id: row.request_id,
+      idempotency_key: row.idempotency_key,
+      created_at: row.created_at,
+    }
+  })
+  await tx.execute(sql`
+    insert into audit_records (platform_id, environment, id, position, user_id, target_resource_type, target_id, action, message,
+      changed_fields, request_id, idempotency_key, created_at)
+    select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(platform_id text, environment text, id text,
+      position bigint, user_id text, target_resource_type text, target_id text, action text, message text,
+      changed_fields text[], request_id text, idempotency_key text, created_at timestamptz)`)
+}
+
+async function lagSeconds(database: Database): Promise<number> {
+  const oldest = await asSystem(database, 'outbox-relay', tx =>
+    tx.execute<{ created_at: string | null }>(
+      sql`select (select created_at from outbox where position is null order by seq limit 1)::text as created_at`,
+    ),
+  )
+  const since = oldest.rows[0]?.created_at
+  return since ? Math.max(0, (database.clock.now() - Date.parse(since)) / 1_000) : 0
+}
+
+/** Relays until closed: at once while there is more, otherwise every `POLL_MS`. Closing waits for the batch at work. */
+export function startOutboxRelay(
+  deps: RelayDeps & { readonly logger: Logger; readonly metrics: Pick<WorkerMetrics, 'relayed' | 'relayLag'> },
+): { close(): Promise<void> } {
+  const stop = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => undefined) // closing ends the pause
+  const step = async (): Promise<void> => {
+    const count = await relayBatch(deps)
+    deps.metrics.relayed.inc(count)
+    if (count === BATCH_MAX) return
+    deps.metrics.relayLag.set(await lagSeconds(deps.database))
+    await pause(POLL_MS)
+  }
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      try {
+        await step()
+      } catch (error) {
+        deps.logger.warn({ err: error }, 'relaying changes failed; trying again')
+        await pause(RETRY_MS)
+      }
+    }
+  }
+  const running = run()
+  return {
+    close: async () => {
+      stop.abort()
+      await running
+    },
+  }
+}
