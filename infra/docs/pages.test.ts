@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'api/resource/README.md', ...readdirSync('docs', { recursive: true }).map(name => join('docs', String(name)))].filter(name => name.endsWith('.md'))
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'api/resource/README.md',
+  ...readdirSync('docs', { recursive: true }).map(name => join('docs', String(name))),
+].filter(name => name.endsWith('.md'))
 
 test.each(pages)('every link of %s leads to a file', page => {
   const links = [...readFileSync(page, 'utf8').matchAll(/\]\(([^)#:]+)[^)]*\)/g)].map(match => match[1] ?? '')

@@ -5,7 +5,6 @@ import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { subscriptions } from '../subscriptions/table.ts'
 import { type InvoiceRow, invoices } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
@@ -41,27 +40,6 @@ export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: strin
       ),
     )
     .orderBy(asc(invoices.cut_at), asc(invoices.id))
-}
-
-/** Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. */
-export async function lockSubscription(uow: Uow, id: string): Promise<{ status: string }> {
-  const [row] = await uow.tx
-    .select({ status: subscriptions.status })
-    .from(subscriptions)
-    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, id)))
-    .for('update')
-  if (row) return row
-  throw new AppError('RESOURCE_NOT_FOUND', `There is no PRICING_PLAN_SUBSCRIPTION ${JSON.stringify(id)}.`, {
-    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
-  })
-}
-
-/** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
-export async function saveNextBilling(uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> {
-  await uow.tx
-    .update(subscriptions)
-    .set({ next_billing_at: nextBillingAt })
-    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscriptionId)))
 }
 
 export type NewInvoice = Omit<InvoiceRow, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>

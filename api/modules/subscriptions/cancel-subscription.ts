@@ -10,6 +10,7 @@ import type { Row } from '../../resource/define-resource.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { currentPeriodEnd } from './billing-calendar.ts'
+import { refuseSharedUsage } from './refuse-shared-usage.ts'
 import { listSchedules } from './schedule.ts'
 import type { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -59,6 +60,8 @@ async function takeEffect(
     ...(due ? { status: 'CANCELLED' } : {}),
     next_billing_at: now,
   })
+  // A later end may reach into another subscription.
+  await refuseSharedUsage(uow, subscription)
   if (due) {
     const data = await viewOf(uow, subscriptionResource, row)
     await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row['id'], data, previous: null })
@@ -81,11 +84,13 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<R
   if (subscription.cancelled_at === null) {
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }
-  return await saveChange(uow, subscriptionResource, subscription, {
+  const row = await saveChange(uow, subscriptionResource, subscription, {
     inactive_periods: subscription.inactive_periods.filter(period => period.type !== 'CANCEL'),
     cancelled_at: null,
     next_billing_at: formatInstant(uow.now),
   })
+  await refuseSharedUsage(uow, subscription)
+  return row
 }
 
 async function timeOf(uow: Uow, subscription: Subscription, request: CancelRequest): Promise<string> {

@@ -7,6 +7,7 @@ import { createResource, deleteResource, saveChange, updateResource } from '../.
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { refuseSharedUsage } from './refuse-shared-usage.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { namedVersion, requireSellable } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -47,7 +48,10 @@ export async function updateSchedule(uow: Uow, id: string, patch: Row, neighbour
     )
   }
   const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
-  if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
+  if (schedule.status === 'ACTIVE') {
+    if (subscription.status === 'ACTIVE') await refuseSharedUsage(uow, subscription)
+    await wakeBilling(uow, subscription)
+  }
   return row
 }
 
@@ -82,6 +86,7 @@ export async function activateSchedule(uow: Uow, id: string): Promise<Row> {
     )
   }
   const row = await activateOne(uow, schedule, subscription)
+  if (subscription.status === 'ACTIVE') await refuseSharedUsage(uow, subscription)
   await wakeBilling(uow, subscription)
   return row
 }

@@ -9,6 +9,7 @@ import { deleteRow, getOne, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { customerResource } from '../customers/resource.ts'
+import { refuseSharedUsage } from './refuse-shared-usage.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -31,6 +32,7 @@ async function activateSubscription(uow: Uow, subscription: Subscription): Promi
   await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
   await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
   await activateAllSchedules(uow, subscription)
+  await refuseSharedUsage(uow, subscription)
   const now = formatInstant(uow.now)
   const row = await saveChange(uow, subscriptionResource, subscription, {
     status: 'ACTIVE',

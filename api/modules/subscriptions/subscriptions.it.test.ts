@@ -253,3 +253,38 @@ describe('lists', () => {
     }
   })
 })
+
+describe('usage of one customer', () => {
+  const onVersion = async (customer: string, version: string, more: object = {}) => {
+    const id = await makeSubscription(tenant)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { customer_id: customer })
+    await makeSchedule(tenant, id, '2026-01-01T00:00:00Z', { pricing_plan_version_id: version, ...more })
+    return id
+  }
+  const activate = (id: string) => tenant.call('PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+
+  test('is billed by one subscription: a second on the same meter at the same time is refused', async () => {
+    const customer = (await tenant.seed.make(customerResource))['id']
+    const version = await makeVersion(tenant)
+    const first = await onVersion(customer, version, { end_at: '2026-07-01T00:00:00Z' })
+    const second = await onVersion(customer, version)
+    expect((await activate(first)).status).toBe(200)
+    const refused = await activate(second)
+    expect([refused.status, refused.body['code'], refused.body['resource_id']]).toEqual([
+      400,
+      'INVALID_OPERATION',
+      first,
+    ])
+    const after = await onVersion(customer, version, { start_at: '2026-07-01T00:00:00Z' })
+    expect((await activate(after)).status).toBe(200)
+    expect((await activate(await onVersion(customer, await makeVersion(tenant)))).status).toBe(200)
+  })
+
+  test('is billed by one subscription, whichever of two activated at once comes first', async () => {
+    const customer = (await tenant.seed.make(customerResource))['id']
+    const version = await makeVersion(tenant)
+    const ids = [await onVersion(customer, version), await onVersion(customer, version)]
+    const answers = await Promise.all(ids.map(activate))
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 400])
+  })
+})
