@@ -114,7 +114,15 @@ export async function build() {
   const draft = join(ROOT, '.tools', `dist.${process.pid}`)
   try {
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-    await runQuietly('Building', process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', draft])
+    await runQuietly('Building', process.execPath, [
+      tsc,
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      draft,
+      '--sourceRoot',
+      `${ROOT}/`,
+    ])
     for (const file of files.filter(each => !NOT_ASSETS.has(extname(each)))) {
       const target = join(draft, relative(ROOT, file))
       mkdirSync(dirname(target), { recursive: true })

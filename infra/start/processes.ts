@@ -1,11 +1,15 @@
 // Millrace's own processes as units of the supervisor.
 import { join } from 'node:path'
-import { startChild, waitUntilReady } from '../services/child.ts'
+import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
 import type { PORTS, ServiceUrls, Settings } from './settings.ts'
 import type { Unit } from './supervisor.ts'
 
-type ProcessSpec = { readonly name: keyof typeof PORTS; readonly module: string; readonly env?: NodeJS.ProcessEnv }
+export type ProcessSpec = {
+  readonly name: keyof typeof PORTS
+  readonly module: string
+  readonly env?: NodeJS.ProcessEnv
+}
 
 const READY_TIMEOUT_MS = 60_000
 /** Longer than a request may take, so that what was accepted is answered. */
@@ -50,6 +54,20 @@ function environment(settings: Settings, services: ServiceUrls, spec: ProcessSpe
   }
 }
 
+/** One of our processes, spawned and not waited for. */
+export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: ProcessSpec): Promise<Child> =>
+  startChild({
+    name: spec.name,
+    command: process.execPath,
+    args: nodeArgs(spec.module),
+    env: environment(settings, services, spec),
+    port: settings.port(spec.name),
+    pidFile: pidFileOf(settings.dataDir, spec.name),
+    logFile: join(settings.dataDir, 'logs', `${spec.name}.log`),
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  })
+
 /** One of our processes: spawned, and ready when its own /health/ready says so. */
 export function processUnit(settings: Settings, services: ServiceUrls, spec: ProcessSpec): Unit {
   const url = new URL(settings.addresses.ingest_url)
@@ -57,17 +75,7 @@ export function processUnit(settings: Settings, services: ServiceUrls, spec: Pro
   return {
     name: spec.name,
     start: async signal => {
-      const child = await startChild({
-        name: spec.name,
-        command: process.execPath,
-        args: nodeArgs(spec.module),
-        env: environment(settings, services, spec),
-        port: settings.port(spec.name),
-        pidFile: pidFileOf(settings.dataDir, spec.name),
-        logFile: join(settings.dataDir, 'logs', `${spec.name}.log`),
-        stopSignal: 'SIGTERM',
-        stopTimeoutMs: STOP_TIMEOUT_MS,
-      })
+      const child = await spawnProcess(settings, services, spec)
       try {
         await waitUntilReady(child, { timeoutMs: READY_TIMEOUT_MS, signal }, () => readiness(url.origin))
       } catch (error) {

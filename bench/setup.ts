@@ -1,0 +1,71 @@
+// What the benchmark needs around the gateway: PostgreSQL with a platform, a key and a meter, and NATS.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { freePort } from '../infra/services/child.ts'
+import { startNats } from '../infra/services/nats.ts'
+import { startPostgres } from '../infra/services/postgres.ts'
+import { createPlatform } from '../shared/access/create-platform.ts'
+import { migrate } from '../shared/database/migrate.ts'
+import { newId } from '../shared/ids.ts'
+import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from './load/events.ts'
+
+export type Setup = { databaseUrl: string; natsUrl: string; apiKey: string; stop(): Promise<void> }
+
+const log = (line: string): void => console.log(`  ${line}`)
+
+/** Takes BENCH_DATABASE_URL and BENCH_NATS_URL, or starts servers of its own in a temporary folder. */
+export async function setUp(): Promise<Setup> {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const closers: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    const databaseUrl = process.env['BENCH_DATABASE_URL'] ?? (await own(startPostgres, 'postgres'))
+    const natsUrl = process.env['BENCH_NATS_URL'] ?? (await own(startNats, 'nats'))
+    await migrate(databaseUrl)
+    const platform = await createPlatform(databaseUrl, 'Benchmark')
+    await insertMeter(databaseUrl, platform.id)
+    return { databaseUrl, natsUrl, apiKey: platform.environments.LIVE.api_key, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+
+  async function own(start: typeof startPostgres, name: string): Promise<string> {
+    const service = await start({ dataDir: join(folder, name), port: await freePort(), log })
+    closers.push(() => service.stop())
+    return service.url
+  }
+}
+
+/** Adds the ACTIVE meter of the benchmark's events to LIVE, past the api, as the database's owner. */
+export async function insertMeter(databaseUrl: string, platformId: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const values = VALUE_REFERENCES.map(reference => ({ id: newId('metv'), reference, required: true }))
+    const property = { id: newId('metp'), reference: PROPERTY_REFERENCE, required: true }
+    for (const { id, reference } of values) {
+      await client.query(
+        `insert into meter_values (platform_id, environment, id, reference, name, status, type, created_at, updated_at)
+         values ($1, 'LIVE', $2, $3, $3, 'ACTIVE', 'NUMBER', now(), now())`,
+        [platformId, id, reference],
+      )
+    }
+    await client.query(
+      `insert into meter_properties (platform_id, environment, id, reference, name, status, type, created_at, updated_at)
+       values ($1, 'LIVE', $2, $3, $3, 'ACTIVE', 'STRING', now(), now())`,
+      [platformId, property.id, property.reference],
+    )
+    await client.query(
+      `insert into meters (platform_id, environment, id, reference, status, meter_values, meter_properties, created_at, updated_at)
+       values ($1, 'LIVE', $2, $3, 'ACTIVE', $4, $5, now(), now())`,
+      [platformId, newId('metr'), METER_REFERENCE, JSON.stringify(values), JSON.stringify([property])],
+    )
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,203 @@
+// The whole product as it ships: compiled processes over real servers, on free ports and a folder of its own, each of
+// them killed and started again when a test says so. Nothing is supervised: what dies stays dead until `restart`.
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { type Child, logTail, type Service } from '../../infra/services/child.ts'
+import { PROJECT_ROOT } from '../../infra/services/project.ts'
+import { PROCESSES, type ProcessSpec } from '../../infra/start/processes.ts'
+import type { ServiceUrls, Settings } from '../../infra/start/settings.ts'
+import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
+import { createTestDatabase } from '../../shared/testing/postgres.ts'
+import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
+import { newDataFolder } from './data-folder.ts'
+import { claimPorts } from './ports.ts'
+
+export type ProcessName = ProcessSpec['name']
+export type ServiceName = 'clickhouse' | 'nats'
+type Name = ProcessName | ServiceName
+type Env = Readonly<Record<string, string>>
+
+export type System = {
+  readonly baseUrl: string
+  readonly ingestUrl: string
+  readonly databaseUrl: string
+  readonly natsUrl: string
+  readonly platforms: readonly [NewPlatform, NewPlatform]
+  readonly partitions: number
+  /** ClickHouse and the log as a test reads them, past every process. Both outlive a restart of their server. */
+  readonly clickhouse: ClickHouseClient
+  readonly jsm: JetStreamManager
+  /** kill -9, and back when it is dead. Safe when it is dead already. */
+  kill(name: Name): Promise<void>
+  /** Kills it if it runs, starts it again on the same port and data, and waits until it is ready. */
+  restart(name: Name, env?: Env): Promise<void>
+  /**
+   * Starts a process in place of the running one with this failpoint set to `kill`, and resolves when it has killed
+   * itself there. Rejects when it ends otherwise or lives on.
+   */
+  dieAt(name: ProcessName, failpoint: string): Promise<void>
+  /** Removes the aggregator's index of first copies, as the loss of its disk would. Kill it first. */
+  removeIndex(): void
+  /** Ends everything and removes its data. */
+  stop(): Promise<void>
+}
+
+export type SystemOptions = {
+  readonly processes: readonly ProcessName[]
+  /** Settings of every process, over the defaults. */
+  readonly env?: Env
+}
+
+const PARTITIONS = 3
+const DATABASE = 'millrace'
+const DIES_WITHIN_MS = 30_000
+const LOG_LEVEL = 'warn'
+const quiet = () => {}
+
+type Modules = {
+  processes: typeof import('../../infra/start/processes.ts')
+  services: typeof import('../../infra/start/services.ts')
+  clickhouse: typeof import('../../infra/services/clickhouse.ts')
+  nats: typeof import('../../infra/services/nats.ts')
+}
+
+/**
+ * The start-up code in its compiled form, which starts compiled processes; built first where the sources are newer.
+ * Throws with the compiler's messages when they do not compile.
+ */
+async function loadCompiled(): Promise<Modules> {
+  await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra', 'build.mjs')]).catch(error => {
+    throw new Error(`dist/ is not of these sources and cannot be built:\n${error.stdout}${error.stderr}`)
+  })
+  const load = (module: string) =>
+    import(/* @vite-ignore */ pathToFileURL(join(PROJECT_ROOT, 'dist', `${module}.js`)).href)
+  return {
+    processes: await load('infra/start/processes'),
+    services: await load('infra/start/services'),
+    clickhouse: await load('infra/services/clickhouse'),
+    nats: await load('infra/services/nats'),
+  }
+}
+
+async function newSettings(): Promise<Settings> {
+  const port = await claimPorts()
+  const urlOf = (name: ProcessName) => `http://127.0.0.1:${port(name)}`
+  return {
+    dataDir: await newDataFolder(),
+    host: '127.0.0.1',
+    clickhouseDatabase: DATABASE,
+    external: { databaseUrl: null, natsUrl: null, clickhouseUrl: null },
+    addresses: {
+      base_url: urlOf('api'),
+      identity_url: urlOf('identity'),
+      ingest_url: urlOf('ingest'),
+      console_url: `${urlOf('api')}/console`,
+    },
+    port,
+  }
+}
+
+/** Starts the servers, migrates, makes two platforms and starts the processes. On a failure nothing is left running. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const modules = await loadCompiled()
+  const settings = await newSettings()
+  const closers: (() => Promise<unknown>)[] = [
+    async () => rmSync(settings.dataDir, { recursive: true, force: true, maxRetries: 5 }),
+  ]
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    return await start({ modules, settings, options, closers, stop })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Starting = {
+  readonly modules: Modules
+  readonly settings: Settings
+  readonly options: SystemOptions
+  readonly closers: (() => Promise<unknown>)[]
+  stop(): Promise<void>
+}
+
+async function start({ modules, settings, options, closers, stop }: Starting): Promise<System> {
+  const children = new Map<Name, Child>()
+  closers.push(async () => {
+    for (const child of [...children.values()].reverse()) await child.kill()
+  })
+  const startService = async (name: ServiceName): Promise<string> => {
+    const startOne: (options: { dataDir: string; port: number; log: () => void }) => Promise<Service> =
+      name === 'nats' ? modules.nats.startNats : modules.clickhouse.startClickHouse
+    const service = await startOne({ dataDir: join(settings.dataDir, name), port: settings.port(name), log: quiet })
+    children.set(name, service.child)
+    return service.url
+  }
+  const database = await createTestDatabase()
+  closers.push(database.drop)
+  const [clickhouseUrl, natsUrl] = await Promise.all([startService('clickhouse'), startService('nats')])
+  const services: ServiceUrls = { databaseUrl: database.url, clickhouseUrl, natsUrl }
+  await modules.services.migrateAll(settings, services, quiet)
+  const platforms = [await createPlatform(database.url, 'One'), await createPlatform(database.url, 'Two')] as const
+
+  const nats = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100, name: 'test' })
+  closers.push(() => nats.close())
+  const clickhouse = createClickHouse(clickhouseUrl, DATABASE)
+  closers.push(() => clickhouse.close())
+
+  const specOf = (name: ProcessName, env: Env = {}): ProcessSpec => {
+    const spec = PROCESSES.find(each => each.name === name)
+    if (!spec) throw new Error(`there is no process ${name}`)
+    return { ...spec, env: { LOG_LEVEL, PARTITIONS: String(PARTITIONS), ...options.env, ...env } }
+  }
+  const kill = async (name: Name): Promise<void> => children.get(name)?.kill()
+  const startProcess = async (name: ProcessName, env?: Env): Promise<void> => {
+    const unit = modules.processes.processUnit(settings, services, specOf(name, env))
+    children.set(name, await unit.start(new AbortController().signal))
+  }
+  const dieAt = async (name: ProcessName, failpoint: string): Promise<void> => {
+    await kill(name)
+    const child = await modules.processes.spawnProcess(
+      settings,
+      services,
+      specOf(name, { FAILPOINT: `${failpoint}:kill` }),
+    )
+    children.set(name, child)
+    const patience = new AbortController()
+    const timeout = sleep(DIES_WITHIN_MS, null, { signal: patience.signal }).catch(() => null)
+    const exit = await Promise.race([child.exited, timeout])
+    patience.abort()
+    if (exit?.signal === 'SIGKILL') return
+    const end = exit === null ? 'still runs' : `ended with ${exit.signal ?? exit.code}`
+    throw new Error(`${name} was to die at ${failpoint} and ${end}; the end of its log:\n  ${logTail(child.logFile)}`)
+  }
+  // In the order of the product's own start: the api fronts the others and comes last.
+  for (const { name } of PROCESSES) if (options.processes.includes(name)) await startProcess(name)
+  return {
+    baseUrl: settings.addresses.base_url,
+    ingestUrl: settings.addresses.ingest_url,
+    databaseUrl: database.url,
+    natsUrl,
+    platforms,
+    partitions: PARTITIONS,
+    clickhouse,
+    jsm: await jetstreamManager(nats),
+    kill,
+    restart: async (name, env) => {
+      await kill(name)
+      if (name === 'clickhouse' || name === 'nats') await startService(name)
+      else await startProcess(name, env)
+    },
+    dieAt,
+    removeIndex: () => rmSync(join(settings.dataDir, 'index'), { recursive: true }),
+    stop,
+  }
+}
