@@ -5,6 +5,7 @@ import { register } from 'prom-client'
 import { loadConfig } from '../shared/config.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
+import { brokerAddress } from '../shared/log/address.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { createClickHouse } from '../shared/usage/clickhouse.ts'
@@ -33,7 +34,7 @@ async function main(): Promise<void> {
   await migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
   const client = createClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
   // The log is the whole input: without it there is nothing to do but wait for it.
-  const nats = await connect({ servers: config.NATS_URL.split(','), maxReconnectAttempts: -1, name: 'aggregator' })
+  const nats = await connect({ ...brokerAddress(config.NATS_URL), maxReconnectAttempts: -1, name: 'aggregator' })
   const aggregator = await startAggregator({
     nats,
     client,

@@ -7,6 +7,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { streamSubject } from '../shared/contracts/streams.ts'
 import { encodeDelete, encodeEvent, encodeMessage, eventHash, partitionOf } from '../shared/contracts/usage-event.ts'
+import { brokerAddress } from '../shared/log/address.ts'
 import { logEnds } from '../shared/log/streams.ts'
 import { silentLogger } from '../shared/logger.ts'
 import type { Environment } from '../shared/tenant.ts'
@@ -96,7 +97,7 @@ export async function createTestAggregator(servers: {
   partitions?: number
 }): Promise<TestAggregator> {
   const { natsUrl, clickhouse, partitions = 2 } = servers
-  const nats = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
+  const nats = await connect({ ...brokerAddress(natsUrl), maxReconnectAttempts: -1, reconnectTimeWait: 100 })
   const jsm = await jetstreamManager(nats)
   const js = jetstream(nats)
   const client = createClickHouse(clickhouse.url, clickhouse.database)

@@ -1,6 +1,7 @@
 // The connections through which the api and its worker read usage: ClickHouse for the figures, the log for how far they must be.
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
+import { brokerAddress } from '../shared/log/address.ts'
 import { type ClickHouseClient, createClickHouse } from '../shared/usage/clickhouse.ts'
 import { createUsageReader, type UsageReader } from './modules/invoices/usage-reader.ts'
 
@@ -21,7 +22,7 @@ export type UsageConnections = {
 
 /** Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. */
 export async function openUsage(settings: UsageSettings, name: string): Promise<UsageConnections> {
-  const nats = await connect({ servers: settings.NATS_URL.split(','), maxReconnectAttempts: -1, name })
+  const nats = await connect({ ...brokerAddress(settings.NATS_URL), maxReconnectAttempts: -1, name })
   const jsm = await jetstreamManager(nats)
   const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE)
   return {

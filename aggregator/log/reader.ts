@@ -28,8 +28,10 @@ const AHEAD_BYTES_MAX = 2 * 1024 * 1024
 /** Messages asked of the broker at once, of up to 1 MB each; they come on top of what is held. */
 const PULL_MESSAGES = 32
 const REOPEN_DELAY_MS = 500
-/** How long one pull waits at the broker. Also how long the client waits before it asks again after a broker's restart,
- * which it would do for 30 s by default, and twice the pause after which a silent broker is noticed. */
+/**
+ * How long one pull waits at the broker, and with it how long the client waits before it asks again when a restarted broker
+ * did not answer at first: 30 s by default, in which nothing accepted would become visible.
+ */
 const PULL_EXPIRES_MS = 2_000
 
 /** Starts reading after position `after`. It reads on through broker restarts until it is closed. */

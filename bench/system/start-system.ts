@@ -13,6 +13,7 @@ import { PROJECT_ROOT } from '../../infra/services/project.ts'
 import { PROCESSES, type ProcessSpec } from '../../infra/start/processes.ts'
 import type { ServiceUrls, Settings } from '../../infra/start/settings.ts'
 import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
+import { brokerAddress } from '../../shared/log/address.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { newDataFolder } from './data-folder.ts'
@@ -148,7 +149,12 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
   await modules.services.migrateAll(settings, services, quiet)
   const platforms = [await createPlatform(database.url, 'One'), await createPlatform(database.url, 'Two')] as const
 
-  const nats = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 100, name: 'test' })
+  const nats = await connect({
+    ...brokerAddress(natsUrl),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    name: 'test',
+  })
   closers.push(() => nats.close())
   const clickhouse = createClickHouse(clickhouseUrl, DATABASE)
   closers.push(() => clickhouse.close())

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Service, startChild, waitUntilReady } from './child.ts'
 import type { ServiceOptions } from './clickhouse.ts'
 import { findNatsServer, natsVersion } from './nats-binary.ts'
+import { secretIn } from './secret.ts'
 
 export type NatsService = Service & {
   readonly version: string
@@ -13,6 +14,7 @@ export type NatsService = Service & {
 }
 
 const READY_TIMEOUT_MS = 60_000
+const USER = 'millrace'
 
 /** `sync_interval` came with 2.10; an older server refuses a configuration that has it. */
 export function supportsSyncAlways(version: string): boolean {
@@ -20,11 +22,12 @@ export function supportsSyncAlways(version: string): boolean {
   return major > 2 || (major === 2 && minor >= 10)
 }
 
-/** The server's configuration. Loopback only: without accounts, whoever reaches the port may publish. */
-export const natsConfiguration = (dataDir: string, port: number, syncAlways: boolean): string => `
+/** The server's configuration. Loopback only, and with a password: other users of the machine may not publish events. */
+export const natsConfiguration = (dataDir: string, port: number, syncAlways: boolean, password: string): string => `
 host: 127.0.0.1
 port: ${port}
 server_name: millrace-embedded
+authorization { user: ${USER}, password: ${JSON.stringify(password)} }
 jetstream {
   store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}
 ${syncAlways ? '  sync_interval: always\n' : ''}}
@@ -55,7 +58,8 @@ export async function startNats({ dataDir, port, log, signal }: ServiceOptions):
   const version = await natsVersion(binary)
   const syncAlways = supportsSyncAlways(version)
   const configFile = join(dataDir, 'nats.conf')
-  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways), { mode: 0o600 })
+  const password = secretIn(join(dataDir, 'password'))
+  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways, password), { mode: 0o600 })
   const child = await startChild({
     name: 'NATS',
     command: binary,
@@ -76,5 +80,5 @@ export async function startNats({ dataDir, port, log, signal }: ServiceOptions):
     ? 'fsynced before ack'
     : 'an ack means in the page cache: it outlives a crash of the process, not a power cut; nats-server 2.10 or newer fsyncs first'
   log(`NATS ${version} answers on port ${port} (${meaning})`)
-  return { url: `nats://127.0.0.1:${port}`, version, syncAlways, child, stop: () => child.stop() }
+  return { url: `nats://${USER}:${password}@127.0.0.1:${port}`, version, syncAlways, child, stop: () => child.stop() }
 }

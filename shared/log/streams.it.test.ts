@@ -2,13 +2,14 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestNats, type TestNats } from '../testing/nats.ts'
+import { brokerAddress } from './address.ts'
 import { ensureStreams, logEnds, streamState } from './streams.ts'
 
 let server: TestNats
 let nats: NatsConnection
 beforeAll(async () => {
   server = await startTestNats()
-  nats = await connect({ servers: server.url })
+  nats = await connect(brokerAddress(server.url))
 })
 afterAll(async () => {
   await nats.close()
@@ -43,4 +44,9 @@ test('brings settings an operator changed back to those the promise needs', asyn
   await jsm.streams.update('USAGE_0', { max_age: 1_000_000_000_000 })
   await ensureStreams(jsm, { partitions: 3, replicas: 1 })
   expect((await jsm.streams.info('USAGE_0')).config.max_age).toBe(14 * 86_400 * 1_000_000_000)
+})
+
+test('the embedded broker takes nobody without its password', async () => {
+  const { servers } = brokerAddress(server.url)
+  await expect(connect({ servers, reconnect: false })).rejects.toThrow(/authorization/i)
 })

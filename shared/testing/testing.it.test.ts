@@ -2,6 +2,7 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { brokerAddress } from '../log/address.ts'
 import { createTestClickHouse } from './clickhouse.ts'
 import { startTestNats } from './nats.ts'
 import { createTestDatabase } from './postgres.ts'
@@ -47,7 +48,7 @@ test('a test NATS keeps its url over a kill and a restart', async () => {
   await nats.kill()
   await nats.restart()
   const { connect } = await import('@nats-io/transport-node')
-  const connection = await connect({ servers: nats.url })
+  const connection = await connect(brokerAddress(nats.url))
   expect(connection.info?.jetstream).toBe(true)
   await connection.close()
   await nats.stop()
