@@ -1,0 +1,24 @@
+// The gateway's settings, from the environment.
+import { type Config, loadConfig } from '../shared/config.ts'
+
+const NAMES = [
+  'HOST',
+  'PORT',
+  'LOG_LEVEL',
+  'DATABASE_URL',
+  'DATABASE_POOL_MAX',
+  'NATS_URL',
+  'NATS_REPLICAS',
+  'PARTITIONS',
+  'INGEST_BODY_BYTES_MAX',
+  'INGEST_BATCH_MAX',
+  'INGEST_RATE_LIVE',
+  'INGEST_RATE_TEST',
+  'INGEST_RECENT_MAX',
+  'FAILPOINT',
+] as const
+
+export type IngestConfig = Config<(typeof NAMES)[number]>
+
+/** Throws one error that lists every fault. */
+export const ingestConfig = (env: Record<string, string | undefined>): IngestConfig => loadConfig(env, NAMES)

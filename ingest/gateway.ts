@@ -1,0 +1,138 @@
+// Builds the gateway from its settings and takes it down in reverse. PostgreSQL and NATS must answer at the start; later
+// the gateway outlives an outage of either.
+import { createLiveKeys } from '../shared/access/live-keys.ts'
+import { MESSAGE_BYTES_MAX } from '../shared/contracts/streams.ts'
+import { openDatabase } from '../shared/database/database.ts'
+import { createFailpoints } from '../shared/failpoint.ts'
+import type { Logger } from '../shared/logger.ts'
+import { systemClock } from '../shared/time.ts'
+import { ingestRoutes } from './app.ts'
+import type { IngestConfig } from './config.ts'
+import { createRateLimits } from './events/limit.ts'
+import { createLiveMeters } from './events/live-meters.ts'
+import { createPublisher } from './events/publish.ts'
+import { createRecentEvents } from './events/recent.ts'
+import { loadUws } from './http/load-uws.ts'
+import { createBodyReader } from './http/read-body.ts'
+import { startServer } from './http/server.ts'
+import { openUsageLog, type UsageLog } from './log/usage-log.ts'
+import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
+
+export type Gateway = {
+  readonly port: number
+  /** Takes no new connection, answers what is open, and releases everything. */
+  stop(): Promise<void>
+}
+
+/** Events waiting for their message or its ack; beyond this a request is refused at once rather than kept waiting. */
+const LOG_BYTES_MAX = 64 * 1024 * 1024
+
+/** Starts the gateway. Throws when the binary, PostgreSQL, NATS or the port cannot be had; then nothing is left open. */
+export async function startGateway(config: IngestConfig, logger: Logger): Promise<Gateway> {
+  const closers: Closers = []
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    return { port: await start(config, logger, closers), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Closers = (() => Promise<void> | void)[]
+
+async function start(config: IngestConfig, logger: Logger, closers: Closers): Promise<number> {
+  const { uws, name: uwsName } = loadUws()
+  const { keys, meters } = await openTenants(config, logger, closers)
+  const log = await openUsageLog({
+    url: config.NATS_URL,
+    partitions: config.PARTITIONS,
+    replicas: config.NATS_REPLICAS,
+    failpoint: createFailpoints(config.FAILPOINT),
+    logger,
+  })
+  closers.push(log.close)
+  const counts = newCounts()
+  const { publisher, metrics } = createLogPublisher(config, { log, logger, counts })
+  const nowMs = () => performance.now()
+  const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })
+  closers.push(bodies.close)
+
+  let stopping = false
+  const server = await startServer({
+    uws,
+    host: config.HOST,
+    port: config.PORT,
+    logger,
+    onRefused: error => counts.refused.set(error.code, (counts.refused.get(error.code) ?? 0) + 1),
+    routes: ingestRoutes({
+      keys,
+      meters,
+      limits: createRateLimits({
+        ratePerSecond: { LIVE: config.INGEST_RATE_LIVE, TEST: config.INGEST_RATE_TEST },
+        nowMs,
+      }),
+      publisher,
+      bodies,
+      clock: systemClock,
+      logger,
+      counts,
+      batchMax: config.INGEST_BATCH_MAX,
+      partitions: config.PARTITIONS,
+      fault: () => (stopping ? 'the gateway is stopping' : log.fault()),
+      metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    }),
+  })
+  closers.push(async () => {
+    stopping = true
+    await server.stop()
+    await publisher.drained()
+  })
+  logger.info({ port: server.port, uws: uwsName }, 'the gateway takes events')
+  return server.port
+}
+
+/** Two connections listen for changes; two more load keys and meters. */
+const POOL_MIN = 4
+
+/** Who may send and what they measure, in memory. */
+async function openTenants(config: IngestConfig, logger: Logger, closers: Closers) {
+  const database = await openDatabase({
+    url: config.DATABASE_URL,
+    role: 'millrace_gateway',
+    clock: systemClock,
+    logger,
+    poolMax: Math.max(POOL_MIN, config.DATABASE_POOL_MAX),
+  })
+  closers.push(() => database.close())
+  const keys = createLiveKeys({ database, logger })
+  closers.push(keys.close)
+  const meters = createLiveMeters({ database, logger })
+  closers.push(meters.close)
+  await Promise.all([keys.load(), meters.load()])
+  return { keys, meters }
+}
+
+function createLogPublisher(config: IngestConfig, deps: { log: UsageLog; logger: Logger; counts: IngestCounts }) {
+  const publisher = createPublisher({
+    partitions: config.PARTITIONS,
+    recent: createRecentEvents(config.INGEST_RECENT_MAX),
+    publish: async (partition, body, lines) => {
+      const startedAt = performance.now()
+      try {
+        await deps.log.publish(partition, body)
+      } catch (error) {
+        deps.logger.warn({ err: error, partition, lines }, 'a message of the usage log was not confirmed')
+        throw error
+      }
+      metrics.observeMessage(lines, (performance.now() - startedAt) / 1000)
+    },
+    defer: setImmediate,
+    messageBytesMax: MESSAGE_BYTES_MAX,
+    bytesMax: LOG_BYTES_MAX,
+  })
+  const metrics = createMetrics(deps.counts, publisher.counts)
+  return { publisher, metrics }
+}

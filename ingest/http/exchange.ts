@@ -1,0 +1,98 @@
+// One request and its answer. The rest of the gateway never sees uWebSockets: a response touched after the client left, or
+// written outside a cork, is a crash or a waste, and both are dealt with here.
+import type { AppError } from '../../shared/errors.ts'
+import type { UwsResponse } from './load-uws.ts'
+import { newRequestId } from './request-id.ts'
+
+const STATUS_LINES: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  201: '201 Created',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  409: '409 Conflict',
+  413: '413 Content Too Large',
+  415: '415 Unsupported Media Type',
+  422: '422 Unprocessable Content',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  503: '503 Service Unavailable',
+}
+
+export type Answer = {
+  readonly status: number
+  readonly body: string | Uint8Array
+  readonly contentType?: string
+  readonly retryAfterSeconds?: number
+  /** Close the connection afterwards: what follows on it cannot be trusted, or is not wanted. */
+  readonly close?: boolean
+}
+
+export type ExchangeObserver = {
+  opened(): void
+  /** The answer is written, or the client is gone. */
+  ended(): void
+  refused(error: AppError): void
+  /** Whether connections are to be closed after their answer, because the process is stopping. */
+  closing(): boolean
+}
+
+export class Exchange {
+  readonly requestId = newRequestId()
+  private readonly res: UwsResponse
+  private readonly observer: ExchangeObserver
+  private open = true
+
+  constructor(res: UwsResponse, observer: ExchangeObserver) {
+    this.res = res
+    this.observer = observer
+    observer.opened()
+    res.onAborted(() => this.end())
+  }
+
+  /** Whether an answer can still be given. */
+  get isOpen(): boolean {
+    return this.open
+  }
+
+  private end(): void {
+    if (!this.open) return
+    this.open = false
+    this.observer.ended()
+  }
+
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    this.res.onData(handler)
+  }
+
+  /** Ends the connection without an answer. */
+  drop(): void {
+    if (this.open) this.res.close() // calls onAborted
+  }
+
+  send(answer: Answer): void {
+    if (!this.open) return
+    this.end()
+    const { res } = this
+    res.cork(() => {
+      res.writeStatus(STATUS_LINES[answer.status] ?? String(answer.status))
+      res.writeHeader('Content-Type', answer.contentType ?? 'application/json')
+      res.writeHeader('X-REQUEST-ID', this.requestId)
+      if (answer.retryAfterSeconds !== undefined) res.writeHeader('Retry-After', String(answer.retryAfterSeconds))
+      res.end(answer.body, answer.close === true || this.observer.closing())
+    })
+  }
+
+  refuse(error: AppError, close = false): void {
+    if (!this.open) return
+    this.observer.refused(error)
+    const { retryAfterSeconds } = error.details
+    this.send({
+      status: error.status,
+      body: JSON.stringify(error.toBody()),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      close,
+    })
+  }
+}

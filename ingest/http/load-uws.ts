@@ -1,0 +1,79 @@
+// Finds a uWebSockets.js that this machine can load. Its authors do not publish to npm, so it comes in packages that carry
+// the binaries; native code is loaded when this function is called, never by an import.
+import { createRequire } from 'node:module'
+
+export type UwsRequest = {
+  getQuery(): string | undefined
+  forEach(visit: (name: string, value: string) => void): void
+}
+
+export type UwsResponse = {
+  writeStatus(status: string): UwsResponse
+  writeHeader(name: string, value: string): UwsResponse
+  end(body: string | Uint8Array, closeConnection?: boolean): UwsResponse
+  cork(write: () => void): UwsResponse
+  onAborted(handler: () => void): UwsResponse
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse
+  close(): UwsResponse
+}
+
+export type UwsHandler = (res: UwsResponse, req: UwsRequest) => void
+export type UwsApp = {
+  get(pattern: string, handler: UwsHandler): UwsApp
+  post(pattern: string, handler: UwsHandler): UwsApp
+  any(pattern: string, handler: UwsHandler): UwsApp
+  listen(host: string, port: number, done: (socket: object | false) => void): UwsApp
+}
+
+export type Uws = {
+  App(): UwsApp
+  us_listen_socket_close(socket: object): void
+  us_socket_local_port(socket: object): number
+  _cfg?(option: string): void
+}
+
+const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+
+// The last one's own entry falls back to a slow imitation when its binary does not load, so the binary is named itself.
+const CANDIDATES = [
+  { name: 'uWebSockets.js', module: 'uWebSockets.js', note: "the authors' own release" },
+  { name: '@btc-vision/uwebsockets.js', module: '@btc-vision/uwebsockets.js', note: 'Node 20 to 25, glibc 2.38' },
+  {
+    name: '@trufflesuite/uws-js-unofficial',
+    module: `@trufflesuite/uws-js-unofficial/binaries/${binary}`,
+    note: 'Node 18 and 20, any glibc',
+  },
+] as const
+
+/** The first uWebSockets.js that loads. Throws one Error that says which were tried, why each failed, and what to do. */
+export function loadUws(): { uws: Uws; name: string } {
+  const require = createRequire(import.meta.url)
+  const faults: string[] = []
+  for (const { name, module, note } of CANDIDATES) {
+    try {
+      const uws: Uws = require(module)
+      uws._cfg?.('silent') // no `uWebSockets: 20` header on every answer
+      return { uws, name }
+    } catch (error) {
+      faults.push(`${name} (${note}): ${reason(error)}`)
+    }
+  }
+  throw new Error(
+    `uWebSockets.js does not load on Node ${process.version}, ${process.platform} ${process.arch}, glibc ${glibcVersion()}.\n  ` +
+      `${faults.join('\n  ')}\n` +
+      'Use Node 20 on Debian 12, a system with glibc 2.38 or newer (Debian 13, Ubuntu 24.04), or install the ' +
+      "authors' release: npm install uNetworking/uWebSockets.js#v20.57.0",
+  )
+}
+
+// The loaders wrap the linker's message in advice of their own; the line that names the cause is the last.
+function reason(error: unknown): string {
+  const lines = (error instanceof Error ? error.message : String(error)).split('\n').filter(line => line.trim() !== '')
+  const cause = lines.find(line => line.includes('GLIBC') || line.includes('Cannot find'))
+  return (cause ?? lines[0] ?? 'unknown').slice(0, 300)
+}
+
+function glibcVersion(): string {
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  return report.header?.glibcVersionRuntime ?? 'none'
+}

@@ -1,0 +1,91 @@
+// The HTTP server: routes to handlers, faults to answers, and an orderly stop.
+import { AppError } from '../../shared/errors.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { Exchange, type ExchangeObserver } from './exchange.ts'
+import type { Uws, UwsRequest } from './load-uws.ts'
+import { FramingError } from './read-head.ts'
+
+export type Handler = (exchange: Exchange, req: UwsRequest) => void | Promise<void>
+export type Routes = {
+  readonly get: Readonly<Record<string, Handler>>
+  readonly post: Readonly<Record<string, Handler>>
+}
+
+export type Server = {
+  readonly port: number
+  /** Takes no new connection, answers what is open and closes each after its answer. Resolves when all is answered, or in time. */
+  stop(): Promise<void>
+}
+
+const STOP_TIMEOUT_MS = 10_000
+const STOP_POLL_MS = 20
+
+/** Runs a handler and turns what it throws into an answer: a refusal as it is, anything else into a logged 500. */
+export function guard(exchange: Exchange, logger: Logger, run: () => void | Promise<void>): void {
+  const fail = (error: unknown): void => {
+    if (error instanceof AppError) {
+      if (error.status >= 500) logger.warn({ err: error, requestId: exchange.requestId }, 'a request was refused')
+      exchange.refuse(error, error instanceof FramingError)
+      return
+    }
+    logger.error({ err: error, requestId: exchange.requestId }, 'a request failed')
+    exchange.refuse(new AppError('INTERNAL_ERROR', 'Something went wrong on our side.'))
+  }
+  try {
+    run()?.catch(fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** Listens on `host` and `port` (0: any free one). Throws when the port is taken. */
+export async function startServer(options: {
+  uws: Uws
+  host: string
+  port: number
+  routes: Routes
+  logger: Logger
+  onRefused: (error: AppError) => void
+}): Promise<Server> {
+  const { uws, host, port, routes, logger } = options
+  let open = 0
+  let stopping = false
+  const observer: ExchangeObserver = {
+    opened: () => {
+      open += 1
+    },
+    ended: () => {
+      open -= 1
+    },
+    refused: options.onRefused,
+    closing: () => stopping,
+  }
+  const app = uws.App()
+  const serve = (handler: Handler) => (res: ConstructorParameters<typeof Exchange>[0], req: UwsRequest) => {
+    const exchange = new Exchange(res, observer)
+    guard(exchange, logger, () => handler(exchange, req))
+  }
+  for (const [path, handler] of Object.entries(routes.get)) app.get(path, serve(handler))
+  for (const [path, handler] of Object.entries(routes.post)) app.post(path, serve(handler))
+  app.any(
+    '/*',
+    serve(() => {
+      throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path, or not for this method.')
+    }),
+  )
+  const socket = await new Promise<object>((resolve, reject) => {
+    app.listen(host, port, listening => {
+      if (listening === false) reject(new Error(`port ${port} on ${host} cannot be listened on; is it taken?`))
+      else resolve(listening)
+    })
+  })
+  return {
+    port: uws.us_socket_local_port(socket),
+    stop: async () => {
+      stopping = true
+      uws.us_listen_socket_close(socket)
+      const deadline = performance.now() + STOP_TIMEOUT_MS
+      while (open > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, STOP_POLL_MS))
+    },
+  }
+}

@@ -1,0 +1,94 @@
+// What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when somebody asks.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PublishCounts } from './events/publish.ts'
+
+export type IngestCounts = {
+  acceptedRequests: number
+  acceptedEvents: number
+  throttledEvents: number
+  /** Refused requests by error code. */
+  readonly refused: Map<string, number>
+}
+
+export const newCounts = (): IngestCounts => ({
+  acceptedRequests: 0,
+  acceptedEvents: 0,
+  throttledEvents: 0,
+  refused: new Map(),
+})
+
+export type IngestMetrics = {
+  readonly registry: Registry
+  /** Observes one published message: lines in it, and seconds until its ack. */
+  observeMessage(lines: number, seconds: number): void
+}
+
+/** A registry over the given counts. */
+export function createMetrics(counts: IngestCounts, published: PublishCounts): IngestMetrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const counter = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  counter('millrace_ingest_requests_accepted_total', 'Requests answered 201.', () => counts.acceptedRequests)
+  counter('millrace_ingest_events_accepted_total', 'Events in requests answered 201.', () => counts.acceptedEvents)
+  counter('millrace_ingest_events_throttled_total', 'Events in requests answered 429.', () => counts.throttledEvents)
+  counter('millrace_ingest_duplicates_recent_total', 'Identical repeats spared the log.', () => published.sparedRecent)
+  counter(
+    'millrace_ingest_duplicates_in_flight_total',
+    'Identical repeats that waited for the ack of the first.',
+    () => published.sparedInFlight,
+  )
+  counter('millrace_ingest_messages_total', 'Messages published.', () => published.messages)
+  counter('millrace_ingest_messages_failed_total', 'Messages without an ack.', () => published.messagesFailed)
+  counter('millrace_ingest_lines_acked_total', 'Lines in acknowledged messages.', () => published.linesAcked)
+  gauge('millrace_ingest_bytes_queued', 'Bytes of lines waiting for a message.', () => published.bytesQueued)
+  gauge('millrace_ingest_bytes_in_flight', 'Bytes of lines waiting for an ack.', () => published.bytesInFlight)
+  new Counter({
+    name: 'millrace_ingest_requests_refused_total',
+    help: 'Requests refused, by error code.',
+    labelNames: ['code'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [code, count] of counts.refused) this.inc({ code }, count)
+    },
+  })
+  const latency = new Histogram({
+    name: 'millrace_ingest_publish_seconds',
+    help: 'From publish to ack of a message.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  })
+  const size = new Histogram({
+    name: 'millrace_ingest_message_lines',
+    help: 'Lines in a message.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
+    registers: [registry],
+  })
+  return {
+    registry,
+    observeMessage: (lines, seconds) => {
+      size.observe(lines)
+      latency.observe(seconds)
+    },
+  }
+}
