@@ -76,8 +76,8 @@ function positionsOfPricing(inputs: BillingInputs, schedule: ScheduleInput, pric
       byText(a.category?.id ?? '', b.category?.id ?? '') ||
       byOrder(a.item, b.item) ||
       byOrder(a.productItem, b.productItem) ||
-      (a.config.order ?? LAST) - (b.config.order ?? LAST) ||
-      byText(a.config.id, b.config.id),
+      // Whatever is still equal keeps the order the pricing gives it.
+      (a.config.order ?? LAST) - (b.config.order ?? LAST),
   )
 }
 
