@@ -5,7 +5,12 @@ const PROCESSES = ['ingest', 'aggregator', 'api', 'identity']
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^pdfmake/interfaces' } },
+    {
+      name: 'no-unresolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^pdfmake/interfaces' },
+    },
     {
       name: 'no-dev-dependency-in-product',
       severity: 'error',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customerResource } from './modules/customers/resource.ts'
 import { meterResource } from './modules/meters/meter.ts'
 import { meterValueCalculationResource } from './modules/meters/meter-value-calculation.ts'
-import { type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
+import { type Answer, type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
 
 let api: ApiHarness
 let a: TestTenant
@@ -208,7 +208,7 @@ describe('lists', () => {
     let url: string | null = '/v1/customers?limit=3'
     let pages = 0
     while (url) {
-      const { body }: { body: Record<string, any> } = await bLive.call('GET', url)
+      const { body }: Answer = await bLive.call('GET', url)
       seen.push(...body['data'].map((row: { id: string }) => row.id))
       pages += 1
       url = body['links'].next

@@ -8,10 +8,7 @@ Strict.RM = 1 // half up (away from zero), the rounding of semantics 0.5
 
 export type Decimal = Big.Big
 
-/** How many digits `Decimal(38, 12)` in ClickHouse leaves on either side of the point. */
-export const INTEGER_DIGITS_MAX = 26
-export const FRACTION_DIGITS_MAX = 12
-
+// As many digits on either side of the point as `Decimal(38, 12)` in ClickHouse holds.
 const PLAIN_DECIMAL = /^-?[0-9]{1,26}(?:\.[0-9]{1,12})?$/
 
 /** Whether `text` is a plain decimal (no exponent, sign other than a leading minus, space or hex) that fits Decimal(38, 12). */

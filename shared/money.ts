@@ -50,8 +50,6 @@ export function toMoney(value: Amount): Money {
   return { quantity: roundHalfUp(value.quantity, currencyExponent(value.currency)), currency: value.currency } as Money
 }
 
-export const zeroMoney = (currency: string): Money => ({ quantity: ZERO, currency }) as Money
-
 /** Adds amounts of one currency. Throws when currencies differ: conversion is never implicit. */
 export function addMoney(values: Iterable<Money>, currency: string): Money {
   const list = [...values]

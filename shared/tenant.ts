@@ -4,6 +4,3 @@ export type Environment = 'TEST' | 'LIVE'
 export type Tenant = { readonly platformId: string; readonly environment: Environment }
 
 export const ENVIRONMENTS: readonly Environment[] = ['TEST', 'LIVE']
-
-/** One string per tenant, for map keys and logs. */
-export const tenantKey = (tenant: Tenant): string => `${tenant.platformId}/${tenant.environment}`

@@ -28,7 +28,9 @@ async function startEverything(settings: Settings, supervisor: Supervisor): Prom
   say(`All ready; keys and the demo user are in ${file}`)
   await runDemo({ baseUrl: settings.addresses.base_url, platforms: accounts.platforms, clock: systemClock, log: say })
   const { base_url, identity_url, ingest_url } = settings.addresses
-  say(`Open\n${base_url}  the whole interface\n${identity_url}  the identity host\n${ingest_url}  the gateway, for heavy senders`)
+  say(
+    `Open\n${base_url}  the whole interface\n${identity_url}  the identity host\n${ingest_url}  the gateway, for heavy senders`,
+  )
 }
 
 /** Resolves at the first signal to stop; a second one ends the process at once, whatever still runs. */
