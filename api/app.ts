@@ -2,7 +2,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import type { Failpoints } from '../shared/failpoint.ts'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { consoleRoute } from './http/console.ts'
@@ -26,7 +25,6 @@ const REQUEST_TIMEOUT_MS = 30_000
 export type AppDeps = RouteDeps & {
   readonly logger: Logger
   readonly usage: UsageReader
-  readonly failpoint?: Failpoints
   /** Health and metrics of the running process; tests of the routes go without. */
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */

@@ -4,6 +4,7 @@ import { Pool } from 'undici'
 import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { loadConfig } from '../shared/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
+import { createFailpoints } from '../shared/failpoint.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildApp } from './app.ts'
@@ -23,6 +24,7 @@ const config = loadConfig(process.env, [
   'INGEST_URL',
   'INGEST_BODY_BYTES_MAX',
   'IDENTITY_URL',
+  'FAILPOINT',
 ])
 const logger = createLogger('api', config.LOG_LEVEL)
 
@@ -48,6 +50,7 @@ async function main(): Promise<void> {
     keys,
     usage,
     logger,
+    failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
     operations: {
       registry: register,

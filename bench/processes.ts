@@ -1,6 +1,8 @@
 // Child processes of the benchmark.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeArgs } from '../infra/services/project.ts'
 
 /** Runs a module of ours to its end and returns the JSON of its last line. Rejects when it fails. */
@@ -20,20 +22,20 @@ export type Running = {
   stop(): Promise<void>
 }
 
-/** Starts a module of ours and waits for the first line of its output that tells a port. */
-export async function startModule(module: string, env: Record<string, string>): Promise<Running> {
+/**
+ * Starts a module of ours and waits until it listens: the first line of its output that tells a port, or, for one that
+ * serves health on a port it was given, until it says it is ready there.
+ */
+export async function startModule(module: string, env: Record<string, string>, healthPort?: number): Promise<Running> {
   const child = spawn(process.execPath, nodeArgs(module), {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   })
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  const port = await new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', line => {
-      const told = /"port":([0-9]+)/.exec(line)
-      if (told) resolve(Number(told[1]))
-    })
-    void exited.then(() => reject(new Error(`${module} ended before it listened`)))
-  })
+  const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))
+  const told = portTold(child.stdout)
+  const port = await Promise.race([healthPort === undefined ? told : untilReady(healthPort), ended])
+  ended.catch(() => undefined) // its end is awaited by stop
   return {
     child,
     pid: child.pid ?? 0,
@@ -43,4 +45,29 @@ export async function startModule(module: string, env: Record<string, string>): 
       await exited
     },
   }
+}
+
+// Goes on reading for as long as the process writes, so that it never waits for us.
+const portTold = (output: Readable): Promise<number> =>
+  new Promise(resolve => {
+    createInterface({ input: output }).on('line', line => {
+      const told = /"port":([0-9]+)/.exec(line)
+      if (told) resolve(Number(told[1]))
+    })
+  })
+
+const READY_TIMEOUT_MS = 60_000
+const READY_POLL_MS = 100
+
+async function untilReady(port: number): Promise<number> {
+  const deadline = performance.now() + READY_TIMEOUT_MS
+  while (performance.now() < deadline) {
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      response => response.ok,
+      () => false, // it does not listen yet
+    )
+    if (ready) return port
+    await sleep(READY_POLL_MS)
+  }
+  throw new Error(`nothing was ready on port ${port} within ${READY_TIMEOUT_MS} ms`)
 }

@@ -1,23 +1,35 @@
 // What the benchmark needs around the gateway: PostgreSQL with a platform, a key and a meter, and NATS.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../infra/services/child.ts'
+import { startClickHouse } from '../infra/services/clickhouse.ts'
 import { startNats } from '../infra/services/nats.ts'
 import { startPostgres } from '../infra/services/postgres.ts'
 import { createPlatform } from '../shared/access/create-platform.ts'
 import { migrate } from '../shared/database/migrate.ts'
 import { newId } from '../shared/ids.ts'
 import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from './load/events.ts'
+import { type Running, startModule } from './processes.ts'
 
-export type Setup = { databaseUrl: string; natsUrl: string; apiKey: string; stop(): Promise<void> }
+export type Setup = {
+  readonly databaseUrl: string
+  readonly natsUrl: string
+  readonly apiKey: string
+  /** Starts ClickHouse, or takes BENCH_CLICKHOUSE_URL. Returns its url. */
+  startClickHouse(): Promise<string>
+  startAggregator(clickhouseUrl: string, database: string): Promise<Running>
+  stop(): Promise<void>
+}
 
 const log = (line: string): void => console.log(`  ${line}`)
 
 /** Takes BENCH_DATABASE_URL and BENCH_NATS_URL, or starts servers of its own in a temporary folder. */
 export async function setUp(): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  // PostgreSQL runs as another user when we are root, and must get through to its own folder.
+  chmodSync(folder, 0o711)
   const closers: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close()
@@ -28,7 +40,15 @@ export async function setUp(): Promise<Setup> {
     await migrate(databaseUrl)
     const platform = await createPlatform(databaseUrl, 'Benchmark')
     await insertMeter(databaseUrl, platform.id)
-    return { databaseUrl, natsUrl, apiKey: platform.environments.LIVE.api_key, stop }
+    return {
+      databaseUrl,
+      natsUrl,
+      apiKey: platform.environments.LIVE.api_key,
+      startClickHouse: async () => process.env['BENCH_CLICKHOUSE_URL'] ?? (await own(startClickHouse, 'clickhouse')),
+      startAggregator: (clickhouseUrl, database) =>
+        startAggregator({ natsUrl, clickhouseUrl, database, dataDir: join(folder, 'aggregator') }),
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -39,6 +59,28 @@ export async function setUp(): Promise<Setup> {
     closers.push(() => service.stop())
     return service.url
   }
+}
+
+async function startAggregator(options: {
+  natsUrl: string
+  clickhouseUrl: string
+  database: string
+  dataDir: string
+}): Promise<Running> {
+  const port = await freePort()
+  return await startModule(
+    'aggregator/main',
+    {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      LOG_LEVEL: 'info',
+      DATA_DIR: options.dataDir,
+      NATS_URL: options.natsUrl,
+      CLICKHOUSE_URL: options.clickhouseUrl,
+      CLICKHOUSE_DATABASE: options.database,
+    },
+    port,
+  )
 }
 
 /** Adds the ACTIVE meter of the benchmark's events to LIVE, past the api, as the database's owner. */

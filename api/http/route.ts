@@ -11,12 +11,18 @@ import {
   readTenant,
   type Uow,
 } from '../../shared/database/database.ts'
+import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { authenticate } from './authenticate.ts'
 import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
 import type { Permission } from './permissions.ts'
 
-export type RouteDeps = { readonly database: Database; readonly keys: LiveKeys }
+export type RouteDeps = {
+  readonly database: Database
+  readonly keys: LiveKeys
+  /** Named points where a fault test stops the process. */
+  readonly failpoint?: Failpoints
+}
 
 type Of<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined
 type Input<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> = {
@@ -92,8 +98,10 @@ export function writeRoute<
         })
         const fresh = { status, body: reply.serializeInput(view as Record<string, unknown>, String(status)) as string }
         if (key !== null) await storeAnswer(uow, request, key, fresh)
+        await deps.failpoint?.('api.before-commit')
         return fresh
       })
+      await deps.failpoint?.('api.after-commit')
       if (replayed) reply.header('idempotent-replayed', 'true')
       return await reply.status(answer.status).type('application/json').serializer(identity).send(answer.body)
     },

@@ -16,7 +16,7 @@ uws
       }
     })
   })
-  .listen('127.0.0.1', 0, socket => {
+  .listen('127.0.0.1', 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, socket => {
     if (socket === false) throw new Error('no port to listen on')
     console.log(JSON.stringify({ port: uws.us_socket_local_port(socket) }))
   })

@@ -1,0 +1,81 @@
+// The api and the worker, killed with -9 on either side of a commit: a change is there whole, once, or not at all.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Client, createClient, listAll } from '../../infra/demo/client.ts'
+import { type System, startSystem } from '../system/start-system.ts'
+import { createCatalog } from '../trace/catalog.ts'
+
+let system: System
+let apiKey: string
+let client: Client
+beforeAll(async () => {
+  system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'] })
+  apiKey = system.platforms[0].environments.LIVE.api_key
+  client = createClient(system.baseUrl, apiKey)
+})
+afterAll(() => system?.stop())
+
+const send = (body: object, key: string) =>
+  fetch(`${system.baseUrl}/v1/customers`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify(body),
+  })
+
+type Sent = { readonly reference: string; readonly key: string }
+const bodyOf = ({ reference }: Sent) => ({ reference, type: 'ORGANIZATION', status: 'ACTIVE' })
+
+/** Creates customers until `dead` settles, and gives the last whose request was cut off: the one that met the failpoint. */
+async function sendUntil(dead: Promise<unknown>): Promise<Sent> {
+  let over = false
+  let cutOff: Sent | null = null
+  const settled = dead.finally(() => {
+    over = true
+  })
+  while (!over) {
+    const sent = { reference: `fault-${randomUUID()}`, key: randomUUID() }
+    try {
+      await send(bodyOf(sent), sent.key)
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
+      if (!cause.includes('ECONNREFUSED')) cutOff = sent
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+  await settled
+  if (!cutOff) throw new Error('no request was cut off')
+  return cutOff
+}
+
+const events = async (reference: string): Promise<number> =>
+  (await listAll(client, '/v1/audit-records?limit=100')).filter(record => String(record['message']).includes(reference))
+    .length
+
+test.each([
+  ['api.before-commit', false],
+  ['api.after-commit', true],
+])('killed at %s: the change is there: %s, and the same key leads to one', async (point, isThere) => {
+  const sent = await sendUntil(system.dieAt('api', point))
+  await system.restart('api')
+  expect((await client.find(`/v1/customers/${sent.reference}`)) !== null).toBe(isThere)
+  const repeated = await send(bodyOf(sent), sent.key)
+  expect(repeated.status).toBe(201)
+  expect(repeated.headers.get('idempotent-replayed')).toBe(isThere ? 'true' : null)
+  const { id } = (await repeated.json()) as { id: string }
+  expect((await listAll(client, `/v1/customers?reference=${sent.reference}`)).map(row => row.id)).toEqual([id])
+  await expect.poll(() => events(id), { timeout: 10_000 }).toBe(1)
+})
+
+test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
+  const subscriptions = await createCatalog(client)
+  const dead = system.dieAt('worker', 'billing.before-invoice')
+  for (const { id } of subscriptions.values()) {
+    await client.patch(`/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+  }
+  await dead
+  await system.restart('worker')
+  const owners = async () =>
+    (await listAll(client, '/v1/invoices?limit=100')).map(row => (row['pricing_plan_subscription_ids'] as string[])[0])
+  const expected = [...subscriptions.values()].map(({ id }) => id).toSorted()
+  await expect.poll(async () => (await owners()).toSorted(), { timeout: 100_000, interval: 500 }).toEqual(expected)
+}, 150_000)
