@@ -5,7 +5,7 @@ import { MESSAGE_BYTES_MAX } from '../../shared/contracts/streams.ts'
 import { partitionOf } from '../../shared/contracts/usage-event.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { type Clock, formatInstant } from '../../shared/time.ts'
+import type { Clock } from '../../shared/time.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { parseJson } from '../http/parse-json.ts'
@@ -14,7 +14,7 @@ import { readHead } from '../http/read-head.ts'
 import type { JsonScan } from '../http/scan-json.ts'
 import { guard, type Handler } from '../http/server.ts'
 import type { IngestCounts } from '../metrics.ts'
-import { encodeUsageEvent, viewOf } from './encode.ts'
+import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
 import type { RateLimits } from './limit.ts'
 import type { LiveMeters } from './live-meters.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
@@ -103,7 +103,7 @@ function encodeAll(
   { now }: ParseContext,
 ): { lines: PublishEvent[]; views: string; ascii: boolean } {
   const quote = quoteOf(scan)
-  const createdAt = formatInstant(now)
+  const createdAt = wholeSeconds(now)
   const lines: PublishEvent[] = []
   let views = ''
   let ascii = true

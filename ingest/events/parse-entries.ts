@@ -1,8 +1,10 @@
 // The values and properties of an event against what its meter lists.
 import { isPlainDecimal } from '../../shared/decimal.ts'
 import type { Meter, MeterValue } from './meter.ts'
-import type { MeasuredValue } from './parse.ts'
 import { type JsonObject, type Reading, readList, readObject, readReference, readText } from './reading.ts'
+
+/** One value of an event; the currency of a NUMBER is ''. */
+export type MeasuredValue = { readonly quantity: string; readonly currency: string }
 
 const VALUE_FIELDS = new Set(['id', 'reference', 'number', 'amount'])
 const PROPERTY_FIELDS = new Set(['id', 'reference', 'value'])

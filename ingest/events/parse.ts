@@ -4,11 +4,9 @@ import { AppError } from '../../shared/errors.ts'
 import { type Instant, instantOf } from '../../shared/time.ts'
 import type { JsonScan } from '../http/scan-json.ts'
 import type { Meter, MeterSet } from './meter.ts'
-import { readMeterProperties, readMeterValues } from './parse-entries.ts'
+import { type MeasuredValue, readMeterProperties, readMeterValues } from './parse-entries.ts'
 import { type JsonObject, Reading, readObject, readReference } from './reading.ts'
 import { readSubscription, SUBSCRIPTION_FIELDS } from './subscription.ts'
-
-export type MeasuredValue = { readonly quantity: string; readonly currency: string }
 
 export type UsageEvent = {
   readonly reference: string

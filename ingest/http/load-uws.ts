@@ -22,11 +22,13 @@ export type UwsApp = {
   get(pattern: string, handler: UwsHandler): UwsApp
   post(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
-  listen(host: string, port: number, done: (socket: object | false) => void): UwsApp
+  listen(host: string, port: number, options: number, done: (socket: object | false) => void): UwsApp
 }
 
 export type Uws = {
   App(): UwsApp
+  /** Without this option a second server on the port is not refused but given half of the connections. */
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number
   us_listen_socket_close(socket: object): void
   us_socket_local_port(socket: object): number
   _cfg?(option: string): void

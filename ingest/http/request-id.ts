@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 
 const ID_BYTES = 11
-const pool = Buffer.alloc(ID_BYTES * 512)
+const pool = Buffer.alloc(ID_BYTES * 4_096)
 let at = pool.length
 
 /** A new request id: `reqr_` and 22 characters. */

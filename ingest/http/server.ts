@@ -74,7 +74,7 @@ export async function startServer(options: {
     }),
   )
   const socket = await new Promise<object>((resolve, reject) => {
-    app.listen(host, port, listening => {
+    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening => {
       if (listening === false) reject(new Error(`port ${port} on ${host} cannot be listened on; is it taken?`))
       else resolve(listening)
     })

@@ -46,6 +46,11 @@ export async function startGatewayRig(settings: Record<string, string> = {}): Pr
   const client = new pg.Client({ connectionString: database.url })
   client.on('error', () => undefined) // a test may stop the server under it
   await client.connect()
+  const stopServers = async (): Promise<void> => {
+    await client.end()
+    await database.drop()
+    await nats.stop()
+  }
   const gateway = await startGateway(
     ingestConfig({
       HOST: '127.0.0.1',
@@ -56,7 +61,10 @@ export async function startGatewayRig(settings: Record<string, string> = {}): Pr
       ...settings,
     }),
     silentLogger,
-  )
+  ).catch(async (error: unknown) => {
+    await stopServers()
+    throw error
+  })
   const url = `http://127.0.0.1:${gateway.port}`
   const sql = async (text: string, values: unknown[] = []): Promise<void> => {
     await client.query(text, values)
@@ -76,9 +84,7 @@ export async function startGatewayRig(settings: Record<string, string> = {}): Pr
     logged: () => readLog(nats.url),
     stop: async () => {
       await gateway.stop()
-      await client.end()
-      await database.drop()
-      await nats.stop()
+      await stopServers()
     },
   }
 }
