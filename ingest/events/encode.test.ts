@@ -32,7 +32,6 @@ const eventWith = (text: fc.Arbitrary<string>): fc.Arbitrary<Record<string, unkn
       { reference: '7', value: '7' },
       { reference: 'region', value: 'eu' },
     ]),
-    pricing_plan_subscription_reference: fc.option(text),
   })
 
 const oddEvent = eventWith(ascii).map(
@@ -109,7 +108,6 @@ describe('the answer to an event', () => {
     fc.assert(
       fc.property(anyEvent, body => {
         const { event, idHash, view } = encodeBody(body)
-        const subscription = body['pricing_plan_subscription_reference']
         const measured = event.values.flatMap((value, place) => {
           if (value === null) return []
           const { id, reference } = event.meter.values[place] ?? { id: '', reference: '' }
@@ -126,7 +124,6 @@ describe('the answer to an event', () => {
           customer_reference: body['customer_reference'],
           meter_id: event.meter.id,
           meter_reference: event.meter.reference,
-          ...(typeof subscription === 'string' ? { pricing_plan_subscription_reference: subscription } : {}),
           timestamp: formatInstant(event.timestampMs),
           created_at: '2026-01-31T12:00:00Z',
           meter_properties: event.properties.flatMap((value, place) => {

@@ -34,9 +34,8 @@ export function encodeUsageEvent(
     if (text === null || text === undefined) continue
     properties += `${properties === '' ? '' : ','}${meter.propertyQuoted[place]}:${quote(text)}`
   }
-  const subscription = event.subscription === '' ? '""' : JSON.stringify(event.subscription)
   const before = `[${tenantText(tenant)},${quote(event.reference)},${quote(event.customerKey)},${meter.quoted},"${wireTime(event.timestampMs)}"]`
-  const after = `[[${references}],[${quantities}],[${currencies}],{${properties}},${subscription}]`
+  const after = `[[${references}],[${quantities}],[${currencies}],{${properties}},""]`
   const { line, contentHash } = joinEvent(idHash, before, after, receivedAt)
   return { idHash, contentHash, line }
 }
@@ -64,10 +63,9 @@ export function viewOf(event: UsageEvent, idHash: string, createdAt: string, quo
         : `"amount":{"quantity":"${value.quantity}","currency":"${value.currency}"}`
     values += `${values === '' ? '' : ','}{${meter.valueKeys[place]},${measure}}`
   }
-  const subscription = event.subscription === '' ? '' : `,${event.subscription.slice(1, -1)}`
   return (
     `{"object_type":"METER_DATA","id":"${eventId(idHash)}","reference":${quote(event.reference)},"type":"INGEST",` +
-    `"${event.customerField}":${quote(event.customerKey)},${meter.keys}${subscription},` +
+    `"${event.customerField}":${quote(event.customerKey)},${meter.keys},` +
     `"timestamp":"${wholeSeconds(event.timestampMs)}","created_at":"${createdAt}",` +
     `"meter_properties":[${properties}],"meter_values":[${values}]}`
   )

@@ -6,7 +6,6 @@ import type { JsonScan } from '../http/scan-json.ts'
 import type { Meter, MeterSet } from './meter.ts'
 import { type MeasuredValue, readMeterProperties, readMeterValues } from './parse-entries.ts'
 import { type JsonObject, Reading, readObject, readReference } from './reading.ts'
-import { readSubscription, SUBSCRIPTION_FIELDS } from './subscription.ts'
 
 export type UsageEvent = {
   readonly reference: string
@@ -18,8 +17,6 @@ export type UsageEvent = {
   readonly values: readonly (MeasuredValue | null)[]
   /** By place in meter.properties; null where the event has none. */
   readonly properties: readonly (string | null)[]
-  /** JSON text of the subscription fields the event named, or ''. */
-  readonly subscription: string
 }
 
 export type Parsed =
@@ -48,7 +45,6 @@ const EVENT_FIELDS = new Set([
   'timestamp',
   'meter_values',
   'meter_properties',
-  ...SUBSCRIPTION_FIELDS,
 ])
 
 /** One event. Never throws. */
@@ -123,7 +119,6 @@ function readEvent(value: unknown, reading: Reading): UsageEvent {
     timestampMs: readTimestamp(body['timestamp'], reading),
     values: readMeterValues(body['meter_values'], meter, reading),
     properties: readMeterProperties(body['meter_properties'], meter, reading),
-    subscription: readSubscription(body, reading),
   }
 }
 

@@ -124,12 +124,6 @@ export function readText(value: unknown, name: string, reading: Reading): string
   return value
 }
 
-/** One of `options`. Required. */
-export function readChoice<T extends string>(value: unknown, name: string, options: readonly T[], reading: Reading): T {
-  const found = options.find(option => option === value)
-  return found ?? reading.refuse('INVALID_FIELD', name, `${name} must be one of ${options.join(', ')}.`)
-}
-
 const where = (reading: Reading, name: string): string => {
   const path = reading.path(name)
   return path === '' ? '' : ` at ${path}`

@@ -26,7 +26,7 @@ export const EVENT_FIELDS = [
   'value_quantities', // string[]: plain decimals, one for each value reference
   'value_currencies', // string[]: '' for a NUMBER value
   'properties', // {reference: value}
-  'subscription', // JSON text of the explicit subscription or selector the event named, or ''
+  'subscription', // kept free for the subscription an event names; '' as long as the gateway refuses to be told one
 ] as const
 
 export type EventRecord = {
