@@ -22,7 +22,9 @@ export type TestEvent = {
   environment?: Environment
   customerKey?: string
   meterReference?: string
+  valueReference?: string
   timestampMs?: number
+  receivedAtMs?: number
   quantity?: string
   currency?: string
   properties?: Record<string, string>
@@ -46,8 +48,8 @@ export function eventLineOf(event: TestEvent): { line: string; idHash: string } 
     customerKey: event.customerKey ?? 'customer-1',
     meterReference: event.meterReference ?? 'requests',
     timestampMs: event.timestampMs ?? TEST_TIME_MS,
-    receivedAtMs: TEST_TIME_MS + 1_000,
-    valueReferences: ['tokens'],
+    receivedAtMs: event.receivedAtMs ?? TEST_TIME_MS + 1_000,
+    valueReferences: [event.valueReference ?? 'tokens'],
     valueQuantities: [event.quantity ?? '1'],
     valueCurrencies: [event.currency ?? ''],
     properties: event.properties ?? {},

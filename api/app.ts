@@ -12,12 +12,14 @@ import { type Operations, operationRoutes } from './http/operations.ts'
 import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
+import { eventRoutes } from './modules/events/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
 import { RESOURCES } from './modules/resources.ts'
 import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
 import { resourceRoutes } from './resource/routes.ts'
 import { registerFormats } from './resource/shapes.ts'
+import type { EventStore } from './usage/event-store.ts'
 
 const BODY_BYTES_MAX = 1_048_576
 const REQUEST_TIMEOUT_MS = 30_000
@@ -25,6 +27,7 @@ const REQUEST_TIMEOUT_MS = 30_000
 export type AppDeps = RouteDeps & {
   readonly logger: Logger
   readonly usage: UsageReader
+  readonly events: EventStore
   /** Health and metrics of the running process; tests of the routes go without. */
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */
@@ -79,6 +82,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     subscriptionRoutes(v1, deps)
     auditRoutes(v1, deps)
     invoiceRoutes(v1, deps)
+    eventRoutes(v1, deps)
     if (deps.gateway) await forwardIngest(v1, deps.gateway)
     consoleRoute(v1)
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())

@@ -42,13 +42,14 @@ async function main(): Promise<void> {
   const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: KEYS_POOL_MAX })
   const keys = createLiveKeys({ database: keyDatabase, logger })
   await keys.load()
-  const { client, usage, close: closeUsage } = await openUsage(config, 'api')
+  const { client, usage, events, close: closeUsage } = await openUsage(config, 'api')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const identity = new Pool(config.IDENTITY_URL, { connections: 1 })
   const app = await buildApp({
     database,
     keys,
     usage,
+    events,
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },

@@ -1,9 +1,11 @@
 // The connections through which the api and its worker read usage: ClickHouse for the figures, the log for how far they must be.
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { brokerAddress } from '../shared/log/address.ts'
 import { type ClickHouseClient, createClickHouse } from '../shared/usage/clickhouse.ts'
 import { createUsageReader, type UsageReader } from './modules/invoices/usage-reader.ts'
+import { createEventLog } from './usage/event-log.ts'
+import { createEventStore, type EventStore } from './usage/event-store.ts'
 
 export type UsageSettings = {
   readonly CLICKHOUSE_URL: string
@@ -15,6 +17,7 @@ export type UsageSettings = {
 export type UsageConnections = {
   readonly client: ClickHouseClient
   readonly usage: UsageReader
+  readonly events: EventStore
   /** Why the log cannot be reached now; null when it can. */
   logFault(): string | null
   close(): Promise<void>
@@ -28,6 +31,7 @@ export async function openUsage(settings: UsageSettings, name: string): Promise<
   return {
     client,
     usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),
+    events: createEventStore(client, createEventLog({ js: jetstream(nats), jsm, partitions: settings.PARTITIONS })),
     logFault: () => (nats.isClosed() ? 'the connection to NATS is closed' : null),
     close: async () => {
       await client.close()

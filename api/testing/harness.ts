@@ -9,6 +9,7 @@ import type { Tenant } from '../../shared/tenant.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type Clock, instantOf } from '../../shared/time.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
+import { NO_EVENTS } from '../modules/events/testing/no-events.ts'
 import { NO_USAGE } from '../modules/invoices/testing/no-usage.ts'
 import type { Resource, Row } from '../resource/define-resource.ts'
 
@@ -53,7 +54,8 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger })
   const routes: DeclaredRoute[] = []
   const onRoute = (route: DeclaredRoute) => routes.push(route)
-  const app = await buildApp({ database, keys, logger: silentLogger, usage: NO_USAGE, onRoute, ...more })
+  const absent = { usage: NO_USAGE, events: NO_EVENTS }
+  const app = await buildApp({ database, keys, logger: silentLogger, ...absent, onRoute, ...more })
   await app.ready()
   const owner = new pg.Client({ connectionString: testDatabase.url })
   await owner.connect()

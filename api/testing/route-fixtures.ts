@@ -1,5 +1,6 @@
 // How the tenant tests call each route: which tenant's ids go where. Routes of resources follow from their definitions;
 // every other route has an entry here. A route without one fails the tests.
+import { eventHash, eventId } from '../../shared/contracts/usage-event.ts'
 import type { Resource, Row } from '../resource/define-resource.ts'
 
 /** One seeded tenant: the view of one object of each resource, by object type. */
@@ -19,6 +20,16 @@ const idOf = (seeded: Seeded, objectType: string): string => {
   return view['id']
 }
 
+// No seeded object is an event, so an event of a reference that names the tenant's own customer stands for a foreign one.
+const anEvent = { params: (seeded: Seeded) => ({ id: eventId(eventHash(idOf(seeded, 'CUSTOMER'), 'LIVE', 'event')) }) }
+const eventFixtures = (path: string): Record<string, RouteFixture> => ({
+  [`GET ${path}`]: {},
+  [`GET ${path}/:id`]: anEvent,
+  [`GET ${path}/:id/event_trace`]: anEvent,
+  [`POST ${path}/:id/delete`]: anEvent,
+  [`POST ${path}/delete`]: { body: seeded => ({ reference: idOf(seeded, 'CUSTOMER') }) },
+})
+
 const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }
 
 /** Entries by `METHOD url`. */
@@ -30,6 +41,8 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'GET /v1/audit-records': {},
   // No seeded object has a record before the relay has run, so an id of another kind stands for a foreign one.
   'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
+  ...eventFixtures('/v1/events'),
+  ...eventFixtures('/v1/ingest/meter-data'),
   'GET /v1/invoices': {},
   'POST /v1/invoices/search': { body: () => ({}) },
   'GET /v1/invoices/:id': anInvoice,

@@ -1,7 +1,7 @@
 // Builds every query of usage. The tenant is part of the builder and every value is a bound parameter, so no query can be
 // made without its tenant, and nothing a tenant chose is ever part of the text of one.
 import type { Tenant } from '../../shared/tenant.ts'
-import { type Interval, instantOf, interval } from '../../shared/time.ts'
+import { type Instant, type Interval, instantOf, interval } from '../../shared/time.ts'
 
 export type PropertyComparator = 'EQUALS' | 'NOT_EQUALS' | 'IN' | 'NOT_IN'
 /** All conditions of a list must hold. An event without the property is not EQUALS and not IN anything. */
@@ -27,29 +27,41 @@ export type UsageFilter = {
 /** Parameters travel in the address of the request, which servers bound. */
 const CUSTOMER_KEYS_MAX = 50
 
-/** A fresh set of parameters that already holds the tenant, the customer and the meter. */
-export function usageFilter({ tenant, customerKeys, meterReference }: UsageScope): UsageFilter {
-  if (customerKeys.length === 0 || customerKeys.length > CUSTOMER_KEYS_MAX) {
-    throw new RangeError(`a usage query takes 1 to ${CUSTOMER_KEYS_MAX} customer keys, not ${customerKeys.length}`)
-  }
+/** A fresh set of parameters that already holds the tenant. */
+export function tenantFilter(tenant: Tenant): UsageFilter {
   const params: Record<string, unknown> = {}
   const bind = (value: unknown, type: string): string => {
     const name = `p${Object.keys(params).length}`
     params[name] = value
     return `{${name}:${type}}`
   }
-  const scope = [
-    `platform_id = ${bind(tenant.platformId, 'String')}`,
-    `environment = ${bind(tenant.environment, 'String')}`,
-    `customer_key IN ${bind([...new Set(customerKeys)], 'Array(String)')}`,
-    `meter_reference = ${bind(meterReference, 'String')}`,
-  ].join(' AND ')
-  return { bind, scope, params }
+  const platform = `platform_id = ${bind(tenant.platformId, 'String')}`
+  return { bind, scope: `${platform} AND environment = ${bind(tenant.environment, 'String')}`, params }
 }
+
+/** A fresh set of parameters that already holds the tenant, the customer and the meter. */
+export function usageFilter({ tenant, customerKeys, meterReference }: UsageScope): UsageFilter {
+  const filter = tenantFilter(tenant)
+  const customer = byCustomer(filter, customerKeys)
+  const meter = `meter_reference = ${filter.bind(meterReference, 'String')}`
+  return { ...filter, scope: `${filter.scope} AND ${customer} AND ${meter}` }
+}
+
+/** The events of a customer, by every name they may carry it by. Throws RangeError on none or too many. */
+export function byCustomer(filter: UsageFilter, customerKeys: readonly string[]): string {
+  if (customerKeys.length === 0 || customerKeys.length > CUSTOMER_KEYS_MAX) {
+    throw new RangeError(`a usage query takes 1 to ${CUSTOMER_KEYS_MAX} customer keys, not ${customerKeys.length}`)
+  }
+  return `customer_key IN ${filter.bind([...new Set(customerKeys)], 'Array(String)')}`
+}
+
+/** An instant as a DateTime64(3). */
+export const instantSql = (filter: UsageFilter, at: Instant): string =>
+  `fromUnixTimestamp64Milli(${filter.bind(at, 'Int64')}, 'UTC')`
 
 /** `column` within any of the intervals; columns of whole hours and of milliseconds alike. */
 export function withinAny(filter: UsageFilter, column: string, intervals: readonly Interval[]): string {
-  const instant = (at: number): string => `fromUnixTimestamp64Milli(${filter.bind(at, 'Int64')}, 'UTC')`
+  const instant = (at: Instant): string => instantSql(filter, at)
   const parts = intervals.map(({ start, end }) => `(${column} >= ${instant(start)} AND ${column} < ${instant(end)})`)
   return `(${parts.join(' OR ')})`
 }

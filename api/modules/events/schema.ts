@@ -1,0 +1,110 @@
+// The wire shapes of single events.
+import Type from 'typebox'
+import { LIMIT_DEFAULT, PageQuery } from '../../http/pagination.ts'
+import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../resource/shapes.ts'
+import { LIST_DEPTH } from '../../usage/stored-events.ts'
+import { customerResource } from '../customers/resource.ts'
+
+const Key = Optional(Type.String({ minLength: 1, maxLength: 255 }))
+const Expandable = Type.String({ maxLength: 64 })
+const Expand = Optional(Type.Union([Expandable, Type.Array(Expandable, { maxItems: 20 })]))
+const ProcessedType = OneOf('DEFAULT', 'NOT_MATCHED', 'DUPLICATE')
+
+export const EventParams = Shape({
+  id: Type.String({ minLength: 1, maxLength: 255, description: 'The id of the event, or its reference.' }),
+})
+export const EventQuery = Shape({ 'expand[]': Expand })
+export const EventListQuery = Shape({
+  customer_id: Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id or reference.' })),
+  meter_id: Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id or reference.' })),
+  reference: Key,
+  timestamp: Optional(Type.String({ maxLength: 100, description: 'A range [from,to]; either may be empty.' })),
+  deleted: Optional(OneOf('true', 'false')),
+  processed_details_type: Optional(ProcessedType),
+  'expand[]': Expand,
+  page: Type.Optional({
+    ...PageQuery.page,
+    description: `From 1. A list reaches the newest ${LIST_DEPTH} that match.`,
+  }),
+  limit: Type.Optional({ ...PageQuery.limit, description: `Default ${LIMIT_DEFAULT}.` }),
+})
+
+export const DeleteByReferenceBody = Shape({ reference: Type.String({ minLength: 1, maxLength: 255 }) })
+
+const Processed = Type.Object({
+  type: ProcessedType,
+  duplicate_of_meter_data_id: Nullable(Type.String()),
+  duplicate: Nullable(
+    Type.Object({
+      of_meter_data_id: Type.String({
+        description: 'The event that counts: it has the same reference, and so this id.',
+      }),
+      content_differs: Type.Boolean({ description: 'Whether it says something else than the event that counts.' }),
+      log_position: Type.String({ description: 'Where it stands in the log; no two records share it.' }),
+    }),
+  ),
+  not_matched: Nullable(
+    Type.Object({
+      variant: OneOf('CUSTOMER_NOT_FOUND', 'CUSTOMER_NOT_ACTIVE', 'NO_SUBSCRIPTION', 'NO_PRICING', 'INVOICE_FINAL'),
+    }),
+  ),
+})
+
+export const EventView = Type.Object(
+  {
+    object_type: Type.Literal('METER_DATA'),
+    id: Type.String({ description: 'Follows from the reference; duplicates of an event share it.' }),
+    reference: Type.String(),
+    type: Type.Literal('INGEST'),
+    customer_id: Nullable(Type.String()),
+    customer_reference: Nullable(Type.String()),
+    customer: Type.Optional(Nullable(customerResource.view)),
+    meter_id: Nullable(Type.String()),
+    meter_reference: Type.String(),
+    timestamp: Timestamp,
+    created_at: Type.String({ ...Timestamp, description: 'When the gateway received it.' }),
+    meter_values: Type.Array(
+      Type.Object({
+        id: Nullable(Type.String()),
+        reference: Type.String(),
+        number: Nullable(DecimalText),
+        amount: Nullable(Amount),
+      }),
+    ),
+    meter_properties: Type.Array(
+      Type.Object({ id: Nullable(Type.String()), reference: Type.String(), value: Type.String() }),
+    ),
+    processed_details: Processed,
+    deleted: Type.Boolean(),
+  },
+  { title: 'MeterDataRecord' },
+)
+
+export const EventTraceView = Type.Object(
+  {
+    object_type: Type.Literal('EVENT_TRACE'),
+    id: Type.String(),
+    meter_data_id: Type.String(),
+    meter_data: EventView,
+    customer_id: Nullable(Type.String()),
+    customer: Type.Optional(Nullable(customerResource.view)),
+    received_time: Type.String({ ...Timestamp, description: 'When the gateway received it.' }),
+    ingest_time: Nullable(
+      Type.String({ description: 'When the log took it; null once the log no longer holds it (14 days).' }),
+    ),
+    processed_time: Type.Null({ description: 'Not kept.' }),
+    links: Type.Array(
+      Type.Object({
+        object_type: Type.Literal('EVENT_TRACE_LINK'),
+        id: Type.String(),
+        meter_value_calculation_ids: Type.Array(Type.String()),
+        product_item_ids: Type.Array(Type.String()),
+        pricing_plan_subscription_id: Type.String(),
+        pricing_item_config_id: Type.String(),
+        invoice_id: Nullable(Type.String({ description: 'Null before there is one, or when several may collect it.' })),
+      }),
+      { description: 'What rates it; none when it is deleted or not matched, as meter_data then says.' },
+    ),
+  },
+  { title: 'EventTrace' },
+)

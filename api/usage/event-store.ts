@@ -1,0 +1,67 @@
+// What the calls on single events ask of usage: reads, and the one change there is.
+import { ClickHouseError } from '@clickhouse/client'
+import { AppError } from '../../shared/errors.ts'
+import type { Tenant } from '../../shared/tenant.ts'
+import type { Instant } from '../../shared/time.ts'
+import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import type { EventLog, LogPosition } from './event-log.ts'
+import {
+  type EventFilter,
+  type EventKey,
+  findStoredEvent,
+  listStoredEvents,
+  readStoredEvents,
+  type StoredEvent,
+} from './stored-events.ts'
+import { waitForUsage } from './up-to-date.ts'
+
+export type EventPage = {
+  readonly filter: EventFilter
+  readonly now: Instant
+  readonly limit: number
+  readonly offset: number
+}
+
+export type EventStore = {
+  /** The event that counts for this id, deleted or not; null when the tenant has none. */
+  find(tenant: Tenant, idHash: string): Promise<StoredEvent | null>
+  /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
+  list(tenant: Tenant, page: EventPage): Promise<{ keys: readonly EventKey[]; total: number }>
+  /** Records whole, in the order of their keys, at most a page of them. */
+  read(tenant: Tenant, keys: readonly EventKey[]): Promise<readonly StoredEvent[]>
+  /** Waits until the log has been processed up to a position; false when that took longer than `timeoutMs`. */
+  processed(position: LogPosition, timeoutMs: number): Promise<boolean>
+  readonly log: EventLog
+}
+
+export const createEventStore = (client: ClickHouseClient, log: EventLog): EventStore => ({
+  find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
+  list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
+  read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
+  processed: ({ partition, seq }, timeoutMs) =>
+    answered(waitForUsage(client, { ends: new Map([[partition, seq]]), timeoutMs })),
+  log,
+})
+
+const TIMEOUT_EXCEEDED = '159'
+const RETRY_AFTER_S = 2
+
+/** What ClickHouse answers; as a refusal when it is away, or gave a read up because there is too much to look through. */
+async function answered<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (cause) {
+    if (cause instanceof ClickHouseError && cause.code === TIMEOUT_EXCEEDED) {
+      const message = 'There is too much to look through; narrow the list by customer_id, reference or timestamp.'
+      throw new AppError('INVALID_OPERATION', message, { cause })
+    }
+    // A driver error of the connection has a code of the system; anything else is a bug, and stays one.
+    if (!(cause instanceof ClickHouseError) && cause instanceof Error && 'code' in cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
+        retryAfterSeconds: RETRY_AFTER_S,
+        cause,
+      })
+    }
+    throw cause
+  }
+}
