@@ -84,6 +84,18 @@ describe('the supervisor', () => {
     await supervisor.stop()
   })
 
+  test('a child that is killed over and over is started again every time', async () => {
+    const lines: string[] = []
+    const supervisor = createSupervisor(line => lines.push(line), QUICK)
+    const one = await unit('killed')
+    await supervisor.start([one])
+    for (let time = 1; time <= QUICK.deathsMax + 2; time += 1) {
+      process.kill(pidOf(one.pidFile), 'SIGKILL')
+      while (lines.filter(line => line.includes('runs again')).length < time) await sleep(20)
+    }
+    await supervisor.stop()
+  })
+
   test('a child that keeps dying is given up, with its name', async () => {
     const supervisor = createSupervisor(() => {}, QUICK)
     const source = `${script('sick')}; setTimeout(() => process.exit(3), 150)`

@@ -24,7 +24,7 @@ export type RestartPolicy = {
   readonly windowMs: number
 }
 
-const POLICY: RestartPolicy = { firstDelayMs: 1_000, delayMsMax: 30_000, deathsMax: 5, windowMs: 300_000 }
+const POLICY: RestartPolicy = { firstDelayMs: 500, delayMsMax: 30_000, deathsMax: 5, windowMs: 300_000 }
 
 type Running = { readonly unit: Unit; child: Child | null; deaths: number[] }
 
@@ -51,19 +51,21 @@ export function createSupervisor(log: Progress, policy: RestartPolicy = POLICY):
       entry.child = null
       log(`${entry.unit.name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); the end of ${child.logFile}:`)
       log(`  ${logTail(child.logFile)}`)
-      void track(restart(entry))
+      void track(restart(entry, exit.signal === 'SIGKILL'))
     })
   }
 
-  const restart = async (entry: Running): Promise<void> => {
-    while (!stopping.signal.aborted) {
+  /** A process that somebody killed is not sick, however often it happens: it is started again at once and not counted. */
+  const restart = async (entry: Running, wasKilled: boolean): Promise<void> => {
+    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
       const now = performance.now()
-      entry.deaths = [...entry.deaths.filter(at => now - at < policy.windowMs), now]
+      const recent = entry.deaths.filter(at => now - at < policy.windowMs)
+      entry.deaths = wasKilled && attempt === 1 ? recent : [...recent, now]
       if (entry.deaths.length > policy.deathsMax) {
         giveUp(`${entry.unit.name} died ${entry.deaths.length} times within ${Math.round(policy.windowMs / 1000)} s`)
         return
       }
-      const delayMs = Math.min(policy.firstDelayMs * 2 ** (entry.deaths.length - 1), policy.delayMsMax)
+      const delayMs = Math.min(policy.firstDelayMs * 2 ** Math.max(entry.deaths.length - 1, 0), policy.delayMsMax)
       log(`${entry.unit.name} is started again in ${delayMs / 1000} s`)
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
