@@ -1,8 +1,9 @@
 // Builders the aggregator's tests share: events as the gateway writes them, and an aggregator in the test's own process.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { streamSubject } from '../shared/contracts/streams.ts'
@@ -92,6 +93,22 @@ export type TestAggregator = {
 
 const SETTLE_MS = 20_000
 
+/**
+ * Puts one message into the log exactly once. A request sent while the connection to a killed broker breaks is lost without
+ * an answer, so silence is asked again under the same message id, by which the broker knows what it has.
+ */
+async function publishOnce(js: JetStreamClient, partition: number, body: string): Promise<void> {
+  const msgID = randomUUID()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await js.publish(streamSubject(partition), body, { msgID, timeout: 2_000 })
+      return
+    } catch (error) {
+      if (attempt === 5) throw error
+    }
+  }
+}
+
 /** An aggregator on real servers, with its own index directory. */
 export async function createTestAggregator(servers: {
   natsUrl: string
@@ -124,7 +141,7 @@ export async function createTestAggregator(servers: {
         indexDirectory,
       }),
     async publish(lines) {
-      for (const [partition, body] of messagesOf(lines, partitions)) await js.publish(streamSubject(partition), body)
+      for (const [partition, body] of messagesOf(lines, partitions)) await publishOnce(js, partition, body)
     },
     async settle() {
       const ends = await logEnds(jsm, partitions)
