@@ -29,9 +29,11 @@ const scriptOf = (page: string): string =>
 test.runIf(hasTools)('the lines of the quick start lead to the invoice it promises', async () => {
   const { baseUrl: base_url, platforms } = system
   writeFileSync(join(folder, 'credentials.json'), JSON.stringify({ base_url, platforms }), { mode: 0o600 })
-  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', scriptOf('docs/quick-start.md')], {
+  const run = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', scriptOf('docs/quick-start.md')], {
     cwd: folder,
     env: { ...process.env, DATA_DIR: folder },
+    // On a socket bash takes itself for a remote shell and reads the start-up file of whoever runs the test.
+    stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
     timeout: 60_000,
   })

@@ -6,7 +6,7 @@ import pg from 'pg'
 import type { Logger } from '../logger.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Clock, Instant } from '../time.ts'
-import { mapDriverError } from './driver-errors.ts'
+import { isUnavailable, mapDriverError } from './driver-errors.ts'
 
 /** What a process may be in the database. The roles and what each may touch are in the migrations. */
 export type DatabaseRole = 'millrace_app' | 'millrace_gateway' | 'millrace_worker'
@@ -86,7 +86,7 @@ export async function inTenant<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await drizzle(poolOf(database)).transaction(async tx => {
+      return await transact(database, async tx => {
         await enter(tx, tenant)
         return await work({ tx, tenant, actor, now: database.clock.now() } as Uow)
       })
@@ -104,13 +104,45 @@ export async function readTenant<T>(
   tenant: Tenant,
   work: (uow: ReadUow) => Promise<T>,
 ): Promise<T> {
-  return await drizzle(poolOf(database)).transaction(
-    async tx => {
-      await enter(tx, tenant)
-      return await work({ tx, tenant, actor: { id: null, requestId: null }, now: database.clock.now() })
-    },
-    { accessMode: 'read only', isolationLevel: 'repeatable read' },
-  )
+  try {
+    return await transact(
+      database,
+      async tx => {
+        await enter(tx, tenant)
+        return await work({ tx, tenant, actor: { id: null, requestId: null }, now: database.clock.now() })
+      },
+      { accessMode: 'read only', isolationLevel: 'repeatable read' },
+    )
+  } catch (error) {
+    throw mapDriverError(error)
+  }
+}
+
+/**
+ * One transaction on a connection of its own. A connection that was lost is not given back to the pool, and always leaves it:
+ * drizzle keeps one whose `begin` fails, and each of those would be missing for good.
+ */
+async function transact<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+  settings?: Parameters<NodePgDatabase['transaction']>[1],
+): Promise<T> {
+  const client = await poolOf(database).connect()
+  let lost: Error | undefined
+  // Nobody else hears of a connection that breaks between two queries; unheard, it would end the process.
+  const onError = (error: Error): void => {
+    lost = error
+  }
+  client.on('error', onError)
+  try {
+    return await drizzle(client).transaction(work, settings)
+  } catch (error) {
+    if (isUnavailable(error)) lost ??= error instanceof Error ? error : new Error(String(error))
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(lost)
+  }
 }
 
 async function enter(tx: Transaction, tenant: Tenant): Promise<void> {
@@ -138,7 +170,7 @@ export async function asSystem<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   if (database.role === 'millrace_app') throw new Error('the api role runs no system jobs')
-  return await drizzle(poolOf(database)).transaction(work)
+  return await transact(database, work)
 }
 
 /** Listens to a notification channel on a connection of its own; calls `onMessage` and, after every (re)connect, `onConnect`. */

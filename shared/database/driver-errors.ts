@@ -20,10 +20,29 @@ function fieldOf(constraint: string | undefined): string | undefined {
 }
 
 const UNAVAILABLE = /^(08|53|57P0)/
+const LOST_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
+// The driver gives a connection that broke, or that could not be had in time, no code: only its words tell.
+const LOST_IN_WORDS =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+
+/** Whether the server could not be reached or went away: the caller may send the same again. */
+export function isUnavailable(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    const code = 'code' in current && typeof current.code === 'string' ? current.code : ''
+    if (LOST_CONNECTION.has(code) || UNAVAILABLE.test(code) || LOST_IN_WORDS.test(current.message)) return true
+  }
+  return false
+}
 
 /** An AppError for the driver errors a caller can act on; anything else is returned as it came. */
 export function mapDriverError(error: unknown): unknown {
   if (error instanceof AppError) return error
+  if (isUnavailable(error)) {
+    return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
+      retryAfterSeconds: 2,
+      cause: error,
+    })
+  }
   const driver = findDriverError(error)
   if (!driver) return error
   const field = fieldOf(driver.constraint)
@@ -64,12 +83,6 @@ export function mapDriverError(error: unknown): unknown {
   if (driver.code === '40001' || driver.code === '40P01') {
     return new AppError('SERVICE_UNAVAILABLE', 'The change met too many concurrent changes; send it again.', {
       retryAfterSeconds: 1,
-      cause: error,
-    })
-  }
-  if (UNAVAILABLE.test(driver.code)) {
-    return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
-      retryAfterSeconds: 2,
       cause: error,
     })
   }
