@@ -15,6 +15,7 @@ import { auditRoutes } from './modules/audit/routes.ts'
 import { eventRoutes } from './modules/events/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
+import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/platforms/platform.ts'
 import { RESOURCES } from './modules/resources.ts'
 import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
 import { resourceRoutes } from './resource/routes.ts'
@@ -32,6 +33,8 @@ export type AppDeps = RouteDeps & {
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */
   readonly gateway?: GatewayAddress
+  /** How far a platform may raise its own ingest limits; without it, as far as the fields go. */
+  readonly ingestCeilings?: IngestCeilings
   /** Told of every route that needs a caller, as it is declared. */
   readonly onRoute?: (route: DeclaredRoute) => void
 }
@@ -78,7 +81,9 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(swagger, openApiOptions())
   await app.register(swaggerUi, { routePrefix: '/v1/docs', uiConfig: { docExpansion: 'none' } })
   await app.register(async v1 => {
-    for (const resource of RESOURCES) resourceRoutes(v1, deps, resource)
+    const { ingestCeilings } = deps
+    const platform = ingestCeilings ? platformResourceUpTo(ingestCeilings) : platformResource
+    for (const resource of RESOURCES) resourceRoutes(v1, deps, resource === platformResource ? platform : resource)
     subscriptionRoutes(v1, deps)
     auditRoutes(v1, deps)
     invoiceRoutes(v1, deps)

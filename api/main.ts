@@ -23,6 +23,8 @@ const config = loadConfig(process.env, [
   'CLICKHOUSE_DATABASE',
   'INGEST_URL',
   'INGEST_BODY_BYTES_MAX',
+  'INGEST_BATCH_MAX',
+  'INGEST_RATE_MAX',
   'IDENTITY_URL',
   'FAILPOINT',
 ])
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
+    ingestCeilings: { eventsPerSecond: config.INGEST_RATE_MAX, batchLimit: config.INGEST_BATCH_MAX },
     operations: {
       registry: register,
       ready: () => readiness({ database, client, peers: { gateway, 'identity host': identity } }),

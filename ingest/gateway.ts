@@ -4,17 +4,21 @@ import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { MESSAGE_BYTES_MAX } from '../shared/contracts/streams.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
+import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
-import { systemClock } from '../shared/time.ts'
+import { type Clock, systemClock } from '../shared/time.ts'
 import { ingestRoutes } from './app.ts'
 import type { IngestConfig } from './config.ts'
-import { createRateLimits } from './events/limit.ts'
 import { createLiveMeters } from './events/live-meters.ts'
 import { createPublisher } from './events/publish.ts'
 import { createRecentEvents } from './events/recent.ts'
 import { loadUws } from './http/load-uws.ts'
 import { createBodyReader } from './http/read-body.ts'
 import { startServer } from './http/server.ts'
+import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
+import { createRateLimits } from './limits/rate-limits.ts'
+import { createShareBook } from './limits/share-book.ts'
+import { joinShareNews } from './limits/share-news.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 
@@ -27,14 +31,17 @@ export type Gateway = {
 /** Events waiting for their message or its ack; beyond this a request is refused at once rather than kept waiting. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024
 
+/** Monotonic: rates and waits do not depend on what the wall clock says. */
+const nowMs = (): number => performance.now()
+
 /** Starts the gateway. Throws when the binary, PostgreSQL, NATS or the port cannot be had; then nothing is left open. */
-export async function startGateway(config: IngestConfig, logger: Logger): Promise<Gateway> {
+export async function startGateway(config: IngestConfig, logger: Logger, clock: Clock = systemClock): Promise<Gateway> {
   const closers: Closers = []
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    return { port: await start(config, logger, closers), stop }
+    return { port: await start(config, { logger, clock, closers }), stop }
   } catch (error) {
     await stop()
     throw error
@@ -43,9 +50,12 @@ export async function startGateway(config: IngestConfig, logger: Logger): Promis
 
 type Closers = (() => Promise<void> | void)[]
 
-async function start(config: IngestConfig, logger: Logger, closers: Closers): Promise<number> {
+type Context = { readonly logger: Logger; readonly clock: Clock; readonly closers: Closers }
+
+async function start(config: IngestConfig, context: Context): Promise<number> {
+  const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
-  const { keys, meters } = await openTenants(config, logger, closers)
+  const { keys, meters, limits } = await openTenants(config, context)
   const log = await openUsageLog({
     url: config.NATS_URL,
     partitions: config.PARTITIONS,
@@ -55,8 +65,8 @@ async function start(config: IngestConfig, logger: Logger, closers: Closers): Pr
   })
   closers.push(log.close)
   const counts = newCounts()
-  const { publisher, metrics } = createLogPublisher(config, { log, logger, counts })
-  const nowMs = () => performance.now()
+  const { rates, gateways } = await openRates(limits, log, context)
+  const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways })
   const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })
   closers.push(bodies.close)
 
@@ -70,16 +80,13 @@ async function start(config: IngestConfig, logger: Logger, closers: Closers): Pr
     routes: ingestRoutes({
       keys,
       meters,
-      limits: createRateLimits({
-        ratePerSecond: { LIVE: config.INGEST_RATE_LIVE, TEST: config.INGEST_RATE_TEST },
-        nowMs,
-      }),
+      limits,
+      rates,
       publisher,
       bodies,
-      clock: systemClock,
+      clock,
       logger,
       counts,
-      batchMax: config.INGEST_BATCH_MAX,
       partitions: config.PARTITIONS,
       fault: () => (stopping ? 'the gateway is stopping' : log.fault()),
       metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
@@ -94,15 +101,15 @@ async function start(config: IngestConfig, logger: Logger, closers: Closers): Pr
   return server.port
 }
 
-/** Two connections listen for changes; two more load keys and meters. */
-const POOL_MIN = 4
+/** Three connections listen for changes; three more load keys, meters and limits. */
+const POOL_MIN = 6
 
-/** Who may send and what they measure, in memory. */
-async function openTenants(config: IngestConfig, logger: Logger, closers: Closers) {
+/** Who may send, what they measure and how much they may send, in memory. */
+async function openTenants(config: IngestConfig, { logger, clock, closers }: Context) {
   const database = await openDatabase({
     url: config.DATABASE_URL,
     role: 'millrace_gateway',
-    clock: systemClock,
+    clock,
     logger,
     poolMax: Math.max(POOL_MIN, config.DATABASE_POOL_MAX),
   })
@@ -111,11 +118,44 @@ async function openTenants(config: IngestConfig, logger: Logger, closers: Closer
   closers.push(keys.close)
   const meters = createLiveMeters({ database, logger })
   closers.push(meters.close)
-  await Promise.all([keys.load(), meters.load()])
-  return { keys, meters }
+  const batchMax = config.INGEST_BATCH_DEFAULT
+  const limits = createLiveLimits({
+    database,
+    logger,
+    defaults: {
+      LIVE: { eventsPerSecond: config.INGEST_RATE_LIVE, batchMax },
+      TEST: { eventsPerSecond: config.INGEST_RATE_TEST, batchMax },
+    },
+    most: { eventsPerSecond: config.INGEST_RATE_MAX, batchMax: config.INGEST_BATCH_MAX },
+  })
+  closers.push(limits.close)
+  await Promise.all([keys.load(), meters.load(), limits.load()])
+  return { keys, meters, limits }
 }
 
-function createLogPublisher(config: IngestConfig, deps: { log: UsageLog; logger: Logger; counts: IngestCounts }) {
+/** The rate limits, shared with the other gateways on the broker. */
+async function openRates(limits: LiveLimits, log: UsageLog, { logger, closers }: Context) {
+  const gateway = newId('gate')
+  let joinedAt: number | null = null
+  const book = createShareBook({ gateway, nowMs })
+  const rates = createRateLimits({ limits, shares: book, nowMs, emptyAt: () => joinedAt })
+  const news = await joinShareNews({
+    connection: log.connection,
+    connected: () => log.fault() === null,
+    book,
+    measure: rates.measure,
+    gateway,
+    nowMs,
+    logger,
+  })
+  closers.push(news.close)
+  joinedAt = news.joinedAt
+  return { rates, gateways: book.gateways }
+}
+
+type PublisherDeps = { log: UsageLog; logger: Logger; counts: IngestCounts; gateways: () => number }
+
+function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
   const publisher = createPublisher({
     partitions: config.PARTITIONS,
     recent: createRecentEvents(config.INGEST_RECENT_MAX),
@@ -133,6 +173,6 @@ function createLogPublisher(config: IngestConfig, deps: { log: UsageLog; logger:
     messageBytesMax: MESSAGE_BYTES_MAX,
     bytesMax: LOG_BYTES_MAX,
   })
-  const metrics = createMetrics(deps.counts, publisher.counts)
+  const metrics = createMetrics(deps.counts, publisher.counts, deps.gateways)
   return { publisher, metrics }
 }

@@ -24,7 +24,7 @@ export type IngestMetrics = {
 }
 
 /** A registry over the given counts. */
-export function createMetrics(counts: IngestCounts, published: PublishCounts): IngestMetrics {
+export function createMetrics(counts: IngestCounts, published: PublishCounts, gateways: () => number): IngestMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const counter = (name: string, help: string, read: () => number): void => {
@@ -62,6 +62,7 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts): I
   counter('millrace_ingest_lines_acked_total', 'Lines in acknowledged messages.', () => published.linesAcked)
   gauge('millrace_ingest_bytes_queued', 'Bytes of lines waiting for a message.', () => published.bytesQueued)
   gauge('millrace_ingest_bytes_in_flight', 'Bytes of lines waiting for an ack.', () => published.bytesInFlight)
+  gauge('millrace_ingest_gateways', 'Gateways that share the rate limits, as this one sees them.', gateways)
   new Counter({
     name: 'millrace_ingest_requests_refused_total',
     help: 'Requests refused, by error code.',

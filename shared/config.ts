@@ -75,9 +75,23 @@ export const SETTINGS = {
     url('http:', 'https:'),
   ),
   INGEST_BODY_BYTES_MAX: setting('Largest request body the gateway reads.', '262144', integer(1_024, 16_777_216)),
-  INGEST_BATCH_MAX: setting('Most events in one ingest-list request.', '50', integer(1, 10_000)),
-  INGEST_RATE_LIVE: setting('Events per second a platform may send to LIVE.', '10000', integer(1, 100_000_000)),
-  INGEST_RATE_TEST: setting('Events per second a platform may send to TEST.', '1000', integer(1, 100_000_000)),
+  INGEST_BATCH_DEFAULT: setting(
+    'Most events in one ingest-list request, for platforms that set no batch limit of their own.',
+    '50',
+    integer(1, 10_000),
+  ),
+  INGEST_BATCH_MAX: setting('Largest batch limit a platform may set for itself.', '1000', integer(1, 10_000)),
+  INGEST_RATE_LIVE: setting(
+    'Events per second a platform may send to LIVE, over all gateways, while it sets no limit of its own.',
+    '10000',
+    integer(1, 100_000_000),
+  ),
+  INGEST_RATE_TEST: setting(
+    'Events per second a platform may send to TEST, over all gateways, while it sets no limit of its own.',
+    '1000',
+    integer(1, 100_000_000),
+  ),
+  INGEST_RATE_MAX: setting('Most events per second a platform may set for itself.', '100000', integer(1, 100_000_000)),
   INGEST_RECENT_MAX: setting(
     'References the gateway remembers to spare the log identical repeats.',
     '1000000',

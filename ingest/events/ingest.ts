@@ -13,9 +13,10 @@ import type { BodyReader } from '../http/read-body.ts'
 import { readHead } from '../http/read-head.ts'
 import type { JsonScan } from '../http/scan-json.ts'
 import { guard, type Handler } from '../http/server.ts'
+import type { LiveLimits } from '../limits/live-limits.ts'
+import type { RateLimits } from '../limits/rate-limits.ts'
 import type { IngestCounts } from '../metrics.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
-import type { RateLimits } from './limit.ts'
 import type { LiveMeters } from './live-meters.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
 import type { PublishEvent, Publisher } from './publish.ts'
@@ -26,13 +27,13 @@ import { createTimestampReader } from './timestamp.ts'
 export type IngestDeps = {
   readonly keys: LiveKeys
   readonly meters: LiveMeters
-  readonly limits: RateLimits
+  readonly limits: LiveLimits
+  readonly rates: RateLimits
   readonly publisher: Publisher
   readonly bodies: BodyReader
   readonly clock: Clock
   readonly logger: Logger
   readonly counts: IngestCounts
-  readonly batchMax: number
   readonly partitions: number
 }
 
@@ -51,7 +52,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
       scan: body.scan,
       meters: deps.meters.of(identity),
       now: deps.clock.now(),
-      batchMax: deps.batchMax,
+      batchMax: deps.limits.of(identity).batchMax,
       readTimestamp,
     }
     const parsed = form === 'single' ? parseSingle(body.value, context) : parseBatch(body.value, context)
@@ -85,7 +86,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
 }
 
 function throttle(deps: IngestDeps, identity: ApiKeyIdentity, events: number): void {
-  const retryAfterSeconds = deps.limits.take(identity, events)
+  const retryAfterSeconds = deps.rates.take(identity, events)
   if (retryAfterSeconds === 0) return
   deps.counts.throttledEvents += events
   throw new AppError(

@@ -16,6 +16,8 @@ export type UsageLog = {
   publish(partition: number, body: Uint8Array): Promise<void>
   /** Why nothing can be published now, or null. */
   fault(): string | null
+  /** The connection itself, for what gateways tell each other. */
+  readonly connection: NatsConnection
   close(): Promise<void>
 }
 
@@ -57,6 +59,7 @@ export async function openUsageLog(options: {
   const stream = jetstream(connection)
   const subjects = Array.from({ length: partitions }, (_, partition) => streamSubject(partition))
   return {
+    connection,
     publish: async (partition, body) => {
       // While disconnected the client would keep what it is given, without a bound, and send it after we said 503.
       if (!connected) throw new Error('NATS is not connected')

@@ -12,6 +12,7 @@ import { silentLogger } from '../../shared/logger.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
+import { type Clock, systemClock } from '../../shared/time.ts'
 import { ingestConfig } from '../config.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 
@@ -23,6 +24,8 @@ export type GatewayRig = {
   readonly database: TestDatabase
   readonly platform: NewPlatform
   readonly url: string
+  /** Starts one more gateway on the same servers. Ends with the rig, or before. */
+  addGateway(settings?: Record<string, string>, clock?: Clock): Promise<AddedGateway>
   /** Runs SQL as the owner, past the api. */
   sql(text: string, values?: unknown[]): Promise<void>
   /** Cuts every connection to the database and lets none in. */
@@ -30,12 +33,16 @@ export type GatewayRig = {
   /** Adds an ACTIVE meter with the number value `tokens`, which it requires. Returns its id. */
   addMeter(environment: Environment, reference: string): Promise<string>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>
+  /** As `post`, to any address and with these headers alone. */
+  postTo(url: string, body: unknown, headers: Record<string, string>): Promise<Reply>
   /** Sends raw text on a socket of its own and returns all that comes back until the server closes it, or 1 s of silence. */
   raw(text: string): Promise<{ text: string; closed: boolean }>
   /** Every event line in the log. */
   logged(): Promise<string[]>
   stop(): Promise<void>
 }
+
+export type AddedGateway = { readonly url: string; stop(): Promise<void> }
 
 export const PARTITIONS = 4
 
@@ -51,17 +58,22 @@ export async function startGatewayRig(settings: Record<string, string> = {}): Pr
     await database.drop()
     await nats.stop()
   }
-  const gateway = await startGateway(
-    ingestConfig({
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATABASE_URL: database.url,
-      NATS_URL: nats.url,
-      PARTITIONS: String(PARTITIONS),
-      ...settings,
-    }),
-    silentLogger,
-  ).catch(async (error: unknown) => {
+  const start = (more: Record<string, string>, clock: Clock = systemClock): Promise<Gateway> =>
+    startGateway(
+      ingestConfig({
+        HOST: '127.0.0.1',
+        PORT: '0',
+        DATABASE_URL: database.url,
+        NATS_URL: nats.url,
+        PARTITIONS: String(PARTITIONS),
+        ...settings,
+        ...more,
+      }),
+      silentLogger,
+      clock,
+    )
+  const added: Gateway[] = []
+  const gateway = await start({}).catch(async (error: unknown) => {
     await stopServers()
     throw error
   })
@@ -76,14 +88,20 @@ export async function startGatewayRig(settings: Record<string, string> = {}): Pr
     platform,
     url,
     sql,
+    addGateway: async (more = {}, clock) => {
+      const another = await start({ ...more, PORT: '0' }, clock)
+      added.push(another)
+      return { url: `http://127.0.0.1:${another.port}`, stop: () => another.stop() }
+    },
     closeDatabase: () => closeDatabase(new URL(database.url)),
     addMeter: (environment, reference) => addMeter(sql, platform.id, environment, reference),
     post: (path, body, headers = {}) =>
       post(url + path, body, { 'X-API-KEY': platform.environments.LIVE.api_key, ...headers }),
+    postTo: post,
     raw: text => sendRaw(gateway.port, text),
     logged: () => readLog(nats.url),
     stop: async () => {
-      await gateway.stop()
+      for (const each of [gateway, ...added]) await each.stop()
       await stopServers()
     },
   }

@@ -1,11 +1,11 @@
 // The platform itself: what its invoices look like and what its catalog falls back to, in TEST and LIVE apart.
 import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
-import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
+import { defineResource, field, type Resource, readOnly } from '../../resource/define-resource.ts'
 import { Currency, Description, IdText, Reference, TaxCategory, TimeZone } from '../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
-import { InvoiceSettings, RoundingSettings } from './schema.ts'
+import { IngestSettings, InvoiceSettings, RoundingSettings } from './schema.ts'
 import { type Platform, platforms } from './table.ts'
 
 export const platformResource = defineResource<Platform>({
@@ -24,6 +24,7 @@ export const platformResource = defineResource<Platform>({
     default_product_tax_category: field(TaxCategory),
     default_pricing_currency: field(Currency),
     invoice_settings: field(InvoiceSettings),
+    ingest_settings: field(IngestSettings),
     rounding_settings: field(RoundingSettings),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
@@ -35,6 +36,7 @@ export const platformResource = defineResource<Platform>({
     timezone: 'UTC',
     default_product_tax_category: 'STANDARD',
     invoice_settings: {},
+    ingest_settings: {},
     rounding_settings: [],
   }),
   check: (_uow, row) => {
@@ -55,5 +57,26 @@ export const platformResource = defineResource<Platform>({
   fixture: {
     create: () => Promise.reject(new Error('a platform is not created by a call')),
     update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
+  },
+})
+
+/** What the operator lets a platform set for itself: INGEST_RATE_MAX and INGEST_BATCH_MAX. */
+export type IngestCeilings = { readonly eventsPerSecond: number; readonly batchLimit: number }
+
+/** The platform resource of an installation that lets its platforms go so far and no further. Gateways hold them to it too. */
+export const platformResourceUpTo = (most: IngestCeilings): Resource => ({
+  ...platformResource,
+  check: async (uow, row, previous) => {
+    await platformResource.check?.(uow, row, previous)
+    const refuseAbove = (name: keyof IngestSettings, ceiling: number): void => {
+      const value = row['ingest_settings'][name]
+      // What was allowed when it was set does not stand in the way of other changes.
+      if ((value ?? 0) <= ceiling || value === previous?.['ingest_settings'][name]) return
+      throw new AppError('INVALID_FIELD', `This installation allows at most ${ceiling}; its operator can allow more.`, {
+        field: `ingest_settings.${name}`,
+      })
+    }
+    refuseAbove('events_per_second', most.eventsPerSecond)
+    refuseAbove('batch_limit', most.batchLimit)
   },
 })

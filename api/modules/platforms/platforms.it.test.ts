@@ -8,7 +8,7 @@ let api: ApiHarness
 let a: TestTenant
 let url: string
 beforeAll(async () => {
-  api = await startApi()
+  api = await startApi({ ingestCeilings: { eventsPerSecond: 20_000, batchLimit: 500 } })
   a = api.tenants.aLive
   url = `/v1/platforms/${a.tenant.platformId}`
 })
@@ -28,6 +28,7 @@ describe('the platform', () => {
       timezone: 'UTC',
       default_product_tax_category: 'STANDARD',
       invoice_settings: {},
+      ingest_settings: {},
       rounding_settings: [],
     })
     expect(body).not.toHaveProperty('platform_id')
@@ -85,6 +86,20 @@ describe('the platform', () => {
     })
   })
 
+  test('sets its own ingest limits, in each environment apart, and goes back to the defaults', async () => {
+    const set = await a.call('PATCH', url, { ingest_settings: { events_per_second: 20_000, batch_limit: 500 } })
+    expect(set.body['ingest_settings']).toEqual({ events_per_second: 20_000, batch_limit: 500 })
+    expect((await api.tenants.aTest.call('GET', url)).body['ingest_settings']).toEqual({})
+    const merged = await a.call('PATCH', url, { ingest_settings: { batch_limit: null } })
+    expect(merged.body['ingest_settings']).toEqual({ events_per_second: 20_000 })
+    // Set when the installation allowed more: it stands, until it is changed.
+    await api.sql(`update platforms set ingest_settings = '{"events_per_second": 30000}' where environment = 'LIVE'`)
+    expect((await a.call('PATCH', url, { timezone: 'UTC', description: 'x' })).status).toBe(200)
+    const cleared = await a.call('PATCH', url, { ingest_settings: null })
+    expect(cleared.body['ingest_settings']).toEqual({})
+  })
+
+  const ingest = (settings: object) => ({ ingest_settings: settings })
   const number = (configuration: object) => ({ invoice_settings: { invoice_number_configuration: configuration } })
   const grace = (configuration: object) => ({ invoice_settings: { invoice_grace_period: configuration } })
   test.each([
@@ -151,6 +166,21 @@ describe('the platform', () => {
       'INVALID_FIELD',
       'invoice_settings.invoice_grace_period.configuration',
     ],
+    ['no events at all', ingest({ events_per_second: 0 }), 'INVALID_FIELD', 'ingest_settings.events_per_second'],
+    [
+      'a rate with a fraction',
+      ingest({ events_per_second: 1.5 }),
+      'INVALID_FIELD',
+      'ingest_settings.events_per_second',
+    ],
+    [
+      'a rate above what is allowed',
+      ingest({ events_per_second: 20_001 }),
+      'INVALID_FIELD',
+      'ingest_settings.events_per_second',
+    ],
+    ['a batch above what is allowed', ingest({ batch_limit: 501 }), 'INVALID_FIELD', 'ingest_settings.batch_limit'],
+    ['another ingest setting', ingest({ burst: 1 }), 'INVALID_FIELD', 'ingest_settings.burst'],
     [
       'a grace of weeks',
       grace({ configuration: { value: 1, type: 'WEEK' } }),

@@ -37,6 +37,15 @@ export const InvoiceSettings = Shape({
   add_zero_meter_value_invoice_lines: Optional(Nullable(Type.Boolean())),
 })
 
+const EVENTS_PER_SECOND_MAX = 100_000_000
+const BATCH_LIMIT_MAX = 10_000
+
+/** What the gateways take from this platform in this environment; the installation's defaults for what is not set. */
+export const IngestSettings = Shape({
+  events_per_second: Optional(Nullable(Type.Integer({ minimum: 1, maximum: EVENTS_PER_SECOND_MAX }))),
+  batch_limit: Optional(Nullable(Type.Integer({ minimum: 1, maximum: BATCH_LIMIT_MAX }))),
+})
+
 /** Cost predictions have no rounding of their own yet, so only the target INVOICE is taken. */
 export const RoundingSettings = Type.Array(
   Shape({ rounding_target: OneOf('INVOICE'), rounding_mode: OneOf('DEFAULT', 'UNROUNDED') }),
@@ -44,4 +53,5 @@ export const RoundingSettings = Type.Array(
 )
 
 export type InvoiceSettings = Static<typeof InvoiceSettings>
+export type IngestSettings = Static<typeof IngestSettings>
 export type RoundingSettings = Static<typeof RoundingSettings>

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
-import type { InvoiceSettings, RoundingSettings } from './schema.ts'
+import type { IngestSettings, InvoiceSettings, RoundingSettings } from './schema.ts'
 
 export const platforms = pgTable('platforms', {
   ...tenantColumns(),
@@ -15,6 +15,7 @@ export const platforms = pgTable('platforms', {
   default_product_tax_category: text().$type<'STANDARD' | 'NO_TAX' | 'EXEMPT'>().notNull(),
   default_pricing_currency: text(),
   invoice_settings: wireJson<InvoiceSettings>().notNull(),
+  ingest_settings: wireJson<IngestSettings>().notNull(),
   rounding_settings: wireJson<RoundingSettings>().notNull(),
 })
 

@@ -1,13 +1,28 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRateLimits } from './limit.ts'
+import { createRateLimits } from './rate-limits.ts'
+import { createShareBook } from './share-book.ts'
 
 const live = { platformId: 'plat_1', environment: 'LIVE' } as const
 const at = (ratePerSecond: number) => {
   const time = { nowMs: 0 }
-  const limits = createRateLimits({ ratePerSecond: { LIVE: ratePerSecond, TEST: 1 }, nowMs: () => time.nowMs })
+  const nowMs = () => time.nowMs
+  const own = { LIVE: ratePerSecond, TEST: 1, version: 0 }
+  const limits = createRateLimits({
+    limits: {
+      of: ({ environment }) => ({ eventsPerSecond: own[environment], batchMax: 50 }),
+      version: () => own.version,
+    },
+    shares: createShareBook({ gateway: 'a', nowMs }),
+    nowMs,
+  })
   return {
     time,
+    limits,
+    change: (rate: number) => {
+      own.LIVE = rate
+      own.version += 1
+    },
     take: (events: number, tenant: Parameters<typeof limits.take>[0] = live) => limits.take(tenant, events),
   }
 }
@@ -63,4 +78,35 @@ test('Retry-After is true: the same request passes then, and over any time no mo
       },
     ),
   )
+})
+
+test('a limit that is changed acts on the next request, up and down', () => {
+  const { time, take, change } = at(100)
+  expect(take(100)).toBe(0)
+  change(1000)
+  time.nowMs += 100
+  expect(take(10)).toBe(0) // what was gathered at the old limit
+  time.nowMs += 100
+  expect(take(100)).toBe(0)
+  time.nowMs += 10_000
+  change(20)
+  expect(take(20)).toBe(0)
+  expect(take(1)).toBe(1)
+})
+
+test('what is asked for is measured with what was refused, fades, and is forgotten with the bucket', () => {
+  const { time, limits, take } = at(100)
+  take(80)
+  take(80)
+  time.nowMs += 200
+  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 800]]))
+  time.nowMs += 200
+  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 400]]))
+  for (let turn = 0; turn < 15; turn += 1) {
+    time.nowMs += 200
+    limits.measure()
+  }
+  expect(limits.measure().size).toBe(0)
+  expect(take(100)).toBe(0)
+  expect(take(1)).toBe(1)
 })

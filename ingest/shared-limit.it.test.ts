@@ -1,0 +1,133 @@
+// The rate limit and the batch limit over real gateways: what the platform sets acts at once, and several gateways share it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type GatewayRig, type Reply, startGatewayRig } from './testing/gateway-rig.ts'
+
+const LIST = '/v1/events/ingest-list'
+const event = (reference: string) => ({
+  reference,
+  customer_reference: 'acme',
+  meter_reference: 'requests',
+  timestamp: '2026-01-31T10:00:00Z',
+  meter_values: [{ reference: 'requests_tokens', number: '1' }],
+})
+let names = 0
+const batch = (size: number) =>
+  Array.from({ length: size }, () => {
+    names += 1
+    return event(`e-${names}`)
+  })
+
+let rig: GatewayRig
+beforeEach(async () => {
+  rig = await startGatewayRig({ INGEST_RATE_LIVE: '60', INGEST_RATE_TEST: '10', INGEST_RATE_MAX: '5000' })
+  await rig.addMeter('LIVE', 'requests')
+  await rig.addMeter('TEST', 'requests')
+})
+afterEach(() => rig.stop())
+
+const set = (environment: 'LIVE' | 'TEST', settings: object): Promise<void> =>
+  rig.sql('update platforms set ingest_settings = $1 where platform_id = $2 and environment = $3', [
+    settings,
+    rig.platform.id,
+    environment,
+  ])
+const send = (size: number, options: { url?: string; environment?: 'LIVE' | 'TEST' } = {}): Promise<Reply> =>
+  rig.postTo((options.url ?? rig.url) + LIST, batch(size), {
+    'X-API-KEY': rig.platform.environments[options.environment ?? 'LIVE'].api_key,
+  })
+
+/** Sends batches to a gateway for a while, one after the other; resolves with the events that were taken. */
+async function flood(url: string, size: number, forMs: number): Promise<number> {
+  const until = performance.now() + forMs
+  let taken = 0
+  while (performance.now() < until) {
+    const { status } = await send(size, { url })
+    if (status === 201) taken += size
+    else if (status === 429) await sleep(5)
+    else throw new Error(`answered ${status}`)
+  }
+  return taken
+}
+
+describe('what a platform sets', () => {
+  test('its own rate and batch limit act within a second, and the defaults again when it clears them', async () => {
+    expect((await send(51)).status).toBe(400)
+    expect((await send(50)).status).toBe(201)
+    expect((await send(50)).status).toBe(429)
+    await set('LIVE', { events_per_second: 4_000, batch_limit: 200 })
+    await sleep(1_000)
+    for (let turn = 0; turn < 8; turn += 1) expect((await send(200)).status).toBe(201)
+    expect(await send(201)).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } })
+    await set('LIVE', {})
+    await sleep(1_000)
+    expect((await send(51)).status).toBe(400)
+    expect((await send(50)).status).toBe(201)
+    expect((await send(50)).status).toBe(429)
+  })
+
+  test('TEST and LIVE have limits of their own', async () => {
+    await set('TEST', { batch_limit: 7 })
+    await sleep(1_000)
+    expect((await send(8, { environment: 'TEST' })).body['message']).toContain('8 events were sent')
+    expect((await send(8)).status).toBe(201)
+    expect((await send(7, { environment: 'TEST' })).status).toBe(201)
+    expect((await send(7, { environment: 'TEST' })).status).toBe(429)
+    expect((await send(50)).status).toBe(201)
+  })
+
+  test('not more than the operator allows', async () => {
+    await set('LIVE', { events_per_second: 1_000_000, batch_limit: 5_000 })
+    await sleep(1_000)
+    expect((await send(1_001)).status).toBe(400)
+    const startedAt = performance.now()
+    const replies = await Promise.all(Array.from({ length: 20 }, () => send(1_000)))
+    const seconds = (performance.now() - startedAt) / 1_000
+    const taken = replies.filter(({ status }) => status === 201).length * 1_000
+    expect(taken).toBeGreaterThanOrEqual(5_000)
+    expect(taken).toBeLessThanOrEqual(5_000 * (1 + seconds))
+  })
+
+  test('acts within two seconds when PostgreSQL loses the notice', async () => {
+    await rig.sql('alter table platforms disable trigger platforms_changed')
+    await set('LIVE', { batch_limit: 60 })
+    await sleep(2_000)
+    expect((await send(60)).status).toBe(201)
+  })
+})
+
+describe('several gateways', () => {
+  const RATE = 1_000
+  const SECONDS = 3
+
+  test.each([2, 3])('%i of them take together what one would: the limit, and one second more at once', async count => {
+    await set('LIVE', { events_per_second: RATE })
+    const urls = [rig.url]
+    while (urls.length < count) urls.push((await rig.addGateway()).url)
+    await sleep(1_000)
+    const startedAt = performance.now()
+    const taken = await Promise.all(urls.map(url => flood(url, 20, SECONDS * 1_000)))
+    const seconds = (performance.now() - startedAt) / 1_000
+    const all = taken.reduce((sum, each) => sum + each, 0)
+    expect(all).toBeLessThanOrEqual(RATE * (seconds + 1) + count * 20)
+    expect(all).toBeGreaterThan(RATE * SECONDS * 0.8)
+    for (const each of taken) expect(each).toBeGreaterThan(all / count / 2)
+  })
+
+  test('the limit follows the senders: all of it at one gateway, and all of it again when the other is gone', async () => {
+    await set('LIVE', { events_per_second: RATE })
+    const other = await rig.addGateway()
+    await sleep(1_000)
+    await flood(other.url, 20, 1_500)
+    const alone = await flood(other.url, 20, 2_000)
+    expect(alone).toBeGreaterThan(RATE * 2 * 0.8)
+    expect(alone).toBeLessThanOrEqual(RATE * 3 + 40)
+    const text = await (await fetch(`${rig.url}/metrics`)).text()
+    expect(text).toMatch(/^millrace_ingest_gateways 2$/m)
+    await other.stop()
+    await sleep(500)
+    expect(await (await fetch(`${rig.url}/metrics`)).text()).toMatch(/^millrace_ingest_gateways 1$/m)
+    const rest = await flood(rig.url, 20, 2_000)
+    expect(rest).toBeGreaterThan(RATE * 2 * 0.8)
+  })
+})
