@@ -1,6 +1,6 @@
 // All live API keys in memory, by hash: a request is authenticated without a look-up, and while PostgreSQL is down.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, listen } from '../database/database.ts'
+import { asSystem, type Database, listen, type SystemTransaction } from '../database/database.ts'
 import { AppError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../tenant.ts'
@@ -27,12 +27,15 @@ export type LiveKeys = {
   close(): Promise<void>
 }
 
-/** Below the 5 s within which a revoked key must stop working, with room for the query. The notification is much quicker. */
-const POLL_MS = 4_000
+/**
+ * A revoked key must stop working within 5 s, also when no notification comes and its row is simply gone: that is seen by
+ * the second poll at the latest. The notification is much quicker.
+ */
+const POLL_MS = 2_000
+/** Counting goes through every live key, so that not every load does it. */
+const COUNT_EVERY_MS = POLL_MS - 100
 /** Unknown keys with a right checksum cost at most ten queries a second, however many come. */
 const GAP_MS = 100
-/** A row may be committed this long after its updated_at was taken and is still seen. */
-const OVERLAP_SECONDS = 60
 const KEY_CHARACTERS_MAX = 100
 
 type Row = {
@@ -42,22 +45,40 @@ type Row = {
   sha256: string
   role_type: ApiKeyRole
   revoked: boolean
-  changed_at: string
 }
+
+/** `upTo`: every transaction below it was over when this was read, so a later reader needs only what others changed. */
+type Changes = { readonly rows: readonly Row[]; readonly upTo: string; readonly live: number | null }
 
 /** Keeps every live key in memory and follows changes. The database's role must be one that may look across tenants. */
 export function createLiveKeys(options: { database: Database; logger: Logger }): LiveKeys {
   const { database, logger } = options
   const identities = new Map<string, ApiKeyIdentity>()
   let seenUpTo: string | null = null
+  let countedAt = Number.NEGATIVE_INFINITY
 
-  const load = async (): Promise<void> => {
-    const rows = await readKeys(database, seenUpTo)
+  const take = ({ rows, upTo }: Changes): void => {
     for (const row of rows) {
       if (row.revoked) identities.delete(row.sha256)
       else identities.set(row.sha256, toIdentity(row))
-      if (seenUpTo === null || row.changed_at > seenUpTo) seenUpTo = row.changed_at
     }
+    seenUpTo = upTo
+  }
+  const loadAll = async (): Promise<void> => {
+    const all = await readKeys(database, null, false)
+    const live = new Set(all.rows.map(row => row.sha256))
+    for (const sha256 of identities.keys()) if (!live.has(sha256)) identities.delete(sha256)
+    take(all)
+  }
+  const load = async (): Promise<void> => {
+    if (seenUpTo === null) return await loadAll()
+    const isCountDue = performance.now() - countedAt >= COUNT_EVERY_MS
+    const changes = await readKeys(database, seenUpTo, isCountDue)
+    take(changes)
+    if (changes.live === null) return
+    // A row that is deleted leaves no change behind, but one key fewer than we have.
+    if (identities.size !== changes.live) await loadAll()
+    countedAt = performance.now()
   }
   const refresher = createRefresher({ name: 'the API keys', load, pollMs: POLL_MS, gapMs: GAP_MS, logger })
   const listener = listen(database, 'millrace_changes', {
@@ -107,17 +128,29 @@ const toIdentity = (row: Row): ApiKeyIdentity => ({
   roleType: row.role_type,
 })
 
-async function readKeys(database: Database, since: string | null): Promise<Row[]> {
-  const which =
+/**
+ * The keys changed by a transaction that may not have been over at `since`; every live key when that is null. `live` is how
+ * many there are: null when they were not counted, -1 when transactions are counted anew, as in a database restored elsewhere,
+ * so that what is known of them says nothing.
+ */
+async function readKeys(database: Database, since: string | null, count: boolean): Promise<Changes> {
+  const isWanted =
     since === null
       ? sql`revoked_at is null`
-      : sql`greatest(updated_at, revoked_at) >= ${since}::timestamptz - make_interval(secs => ${OVERLAP_SECONDS})`
-  const result = await asSystem(database, 'load-api-keys', tx =>
-    tx.execute<Row>(
-      sql`select platform_id, environment, id, sha256, role_type, revoked_at is not null as revoked,
-            to_char(greatest(updated_at, revoked_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
-          from api_keys where ${which}`,
-    ),
-  )
-  return result.rows
+      : sql`changed_xid >= ${since}::xid8 and changed_xid < pg_snapshot_xmax(pg_current_snapshot())`
+  const live = count ? sql`(select count(*)::int from api_keys where revoked_at is null)` : sql`null::int`
+  const read = async (tx: SystemTransaction): Promise<Changes> => {
+    const state = await tx.execute<{ up_to: string; live: number | null }>(
+      sql`select pg_snapshot_xmin(pg_current_snapshot())::text as up_to,
+            case when pg_snapshot_xmin(pg_current_snapshot()) < ${since}::xid8 then -1 else ${live} end as live`,
+    )
+    const { rows } = await tx.execute<Row>(
+      sql`select platform_id, environment, id, sha256, role_type, revoked_at is not null as revoked
+          from api_keys where ${isWanted}`,
+    )
+    const [{ up_to: upTo, live: counted } = { up_to: '0', live: null }] = state.rows
+    return { rows, upTo, live: counted }
+  }
+  // All of one moment, or a key made in between would look like one too many.
+  return await asSystem(database, 'load-api-keys', read, { accessMode: 'read only', isolationLevel: 'repeatable read' })
 }

@@ -168,9 +168,10 @@ export async function asSystem<T>(
   database: Database,
   _job: SystemJob,
   work: (tx: Transaction) => Promise<T>,
+  settings?: Parameters<NodePgDatabase['transaction']>[1],
 ): Promise<T> {
   if (database.role === 'millrace_app') throw new Error('the api role runs no system jobs')
-  return await transact(database, work)
+  return await transact(database, work, settings)
 }
 
 /** Listens to a notification channel on a connection of its own; calls `onMessage` and, after every (re)connect, `onConnect`. */
