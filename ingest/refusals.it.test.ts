@@ -197,40 +197,6 @@ describe('who may not', () => {
 })
 
 describe('what is wrong with the request itself', () => {
-  const raw = (headers: string, body = '{}') =>
-    rig.raw(
-      `POST ${SINGLE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-KEY: ${key()}\r\n${headers}\r\n${body}`,
-    )
-
-  test('two different Content-Length: 400 and the connection is closed', async () => {
-    const { text, closed } = await raw('Content-Length: 2\r\nContent-Length: 40\r\n')
-    expect(text).toMatch(/^HTTP\/1\.1 400 /)
-    expect(text).toContain('"code":"BAD_REQUEST"')
-    expect(text.match(/HTTP\/1\.1 /g)?.length).toBe(1)
-    expect(closed).toBe(true)
-  })
-  for (const length of ['+2', '-1', '2abc', '2, 2']) {
-    test(`Content-Length ${length}: no event is taken and the connection is closed`, async () => {
-      const { text, closed } = await raw(`Content-Length: ${length}\r\n`)
-      expect(text).not.toMatch(/^HTTP\/1\.1 2/)
-      expect(closed).toBe(true)
-    })
-  }
-  test('a key twice in the headers: 400', async () => {
-    const { text } = await raw(`X-API-KEY: ${key()}\r\nContent-Length: 2\r\n`)
-    expect(text).toMatch(/^HTTP\/1\.1 400 /)
-  })
-  test('a body announced too large: 413 and the connection is closed, without waiting for it', async () => {
-    const { text, closed } = await raw('Content-Length: 100000000\r\n', '')
-    expect(text).toMatch(/^HTTP\/1\.1 413 /)
-    expect(closed).toBe(true)
-  })
-  test('chunks without an end: 413 or closed at the limit', async () => {
-    const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
-    const { text, closed } = await raw('Transfer-Encoding: chunked\r\n', chunk.repeat(6))
-    expect(text === '' || text.startsWith('HTTP/1.1 413 ')).toBe(true)
-    expect(closed).toBe(true)
-  })
   test('a refusal before the body leaves the connection in step', async () => {
     const body = JSON.stringify(event())
     const request = (apiKey: string) =>

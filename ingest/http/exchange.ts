@@ -80,8 +80,19 @@ export class Exchange {
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json')
       res.writeHeader('X-REQUEST-ID', this.requestId)
       if (answer.retryAfterSeconds !== undefined) res.writeHeader('Retry-After', String(answer.retryAfterSeconds))
-      res.end(answer.body, answer.close === true || this.observer.closing())
+      if (answer.close === true || this.observer.closing()) res.end(answer.body, true)
+      else this.finish(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
     })
+  }
+
+  /**
+   * Gives the client as much as it takes and the rest when it takes more. Answers that are not read would otherwise gather
+   * without a bound; so only one does, and a client that sends on regardless is disconnected.
+   */
+  private finish(body: Uint8Array): void {
+    const { res } = this
+    const [, done] = res.tryEnd(body, body.byteLength)
+    if (!done) res.onWritable(sent => res.tryEnd(body.subarray(sent), body.byteLength)[1])
   }
 
   refuse(error: AppError, close = false): void {

@@ -11,6 +11,9 @@ export type UwsResponse = {
   writeStatus(status: string): UwsResponse
   writeHeader(name: string, value: string): UwsResponse
   end(body: string | Uint8Array, closeConnection?: boolean): UwsResponse
+  /** Sends what the client takes now. `done`: all `totalBytes` are sent or accepted for it. */
+  tryEnd(part: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
+  onWritable(handler: (sentBytes: number) => boolean): UwsResponse
   cork(write: () => void): UwsResponse
   onAborted(handler: () => void): UwsResponse
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse

@@ -1,5 +1,6 @@
 // What the gateway wants to know of a request's headers, taken in one pass: getHeader would hide a header sent twice.
 import { AppError } from '../../shared/errors.ts'
+import { Framing } from './framing.ts'
 import type { UwsRequest } from './load-uws.ts'
 
 export type Head = {
@@ -12,15 +13,11 @@ export type Head = {
 
 const CONTENT_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
-/** A fault in the framing itself: what follows on the connection may be another request than we think. */
-export class FramingError extends AppError {}
-
 /** Reads the headers of a request with a JSON body. Throws FramingError or UNSUPPORTED_MEDIA_TYPE. */
 export function readHead(req: UwsRequest): Head {
   const apiKeys: string[] = []
   let hasAuthorization = false
-  let contentLength: string | null = null
-  let lengthsDiffer = false
+  const framing = new Framing()
   let contentType = ''
   let contentEncoding = ''
   req.forEach((name, value) => {
@@ -32,8 +29,8 @@ export function readHead(req: UwsRequest): Head {
         hasAuthorization = true
         break
       case 'content-length':
-        if (contentLength !== null && contentLength !== value) lengthsDiffer = true
-        contentLength = value
+      case 'transfer-encoding':
+        framing.take(name, value)
         break
       case 'content-type':
         contentType = value
@@ -43,7 +40,7 @@ export function readHead(req: UwsRequest): Head {
         break
     }
   })
-  if (lengthsDiffer) throw new FramingError('BAD_REQUEST', 'Content-Length is given twice, with different values.')
+  const contentLength = framing.contentLength()
   if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
   }
@@ -54,6 +51,6 @@ export function readHead(req: UwsRequest): Head {
     query: req.getQuery() ?? '',
     apiKeys,
     hasAuthorization,
-    contentLength: contentLength === null ? null : Number(contentLength),
+    contentLength,
   }
 }

@@ -2,8 +2,8 @@
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { Exchange, type ExchangeObserver } from './exchange.ts'
+import { checkFraming, FramingError } from './framing.ts'
 import type { Uws, UwsRequest } from './load-uws.ts'
-import { FramingError } from './read-head.ts'
 
 export type Handler = (exchange: Exchange, req: UwsRequest) => void | Promise<void>
 export type Routes = {
@@ -25,7 +25,10 @@ export function guard(exchange: Exchange, logger: Logger, run: () => void | Prom
   const fail = (error: unknown): void => {
     if (error instanceof AppError) {
       if (error.status >= 500) logger.warn({ err: error, requestId: exchange.requestId }, 'a request was refused')
-      exchange.refuse(error, error instanceof FramingError)
+      // Answered in a moment: bytes behind this request that look like another would be served before the connection closes,
+      // while uWebSockets closes at once when something follows a request that still waits for its answer.
+      if (error instanceof FramingError) setImmediate(() => exchange.refuse(error, true))
+      else exchange.refuse(error)
       return
     }
     logger.error({ err: error, requestId: exchange.requestId }, 'a request failed')
@@ -65,13 +68,22 @@ export async function startServer(options: {
     const exchange = new Exchange(res, observer)
     guard(exchange, logger, () => handler(exchange, req))
   }
-  for (const [path, handler] of Object.entries(routes.get)) app.get(path, serve(handler))
+  // Handlers of POST read the whole head themselves.
+  const checked =
+    (handler: Handler): Handler =>
+    (exchange, req) => {
+      checkFraming(req)
+      return handler(exchange, req)
+    }
+  for (const [path, handler] of Object.entries(routes.get)) app.get(path, serve(checked(handler)))
   for (const [path, handler] of Object.entries(routes.post)) app.post(path, serve(handler))
   app.any(
     '/*',
-    serve(() => {
-      throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path, or not for this method.')
-    }),
+    serve(
+      checked(() => {
+        throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path, or not for this method.')
+      }),
+    ),
   )
   const socket = await new Promise<object>((resolve, reject) => {
     app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening => {

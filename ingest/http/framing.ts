@@ -1,0 +1,42 @@
+// Where a request ends. uWebSockets is lenient where whoever is in front of us may read otherwise, and what one of the two
+// takes for a body the other takes for a request.
+import { AppError } from '../../shared/errors.ts'
+import type { UwsRequest } from './load-uws.ts'
+
+/** A fault in the framing itself: what follows on the connection may be another request than we think. */
+export class FramingError extends AppError {}
+
+/** What the headers say of the body's end. */
+export class Framing {
+  private length: string | null = null
+  private lengthFault = false
+  private isChunked = false
+  private codingFault = false
+
+  /** Takes a header, by its name in lower case. */
+  take(name: string, value: string): void {
+    if (name === 'content-length') {
+      if (value === '' || (this.length !== null && this.length !== value)) this.lengthFault = true
+      this.length = value
+    } else if (name === 'transfer-encoding') {
+      if (this.isChunked || value.toLowerCase() !== 'chunked') this.codingFault = true
+      this.isChunked = true
+    }
+  }
+
+  /** Bytes announced, or null when the body comes in chunks or not at all. Throws FramingError. */
+  contentLength(): number | null {
+    if (this.lengthFault) throw new FramingError('BAD_REQUEST', 'Give Content-Length once, as a number of bytes.')
+    if (this.codingFault) throw new FramingError('BAD_REQUEST', 'The only Transfer-Encoding is chunked, given once.')
+    return this.length === null ? null : Number(this.length)
+  }
+}
+
+/** Throws FramingError when the end of the request is in doubt. */
+export function checkFraming(req: UwsRequest): void {
+  const framing = new Framing()
+  req.forEach((name, value) => {
+    framing.take(name, value)
+  })
+  framing.contentLength()
+}
