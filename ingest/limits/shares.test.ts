@@ -1,8 +1,9 @@
 // The shared limit in simulated time: gateways that join and die, clocks apart, reports lost, late and out of order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { randomOf } from '../testing/random.ts'
+import { mostBeyond, type Network, simulate, type World } from '../testing/shares-simulation.ts'
 import { createShareBook, INTERVAL_MS, WINDOW } from './share-book.ts'
-import { mostBeyond, type Network, randomOf, simulate, type World } from './testing/simulation.ts'
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 })
 const LIMIT = 1_000

@@ -1,8 +1,9 @@
 // Gateways, their clocks and the network between them in simulated time: the real books and buckets, everything else drawn
 // from a seed.
-import { instantOf } from '../../../shared/time.ts'
-import { createRateLimits } from '../rate-limits.ts'
-import { createShareBook, INTERVAL_MS, type ShareReport } from '../share-book.ts'
+import { instantOf } from '../../shared/time.ts'
+import { createRateLimits } from '../limits/rate-limits.ts'
+import { createShareBook, INTERVAL_MS, type ShareReport } from '../limits/share-book.ts'
+import { randomOf } from './random.ts'
 
 export type Network = {
   /** Most milliseconds a report is under way; beyond INTERVAL_MS they overtake each other. */
@@ -23,17 +24,6 @@ type Task = { readonly at: number; readonly order: number; readonly run: () => v
 
 const TENANT = { platformId: 'plat_1', environment: 'LIVE' } as const
 const KEY = 'plat_1/LIVE'
-
-/** Numbers in [0, 1) from a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** A simulation from time zero. `passed` holds every request that passed, as time and events. */
 export function simulate(world: World, seed: number) {
