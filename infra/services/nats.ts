@@ -23,14 +23,20 @@ export function supportsSyncAlways(version: string): boolean {
 }
 
 /** The server's configuration. Loopback only, and with a password: other users of the machine may not publish events. */
-export const natsConfiguration = (dataDir: string, port: number, syncAlways: boolean, password: string): string => `
+export const natsConfiguration = (
+  dataDir: string,
+  port: number,
+  syncAlways: boolean,
+  password: string,
+  storeBytesMax?: number,
+): string => `
 host: 127.0.0.1
 port: ${port}
 server_name: millrace-embedded
 authorization { user: ${USER}, password: ${JSON.stringify(password)} }
 jetstream {
   store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}
-${syncAlways ? '  sync_interval: always\n' : ''}}
+${syncAlways ? '  sync_interval: always\n' : ''}${storeBytesMax === undefined ? '' : `  max_file_store: ${storeBytesMax}\n`}}
 `
 
 // The server greets with an INFO line once it takes clients, which is after its streams are recovered.
@@ -52,14 +58,22 @@ function greeting(port: number): Promise<string | null> {
 }
 
 /** Starts nats-server, finding or installing it first, and waits until it takes clients. */
-export async function startNats({ dataDir, port, log, signal }: ServiceOptions): Promise<NatsService> {
+export async function startNats({
+  dataDir,
+  port,
+  log,
+  signal,
+  storeBytesMax,
+}: ServiceOptions & {
+  /** What the streams may hold at most; without it, what the disk holds. */ storeBytesMax?: number
+}): Promise<NatsService> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const binary = await findNatsServer(log)
   const version = await natsVersion(binary)
   const syncAlways = supportsSyncAlways(version)
   const configFile = join(dataDir, 'nats.conf')
   const password = secretIn(join(dataDir, 'password'))
-  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways, password), { mode: 0o600 })
+  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways, password, storeBytesMax), { mode: 0o600 })
   const child = await startChild({
     name: 'NATS',
     command: binary,

@@ -46,8 +46,11 @@ export type AddedGateway = { readonly url: string; stop(): Promise<void> }
 
 export const PARTITIONS = 4
 
-export async function startGatewayRig(settings: Record<string, string> = {}): Promise<GatewayRig> {
-  const nats = await startTestNats()
+export async function startGatewayRig(
+  settings: Record<string, string> = {},
+  broker: Parameters<typeof startTestNats>[0] = {},
+): Promise<GatewayRig> {
+  const nats = await startTestNats(broker)
   const database = await createTestDatabase()
   const platform = await createPlatform(database.url, 'Test')
   const client = new pg.Client({ connectionString: database.url })

@@ -12,22 +12,29 @@ export type TestNats = {
   stop(): Promise<void>
   /** Ends the server as a crash would; its data stays. */
   kill(): Promise<void>
+  /** Holds it where it stands: connections stay open and nothing is answered, until `resume`. */
+  pause(): void
+  resume(): void
   /** Starts it again, on the same port and data, ending it first if it runs. */
   restart(): Promise<void>
 }
 
-export async function startTestNats(): Promise<TestNats> {
+/** `storeBytesMax`: a quota for its streams. */
+export async function startTestNats(options: { storeBytesMax?: number } = {}): Promise<TestNats> {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-nats-'))
   const port = await freePort()
-  const start = () => startNats({ dataDir, port, log: () => {} })
+  const start = () => startNats({ dataDir, port, log: () => {}, ...options })
   let service: NatsService = await start()
   return {
     url: service.url,
     stop: async () => {
+      process.kill(service.child.pid, 'SIGCONT')
       await service.stop()
       rmSync(dataDir, { recursive: true })
     },
     kill: () => service.child.kill(),
+    pause: () => void process.kill(service.child.pid, 'SIGSTOP'),
+    resume: () => void process.kill(service.child.pid, 'SIGCONT'),
     restart: async () => {
       await service.stop()
       service = await start()
