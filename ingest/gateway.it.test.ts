@@ -133,6 +133,18 @@ describe('accepted events', () => {
     expect(await until(async () => (await send()).status === 401, 5_000)).toBeLessThan(5_000)
   })
 
+  test('a meter that is changed is checked against as it is now, within a second', async () => {
+    await rig.addMeter('LIVE', 'changing')
+    const of = (meter: string, number: string) =>
+      event('changing', { meter_reference: meter, meter_values: [{ reference: 'changing_tokens', number }] })
+    expect((await rig.post(SINGLE, of('changing', '1'))).status).toBe(201)
+    await rig.sql(`update meters set reference = 'changed' where reference = 'changing'`)
+    await until(async () => (await rig.post(SINGLE, of('changing', '1'))).status === 400, 1_000)
+    expect((await rig.post(SINGLE, of('changed', '1'))).status).toBe(201)
+    await rig.sql(`update meter_values set reference = 'changed_tokens' where reference = 'changing_tokens'`)
+    await until(async () => (await rig.post(SINGLE, of('changed', '1'))).status === 400, 1_000)
+  })
+
   test('health and metrics', async () => {
     expect((await fetch(`${rig.url}/health/live`)).status).toBe(200)
     expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200)

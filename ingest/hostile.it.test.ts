@@ -5,8 +5,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayRig, startGatewayRig } from './testing/gateway-rig.ts'
+import { bitten, hostileBody } from './testing/hostile-bodies.ts'
+import { randomOf } from './testing/random.ts'
 
 const SINGLE = '/v1/events/ingest'
 const event = (reference: string) => ({
@@ -186,5 +189,40 @@ describe('A14, A15: who sends', () => {
     for (const headers of ['Authorization: Bearer x\r\n', 'X-API-KEY: other\r\n', `X-API-KEY: ${key()}\r\n`]) {
       expect(await withHeaders(headers)).toMatch(/^HTTP\/1\.1 400 /)
     }
+  })
+})
+
+describe('F24: over real sockets', () => {
+  test('three thousand hostile bodies are 201 or 4xx, and the gateway is well after', async () => {
+    const random = randomOf(20_260_131)
+    const pool = new Pool(rig.url, { connections: 16 })
+    const headers = { 'x-api-key': key(), 'content-type': 'application/json' }
+    const statuses = new Set<number>()
+    for (let sent = 0; sent < 3_000; sent += 100) {
+      const bodies = Array.from({ length: 100 }, () => hostileBody(random))
+      const answers = bodies.map(async each => {
+        const path = each.length % 2 === 0 ? SINGLE : '/v1/events/ingest-list'
+        const { statusCode, body: answer } = await pool.request({ method: 'POST', path, headers, body: each })
+        JSON.parse(await answer.text())
+        statuses.add(statusCode)
+      })
+      await Promise.all(answers)
+    }
+    await pool.close()
+    expect([...statuses].filter(status => status !== 201 && (status < 400 || status > 499))).toEqual([])
+    expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200)
+  })
+
+  test('whole requests with bytes bitten out of head and body: never a 5xx, and the gateway is well after', async () => {
+    const random = randomOf(7)
+    const request = Buffer.from(good())
+    const sockets = Array.from({ length: 300 }, () => {
+      const each = open()
+      each.socket.end(bitten(random, bitten(random, request)))
+      return each
+    })
+    await untilClosed(sockets, 2 * SILENCE_MS)
+    for (const { received } of sockets) expect(received()).not.toMatch(/HTTP\/1\.1 5/)
+    expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200)
   })
 })

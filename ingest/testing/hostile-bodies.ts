@@ -161,7 +161,7 @@ function wellFormed(random: () => number): string {
 }
 
 /** Changes `body` a few times: bytes flipped, cut out, repeated, or a piece put in. */
-function bitten(random: () => number, body: Buffer): Buffer {
+export function bitten(random: () => number, body: Buffer): Buffer {
   let bytes = body
   for (let times = 1 + below(random, 3); times > 0; times -= 1) {
     const at = below(random, bytes.length + 1)
