@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createTestClickHouse } from '../shared/testing/clickhouse.ts'
 import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
 import {
+  amendLineOf,
   createTestAggregator,
   deleteLineOf,
   eventLineOf,
@@ -72,6 +73,61 @@ describe('the aggregator', () => {
         ['DELETE_UNKNOWN'],
       ])
       await running.stop()
+    }))
+
+  test('an amendment replaces what the event measured, the last in the log for good, and the history says what it was', () =>
+    withAggregator(async aggregator => {
+      const running = await aggregator.start()
+      const properties = { model: 'small' }
+      await aggregator.publish([eventLineOf({ reference: 'a', properties }), eventLineOf({ reference: 'b' })])
+      const first = amendLineOf({ reference: 'a', quantity: '0.000000000001', properties: { model: 'large' } })
+      await aggregator.publish([first, amendLineOf({ reference: 'never-sent' })])
+      await aggregator.publish([amendLineOf({ reference: 'a', quantity: '-7.5' })])
+      const foreign = amendLineOf({ reference: 'b' })
+      await aggregator.publish([
+        { ...foreign, line: foreign.line.replace(TEST_PLATFORM, 'plat_0000000000000000000002') },
+      ])
+      // What is sent again stays a duplicate, of the first and not of what it became.
+      await aggregator.publish([eventLineOf({ reference: 'a', properties }), eventLineOf({ reference: 'b' })])
+      await aggregator.settle()
+      const events = `SELECT reference, toString(value_quantities[1]), properties, toUnixTimestamp64Milli(timestamp),
+        received_at = toDateTime64(${TEST_TIME_MS / 1000 + 1}, 3), content_hash != '' FROM usage_events FINAL ORDER BY reference`
+      const stored = [
+        ['a', '-7.5', { model: 'large' }, String(TEST_TIME_MS), 1, 1],
+        ['b', '1', {}, String(TEST_TIME_MS), 1, 1],
+      ]
+      expect(await aggregator.rows(events)).toEqual(stored)
+      expect(await aggregator.rows('SELECT content_differs FROM usage_duplicates FINAL')).toEqual([[0], [0]])
+      const history = `SELECT toString(value_quantities[1]), properties['model'], toString(previous_value_quantities[1]),
+        previous_properties['model'], applied, actor_id, reason FROM usage_amendments FINAL ORDER BY log_seq`
+      const kept = [
+        ['0.000000000001', 'large', '1', 'small', 1, 'apik_1', 'counted twice by the sender'],
+        ['-7.5', 'large', '0.000000000001', 'large', 1, 'apik_1', 'counted twice by the sender'],
+      ]
+      expect(await aggregator.rows(history)).toEqual(kept)
+      expect(await aggregator.rows('SELECT reason FROM usage_dead_letters FINAL ORDER BY reason')).toEqual([
+        ['AMEND_NOT_FOUND'],
+        ['AMEND_UNKNOWN'],
+      ])
+      // Deleted, it can no longer be changed; and reading the whole log again changes nothing.
+      await aggregator.publish([deleteLineOf({ reference: 'a' })])
+      await aggregator.publish([amendLineOf({ reference: 'a', quantity: '9' }), deleteLineOf({ reference: 'a' })])
+      await aggregator.settle()
+      await running.stop()
+      const late = ['9', 'large', '-7.5', 'large', 0, 'apik_1', 'counted twice by the sender']
+      for (const again of [false, true]) {
+        if (again) {
+          rmSync(aggregator.indexDirectory, { recursive: true })
+          await aggregator.client.command({ query: 'TRUNCATE TABLE usage_positions' })
+          const second = await aggregator.start()
+          await aggregator.settle()
+          await second.stop()
+        }
+        expect(await aggregator.rows(COUNTED)).toEqual([['b', '1']])
+        expect(await aggregator.rows(events)).toEqual(stored)
+        expect(await aggregator.rows(history)).toEqual([...kept, late])
+        expect(await aggregator.rows('SELECT count() FROM usage_duplicates FINAL')).toEqual([['2']])
+      }
     }))
 
   test('stores what no table could refuse: every month since 1970, extreme numbers, odd text', () =>

@@ -6,6 +6,7 @@ import type { Failpoints } from '../shared/failpoint.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { BucketMark, DeadLine, LogMessage, Outcome, PartitionBatch, Position } from './outcome.ts'
 import type { Deletion, UsageSink } from './sinks/usage-sink.ts'
+import { applyAmendments, bucketOfRow, type Control } from './steps/amend.ts'
 import { decodeLogMessage, type LogRecord, type PartitionOfLog } from './steps/decode.ts'
 import { decideFirstSeen } from './steps/first-seen.ts'
 import { deadLetterRow, duplicateRow, eventRow, marksOf, type Touch } from './steps/rows.ts'
@@ -17,7 +18,7 @@ export type PartitionMessages = PartitionOfLog & {
   /** The position before the first message. */
   readonly after: number
 }
-export type Counts = { kept: number; duplicate: number; deleted: number; dead: number }
+export type Counts = { kept: number; duplicate: number; deleted: number; amended: number; dead: number }
 export type StoredRound = { readonly marks: readonly BucketMark[]; readonly counts: Counts }
 
 export type StoreDeps = {
@@ -81,8 +82,10 @@ export async function storeRound(deps: StoreDeps, batches: readonly PartitionBat
   await failpoints('aggregator.before-insert')
   await sink.insertEvents(rows.events)
   await sink.insertDuplicates(rows.duplicates)
+  // Amendments first: a tombstone keeps what the event said when it was deleted.
+  const amended = await storeAmendments(sink, rows)
   const { touches, notFound } = await applyDeletions(sink, rows)
-  await sink.insertDeadLetters([...rows.deadLetters, ...notFound])
+  await sink.insertDeadLetters([...rows.deadLetters, ...amended.notFound, ...notFound])
   await failpoints('aggregator.after-insert')
   // After the rows they speak of: a roll-up that covers a mark has then read every row behind it.
   const marks = batches.flatMap(({ partition }) => marksOf(partition, touches.get(partition) ?? []))
@@ -91,7 +94,7 @@ export async function storeRound(deps: StoreDeps, batches: readonly PartitionBat
   await sink.insertPositions(batches.map(({ partition, position }) => ({ partition, ...position })))
   await failpoints('aggregator.after-positions')
   for (const { partition, position } of batches) await indexOf(deps.indexes, partition).commitPosition(position)
-  return { marks, counts: { ...rows.counts, dead: rows.counts.dead + notFound.length } }
+  return { marks, counts: { ...rows.counts, dead: rows.counts.dead + amended.notFound.length + notFound.length } }
 }
 
 type Rows = {
@@ -99,13 +102,23 @@ type Rows = {
   duplicates: string[]
   deadLetters: string[]
   deletions: (Deletion & { partition: number; dead: DeadLine })[]
+  /** Amendments and deletions in the order of their partition. */
+  controls: Control[]
   touches: Map<number, Touch[]>
   counts: Counts
 }
 
 function sortRows(batches: readonly PartitionBatch[]): Rows {
-  const counts = { kept: 0, duplicate: 0, deleted: 0, dead: 0 }
-  const rows: Rows = { events: [], duplicates: [], deadLetters: [], deletions: [], touches: new Map(), counts }
+  const counts = { kept: 0, duplicate: 0, deleted: 0, amended: 0, dead: 0 }
+  const rows: Rows = {
+    events: [],
+    duplicates: [],
+    deadLetters: [],
+    deletions: [],
+    controls: [],
+    touches: new Map(),
+    counts,
+  }
   for (const { partition, outcomes } of batches) {
     const touches = rows.touches.get(partition) ?? []
     rows.touches.set(partition, touches)
@@ -131,7 +144,12 @@ function sortOutcome(rows: Rows, touches: Touch[], partition: number, outcome: O
         ...outcome.record,
         dead: { ...outcome.record, kind: 'dead', reason: 'DELETE_NOT_FOUND' },
       })
+      rows.controls.push({ ...outcome.record, partition })
       rows.counts.deleted += 1
+      return
+    case 'amend':
+      rows.controls.push({ ...outcome.record, partition })
+      rows.counts.amended += 1
       return
     case 'dead':
       rows.deadLetters.push(deadLetterRow(partition, outcome.record))
@@ -140,6 +158,24 @@ function sortOutcome(rows: Rows, touches: Touch[], partition: number, outcome: O
     default:
       assertNever(outcome)
   }
+}
+
+async function storeAmendments(sink: UsageSink, rows: Rows): Promise<{ notFound: string[] }> {
+  const amendments = rows.controls.filter(control => control.kind === 'amend')
+  if (amendments.length === 0) return { notFound: [] }
+  const found = await sink.findEvents(amendments)
+  const { events, history } = applyAmendments(found, rows.controls)
+  await sink.insertAmendments(history)
+  await sink.insertEvents(events)
+  const notFound: string[] = []
+  for (const amendment of amendments) {
+    const { partition, seq, line, text } = amendment
+    const row = found.get(amendment.idHash)
+    // Also when it changes nothing now: the process that wrote its row may have ended before the mark.
+    if (row !== undefined) rows.touches.get(partition)?.push({ bucket: bucketOfRow(row), seq })
+    else notFound.push(deadLetterRow(partition, { kind: 'dead', seq, line, text, reason: 'AMEND_NOT_FOUND' }))
+  }
+  return { notFound }
 }
 
 async function applyDeletions(sink: UsageSink, rows: Rows): Promise<{ touches: Rows['touches']; notFound: string[] }> {

@@ -27,6 +27,24 @@ export type DeleteLine = Place & {
   readonly platformId: string
   readonly environment: Environment
 }
+/** What replaces the values of an event, and its properties when it has any. */
+export type AmendLine = Place & {
+  readonly kind: 'amend'
+  readonly text: string
+  readonly idHash: string
+  readonly platformId: string
+  readonly environment: Environment
+  /** As on the wire: seconds with three decimals. */
+  readonly receivedAt: string
+  readonly valueReferences: readonly string[]
+  readonly valueQuantities: readonly string[]
+  readonly valueCurrencies: readonly string[]
+  /** Null leaves the properties as they are. */
+  readonly properties: Readonly<Record<string, string>> | null
+  readonly actorId: string
+  readonly requestId: string
+  readonly reason: string
+}
 /** Something that cannot be acted on; stored with its reason, never dropped. */
 export type DeadLine = Place & { readonly kind: 'dead'; readonly text: string; readonly reason: DeadReason }
 export type DeadReason =
@@ -36,6 +54,8 @@ export type DeadReason =
   | 'WRONG_PARTITION'
   | 'DELETE_UNKNOWN'
   | 'DELETE_NOT_FOUND'
+  | 'AMEND_UNKNOWN'
+  | 'AMEND_NOT_FOUND'
   | 'LOG_GAP'
 
 /** The usage of one customer on one meter in one hour (UTC). `customerKey` is the reference or id the sender gave. */
@@ -61,6 +81,7 @@ export type Outcome =
       readonly first: Claim
     }
   | { readonly kind: 'delete'; readonly record: DeleteLine }
+  | { readonly kind: 'amend'; readonly record: AmendLine }
   | { readonly kind: 'dead'; readonly record: DeadLine }
 
 /** All that one batch of a partition's messages does; writing it twice is the same as writing it once. */

@@ -50,6 +50,8 @@ const okSink: UsageSink = {
   insertDuplicates: async () => undefined,
   insertDeadLetters: async () => undefined,
   deleteEvents: async () => new Map(),
+  findEvents: async () => new Map(),
+  insertAmendments: async () => undefined,
   insertMarks: async () => undefined,
   insertPositions: async () => undefined,
 }

@@ -5,10 +5,11 @@ import { encodeMessage, hashesOf, partitionOf } from '../shared/contracts/usage-
 import { prepareBatch, storeRound } from './consume.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import { planResume } from './index/resume.ts'
-import { type Bucket, bucketKey, type Claim, hourOf, type LogMessage, type Position } from './outcome.ts'
+import { type Bucket, bucketKey, type Claim, hourOf, type LogMessage, type Place, type Position } from './outcome.ts'
 import type { UsageSink } from './sinks/usage-sink.ts'
-import { TOMBSTONE_VERSION } from './steps/rows.ts'
-import { deleteLineOf, eventLineOf, TEST_TIME_MS, type TestEvent } from './testing.ts'
+import type { StoredRow } from './steps/amend.ts'
+import { tombstoneVersion } from './steps/rows.ts'
+import { amendLineOf, deleteLineOf, eventLineOf, TEST_TIME_MS, type TestEvent } from './testing.ts'
 
 const PARTITIONS = 2
 const SEEDS = 100
@@ -31,7 +32,7 @@ function randomFrom(seed: number): Random {
 
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)] as T
 
-/** A log in which references come again with other content, in other buckets, before and after deletions. */
+/** A log in which references come again with other content, in other buckets, before and after corrections and deletions. */
 function randomLog(random: Random): Map<number, LogMessage[]> {
   const log = new Map<number, LogMessage[]>(Array.from({ length: PARTITIONS }, (_, partition) => [partition, []]))
   for (let count = 0; count < 30; count += 1) {
@@ -55,45 +56,91 @@ function randomLine(random: Random): { partition: number; text: string } {
     customerKey: `c${random(2)}`,
     timestampMs: TEST_TIME_MS + random(3) * 3_600_000,
   }
-  const kind = random(10)
-  const { line, idHash } = kind === 0 ? deleteLineOf(event) : eventLineOf(event)
+  const kind = random(12)
+  const properties = random(2) === 0 ? null : { p: String(random(3)) }
+  const { line, idHash } =
+    kind === 0
+      ? deleteLineOf(event)
+      : kind > 8
+        ? amendLineOf({ reference: event.reference, quantity: String(10 + random(9)), properties })
+        : eventLineOf(event)
   const partition = partitionOf(idHash, PARTITIONS)
   return { partition, text: kind === 1 ? `broken ${random(3)}` : line }
 }
 
-type Tables = { events: Map<string, string>; duplicates: Set<string>; dead: Set<string>; marks: Map<string, number> }
+type Tables = {
+  events: Map<string, string>
+  duplicates: Set<string>
+  dead: Set<string>
+  marks: Map<string, number>
+  /** By place: what the event became, what it was, and whether it could still be changed. */
+  amendments: Map<string, string>
+}
+/** The values and properties of a line or row, as the history keeps them. */
+const measured = (fields: readonly unknown[]): string => JSON.stringify(fields.slice(9, 13))
+
+const noTables = (): Tables => ({
+  events: new Map(),
+  duplicates: new Set(),
+  dead: new Set(),
+  marks: new Map(),
+  amendments: new Map(),
+})
 
 /** What the tables must hold once the first `upTo` messages of a partition are stored. */
 function readPlainly(log: Map<number, LogMessage[]>, upTo: (partition: number) => number): Tables {
-  const tables: Tables = { events: new Map(), duplicates: new Set(), dead: new Set(), marks: new Map() }
+  const tables = noTables()
   for (const [partition, messages] of log) {
-    const first = new Map<string, { place: string; text: string }>()
+    const known: PlainEvents = new Map()
     for (const { seq, body } of messages.slice(0, upTo(partition))) {
       for (const [line, text] of body.split('\n').slice(1).entries()) {
         const place = `${partition}/${seq}/${line}`
-        const mark = (ofText: string) => tables.marks.set(`${partition}/${bucketKey(bucketOf(ofText))}`, seq)
-        if (text.startsWith('{')) {
-          const idHash: string = JSON.parse(text).delete
-          const known = first.get(idHash)
-          if (known) {
-            tables.events.set(idHash, `${known.place} ${known.text} deleted`)
-            mark(known.text)
-          } else tables.dead.add(place)
-        } else if (!text.startsWith('[')) {
-          tables.dead.add(place)
-        } else {
-          const { idHash } = hashesOf(text)
-          if (first.has(idHash)) tables.duplicates.add(place)
-          else {
-            first.set(idHash, { place, text })
-            tables.events.set(idHash, `${place} ${text}`)
-            mark(text)
-          }
-        }
+        const changed = readLinePlainly(tables, known, { place, text })
+        if (changed) tables.marks.set(`${partition}/${bucketKey(bucketOf(changed.text))}`, seq)
+        if (changed) tables.events.set(hashesOf(changed.text).idHash, eventText(changed))
       }
     }
   }
   return tables
+}
+
+type PlainEvent = { place: string; text: string; deleted: boolean }
+type PlainEvents = Map<string, PlainEvent>
+
+/** The event that the line makes or touches. */
+function readLinePlainly(tables: Tables, known: PlainEvents, of: { place: string; text: string }): PlainEvent | null {
+  const { place, text } = of
+  if (text.startsWith('[')) {
+    const { idHash } = hashesOf(text)
+    if (known.has(idHash)) {
+      tables.duplicates.add(place)
+      return null
+    }
+    const event = { place, text, deleted: false }
+    known.set(idHash, event)
+    return event
+  }
+  const control = text.startsWith('{') ? JSON.parse(text) : {}
+  const event = known.get(control.delete ?? control.amend)
+  if (event === undefined) tables.dead.add(place)
+  else if (control.delete) event.deleted = true
+  else amendPlainly(tables, event, { place, control })
+  return event ?? null
+}
+
+const eventText = ({ place, text, deleted }: PlainEvent): string => `${place} ${text}${deleted ? ' deleted' : ''}`
+
+function amendPlainly(
+  tables: Tables,
+  known: PlainEvent,
+  { place, control }: { place: string; control: Record<string, unknown> },
+): void {
+  const before: unknown[] = JSON.parse(known.text)
+  const { value_references, value_quantities, value_currencies, properties } = control
+  const after = [...before]
+  after.splice(9, 4, value_references, value_quantities, value_currencies, properties ?? before[12])
+  tables.amendments.set(place, `${measured(after)} ${measured(before)} ${known.deleted ? 0 : 1}`)
+  if (!known.deleted) known.text = JSON.stringify(after)
 }
 
 function bucketOf(text: string): Bucket {
@@ -109,6 +156,7 @@ function fakeClickHouse() {
   const duplicates = new Set<string>()
   const dead = new Set<string>()
   const marks = new Map<string, number>()
+  const amendments = new Map<string, string>()
   const positions = new Map<number, Position>()
   const put = (row: EventRow) => {
     const known = events.get(row.key)
@@ -129,11 +177,27 @@ function fakeClickHouse() {
     marks,
     positions,
     eventLine: (line: string) => put(eventRow(line)),
-    tombstone(idHash: string, seq: number): Bucket | undefined {
+    tombstone(idHash: string, place: Place): Bucket | undefined {
       const row = [...events.values()].find(each => hashesOf(each.text).idHash === idHash)
       if (row === undefined) return undefined
-      put({ ...row, version: TOMBSTONE_VERSION + BigInt(seq), deleted: true })
+      if (!row.deleted) put({ ...row, version: tombstoneVersion(place), deleted: true })
       return bucketOf(row.text)
+    },
+    find(idHash: string): StoredRow | undefined {
+      const row = [...events.values()].find(each => hashesOf(each.text).idHash === idHash)
+      if (row === undefined) return undefined
+      const [partition = 0, seq = 0, line = 0] = row.place.split('/').map(Number)
+      return { ...row, fields: JSON.parse(row.text), place: { partition, seq, line } }
+    },
+    amendment(text: string) {
+      const fields = JSON.parse(text)
+      const [partition, seq, line] = fields.slice(3)
+      const [after, before] = [fields.slice(10, 14), fields.slice(14, 18)].map(part => JSON.stringify(part))
+      const place = `${partition}/${seq}/${line}`
+      const written = `${after} ${before} ${fields[18]}`
+      // Written again it must say the same: nobody may read another history meanwhile.
+      expect(amendments.get(place) ?? written).toBe(written)
+      amendments.set(place, written)
     },
     placed(set: Set<string>, partition: number, seq: number, line: number) {
       set.add(`${partition}/${seq}/${line}`)
@@ -154,6 +218,7 @@ function fakeClickHouse() {
       duplicates,
       dead,
       marks,
+      amendments,
     }),
   }
 }
@@ -181,12 +246,21 @@ function crashingSink(store: FakeClickHouse, maybeCrash: () => void): UsageSink 
     insertPositions: positions => each(positions, ({ partition, ...position }) => store.position(partition, position)),
     async deleteEvents(deletions) {
       const found = new Map<string, Bucket>()
-      await each(deletions, ({ idHash, seq }) => {
-        const bucket = store.tombstone(idHash, seq)
+      await each(deletions, ({ idHash, seq, line }) => {
+        const bucket = store.tombstone(idHash, { seq, line })
         if (bucket) found.set(idHash, bucket)
       })
       return found
     },
+    async findEvents(names) {
+      const found = new Map<string, StoredRow>()
+      await each(names, ({ idHash }) => {
+        const row = store.find(idHash)
+        if (row) found.set(idHash, row)
+      })
+      return found
+    },
+    insertAmendments: lines => each(lines, store.amendment),
   }
 }
 
@@ -267,6 +341,7 @@ function expectStored(log: Map<number, LogMessage[]>, store: FakeClickHouse, par
   for (const idHash of due.events.keys()) expect(held.events.has(idHash)).toBe(true)
   for (const place of due.duplicates) expect(held.duplicates.has(place)).toBe(true)
   for (const place of due.dead) expect(held.dead.has(place)).toBe(true)
+  for (const place of due.amendments.keys()) expect(held.amendments.has(place)).toBe(true)
   for (const [bucket, at] of due.marks) expect(held.marks.get(bucket)).toBeGreaterThanOrEqual(at)
 }
 

@@ -7,7 +7,14 @@ import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jets
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { streamSubject } from '../shared/contracts/streams.ts'
-import { encodeDelete, encodeEvent, encodeMessage, eventHash, partitionOf } from '../shared/contracts/usage-event.ts'
+import {
+  encodeAmend,
+  encodeDelete,
+  encodeEvent,
+  encodeMessage,
+  eventHash,
+  partitionOf,
+} from '../shared/contracts/usage-event.ts'
 import { brokerAddress } from '../shared/log/address.ts'
 import { logEnds } from '../shared/log/streams.ts'
 import { silentLogger } from '../shared/logger.ts'
@@ -34,8 +41,11 @@ export type TestEvent = {
 export const TEST_TIME_MS = Date.UTC(2026, 0, 15, 10, 20, 30, 123)
 export const TEST_PLATFORM = 'plat_0000000000000000000001'
 
-export const hashOf = ({ reference, platformId = TEST_PLATFORM, environment = 'TEST' }: TestEvent): string =>
-  eventHash(platformId, environment, reference)
+export const hashOf = ({
+  reference,
+  platformId = TEST_PLATFORM,
+  environment = 'TEST',
+}: Pick<TestEvent, 'reference' | 'platformId' | 'environment'>): string => eventHash(platformId, environment, reference)
 
 /** The wire line of an event, and the hash of its reference. */
 export function eventLineOf(event: TestEvent): { line: string; idHash: string } {
@@ -63,6 +73,30 @@ export function deleteLineOf(event: TestEvent): { line: string; idHash: string }
   const { platformId = TEST_PLATFORM, environment = 'TEST' } = event
   const idHash = hashOf(event)
   return { idHash, line: encodeDelete({ idHash, platformId, environment, receivedAtMs: TEST_TIME_MS }) }
+}
+
+/** A correction of the event of a reference; the properties stay when none are given. */
+export function amendLineOf(
+  of: Pick<TestEvent, 'reference' | 'platformId' | 'environment' | 'valueReference' | 'quantity'> & {
+    properties?: Record<string, string> | null
+  },
+): { line: string; idHash: string } {
+  const { platformId = TEST_PLATFORM, environment = 'TEST' } = of
+  const idHash = hashOf(of)
+  const line = encodeAmend({
+    idHash,
+    platformId,
+    environment,
+    receivedAtMs: TEST_TIME_MS + 2_000,
+    valueReferences: [of.valueReference ?? 'tokens'],
+    valueQuantities: [of.quantity ?? '1'],
+    valueCurrencies: [''],
+    properties: of.properties ?? null,
+    actorId: 'apik_1',
+    requestId: 'reqr_1',
+    reason: 'counted twice by the sender',
+  })
+  return { idHash, line }
 }
 
 /** Message bodies by partition, cut as a gateway would: the lines of one call in order, one message a partition. */

@@ -1,16 +1,15 @@
 // Everything the aggregator writes to ClickHouse from the log. Each write is idempotent by key: the same rows written
 // again, cut otherwise, or by two workers, are the same rows.
+import { EVENT_FIELDS } from '../../shared/contracts/usage-event.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { type ClickHouseClient, insertLines, selectRows } from '../../shared/usage/clickhouse.ts'
-import type { Bucket, BucketMark, Position } from '../outcome.ts'
-import { markRow, TOMBSTONE_VERSION } from '../steps/rows.ts'
+import type { Bucket, BucketMark, Place, Position } from '../outcome.ts'
+import type { StoredRow } from '../steps/amend.ts'
+import { markRow, tombstoneVersion } from '../steps/rows.ts'
 
-export type Deletion = {
-  readonly idHash: string
-  readonly platformId: string
-  readonly environment: Environment
-  readonly seq: number
-}
+/** An event of a tenant, by the hash of its reference. */
+export type EventName = { readonly idHash: string; readonly platformId: string; readonly environment: Environment }
+export type Deletion = EventName & Place
 export type PartitionPosition = Position & { readonly partition: number }
 
 export type UsageSink = {
@@ -18,23 +17,40 @@ export type UsageSink = {
   insertEvents(lines: readonly string[]): Promise<void>
   insertDuplicates(lines: readonly string[]): Promise<void>
   insertDeadLetters(lines: readonly string[]): Promise<void>
-  /** Writes tombstones for events that are stored; resolves with the bucket of each id hash it found. */
+  /**
+   * Writes tombstones for events that are stored; resolves with the bucket of each id hash it found. The first deletion
+   * stays: what is deleted already keeps its tombstone.
+   */
   deleteEvents(deletions: readonly Deletion[]): Promise<Map<string, Bucket>>
+  /** The newest row of each of these events that is stored, by id hash. */
+  findEvents(names: readonly EventName[]): Promise<Map<string, StoredRow>>
+  /** Lines of usage_amendments, as applyAmendments makes them. */
+  insertAmendments(lines: readonly string[]): Promise<void>
   insertMarks(marks: readonly BucketMark[]): Promise<void>
   insertPositions(positions: readonly PartitionPosition[]): Promise<void>
 }
 
-/** Deletions in one statement: their hashes travel in the address of the request, which servers bound. */
-const DELETIONS_PER_STATEMENT = 100
+/** Events in one statement: their hashes travel in the address of the request, which servers bound. */
+const EVENTS_PER_STATEMENT = 100
 
-const WHERE_DELETED = `platform_id = {platform_id:String} AND environment = {environment:String}
+const WHERE_NAMED = `platform_id = {platform_id:String} AND environment = {environment:String}
   AND id_hash IN {id_hashes:Array(String)}`
+// Times as the wire has them, so that the row can be inserted again as it was read.
+const wireTimeSql = (column: string): string =>
+  `concat(leftPad(toString(intDiv(toUnixTimestamp64Milli(${column}), 1000)), 10, '0'), '.',
+    leftPad(toString(toUnixTimestamp64Milli(${column}) % 1000), 3, '0'))`
+const FIND_ROWS = `SELECT toString(id_hash), toString(content_hash), platform_id, environment, reference, customer_key,
+    meter_reference, ${wireTimeSql('timestamp')}, ${wireTimeSql('received_at')}, value_references,
+    arrayMap(quantity -> toString(quantity), value_quantities), value_currencies, properties, subscription,
+    log_partition, log_seq, log_line, version, deleted
+  FROM usage_events FINAL WHERE ${WHERE_NAMED}`
 const FIND_DELETED = `SELECT toString(id_hash), customer_key, meter_reference, toUnixTimestamp(toStartOfHour(timestamp))
-  FROM usage_events FINAL WHERE ${WHERE_DELETED}`
-// Copied inside ClickHouse, so the tombstone has the very key of the row it replaces.
+  FROM usage_events FINAL WHERE ${WHERE_NAMED}`
+// Copied inside ClickHouse, so the tombstone has the very key of the row it replaces. Chosen inside, where
+// `deleted` is the column and not the one that is written.
 const WRITE_TOMBSTONES = `INSERT INTO usage_events SELECT * REPLACE (
     {versions:Array(UInt64)}[indexOf({id_hashes:Array(String)}, toString(id_hash))] AS version, 1 AS deleted)
-  FROM usage_events FINAL WHERE ${WHERE_DELETED}`
+  FROM (SELECT * FROM usage_events FINAL WHERE ${WHERE_NAMED} AND deleted = 0)`
 
 /** The sink that writes to ClickHouse. Every method throws what the client throws; calling it again is always safe. */
 export function createUsageSink(client: ClickHouseClient): UsageSink {
@@ -49,30 +65,57 @@ export function createUsageSink(client: ClickHouseClient): UsageSink {
       for (const statement of statementsFor(deletions)) await writeTombstones(client, statement, found)
       return found
     },
+    async findEvents(names) {
+      const found = new Map<string, StoredRow>()
+      for (const statement of statementsFor(names)) {
+        const params = paramsOf(statement)
+        for (const row of await selectRows<FoundRow>(client, FIND_ROWS, params)) found.set(row[0], storedRowOf(row))
+      }
+      return found
+    },
+    insertAmendments: lines => insertLines(client, 'usage_amendments', lines),
   }
 }
 
 const positionRow = ({ partition, seq, timeMs, streamCreated }: PartitionPosition): string =>
   JSON.stringify([partition, seq, (timeMs / 1000).toFixed(3), streamCreated])
 
-/** Deletions of one tenant a statement, each id once with its last sequence. */
-function statementsFor(deletions: readonly Deletion[]): Deletion[][] {
-  const tenants = new Map<string, Map<string, Deletion>>()
-  for (const deletion of deletions) {
-    const tenant = `${deletion.platformId}/${deletion.environment}`
-    const byId = tenants.get(tenant) ?? new Map<string, Deletion>()
-    const known = byId.get(deletion.idHash)
-    if (known === undefined || known.seq < deletion.seq) byId.set(deletion.idHash, deletion)
+type FoundRow = [idHash: string, ...unknown[]]
+
+function storedRowOf(row: FoundRow): StoredRow {
+  const [partition, seq, line, version, deleted] = row.slice(EVENT_FIELDS.length)
+  return {
+    fields: row.slice(0, EVENT_FIELDS.length),
+    place: { partition: Number(partition), seq: Number(seq), line: Number(line) },
+    version: BigInt(String(version)),
+    deleted: deleted === 1,
+  }
+}
+
+/** Events of one tenant a statement, each once: what stands first of it in the log. */
+function statementsFor<Name extends EventName>(names: readonly Name[]): Name[][] {
+  const tenants = new Map<string, Map<string, Name>>()
+  for (const name of names) {
+    const tenant = `${name.platformId}/${name.environment}`
+    const byId = tenants.get(tenant) ?? new Map<string, Name>()
+    if (!byId.has(name.idHash)) byId.set(name.idHash, name)
     tenants.set(tenant, byId)
   }
-  const statements: Deletion[][] = []
+  const statements: Name[][] = []
   for (const byId of tenants.values()) {
     const list = [...byId.values()]
-    for (let at = 0; at < list.length; at += DELETIONS_PER_STATEMENT) {
-      statements.push(list.slice(at, at + DELETIONS_PER_STATEMENT))
+    for (let at = 0; at < list.length; at += EVENTS_PER_STATEMENT) {
+      statements.push(list.slice(at, at + EVENTS_PER_STATEMENT))
     }
   }
   return statements
+}
+
+function paramsOf(names: readonly EventName[]) {
+  const [first] = names
+  if (first === undefined) throw new Error('a statement names at least one event')
+  const id_hashes = names.map(({ idHash }) => idHash)
+  return { platform_id: first.platformId, environment: first.environment, id_hashes }
 }
 
 async function writeTombstones(
@@ -80,19 +123,12 @@ async function writeTombstones(
   deletions: readonly Deletion[],
   found: Map<string, Bucket>,
 ): Promise<void> {
-  const [first] = deletions
-  if (first === undefined) return
-  const { platformId, environment } = first
-  const params = {
-    platform_id: platformId,
-    environment,
-    id_hashes: deletions.map(({ idHash }) => idHash),
-    versions: deletions.map(({ seq }) => TOMBSTONE_VERSION + BigInt(seq)),
-  }
+  const params = { ...paramsOf(deletions), versions: deletions.map(tombstoneVersion) }
   const rows = await selectRows<[string, string, string, number]>(client, FIND_DELETED, params)
   if (rows.length === 0) return
   await client.command({ query: WRITE_TOMBSTONES, query_params: params })
   for (const [idHash, customerKey, meterReference, hour] of rows) {
+    const { platform_id: platformId, environment } = params
     found.set(idHash, { platformId, environment, customerKey, meterReference, hour })
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeEvent, encodeMessage, partitionOf } from '../../shared/contracts/usage-event.ts'
-import { deleteLineOf, eventLineOf, TEST_PLATFORM, TEST_TIME_MS } from '../testing.ts'
+import { amendLineOf, deleteLineOf, eventLineOf, TEST_PLATFORM, TEST_TIME_MS } from '../testing.ts'
 import { decodeLogMessage, UnknownFormatError } from './decode.ts'
 
 const ONE_PARTITION = { partition: 0, partitions: 1 }
@@ -44,6 +44,23 @@ describe('decoding a message of the log', () => {
     })
   })
 
+  test('reads amendments, with properties and without', () => {
+    const amendment = amendLineOf({ reference: 'a', quantity: '-0.5' })
+    const [record] = decode(encodeMessage([amendment.line]))
+    expect(record).toMatchObject({
+      kind: 'amend',
+      idHash: good.idHash,
+      valueReferences: ['tokens'],
+      valueQuantities: ['-0.5'],
+      valueCurrencies: [''],
+      properties: null,
+      actorId: 'apik_1',
+    })
+    const { line } = amendLineOf({ reference: 'a', properties: { p: 'q' } })
+    expect(decode(encodeMessage([line]))[0]).toMatchObject({ properties: { p: 'q' } })
+  })
+
+  const amended = amendLineOf({ reference: 'a', quantity: '1' }).line
   const faults: [string, string, string][] = [
     ['no JSON', 'oops', 'NOT_A_RECORD'],
     ['an empty line', '', 'NOT_A_RECORD'],
@@ -51,6 +68,11 @@ describe('decoding a message of the log', () => {
     ['too few fields', '["a"]', 'NOT_A_RECORD'],
     ['a space at the end, before which nothing can be appended', `${good.line} `, 'NOT_A_RECORD'],
     ['a deletion without a hash', '{"delete":"x"}', 'NOT_A_RECORD'],
+    ['an amendment without a hash', amended.replace(good.idHash, 'x'), 'NOT_A_RECORD'],
+    ['an amendment with an exponent', amended.replace('["1"]', '["1e9"]'), 'INVALID_FIELD'],
+    ['an amendment with a quantity missing', amended.replace('["1"]', '[]'), 'INVALID_FIELD'],
+    ['an amendment with properties as a list', amended.replace('null', '[]'), 'INVALID_FIELD'],
+    ['an amendment by nobody at all', amended.replace('"apik_1"', '1'), 'INVALID_FIELD'],
     ['an upper-case hash', withField(0, `"${good.idHash.toUpperCase().replaceAll(/[0-9]/g, 'A')}"`), 'INVALID_FIELD'],
     ['a short content hash', withField(1, '"abc"'), 'INVALID_FIELD'],
     ['no platform', withField(2, '""'), 'INVALID_FIELD'],

@@ -3,9 +3,17 @@
 import { EVENT_FIELDS, partitionOf, WIRE_VERSION } from '../../shared/contracts/usage-event.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
 import type { Environment } from '../../shared/tenant.ts'
-import { type DeadLine, type DeadReason, type DeleteLine, type EventLine, hourOf, type LogMessage } from '../outcome.ts'
+import {
+  type AmendLine,
+  type DeadLine,
+  type DeadReason,
+  type DeleteLine,
+  type EventLine,
+  hourOf,
+  type LogMessage,
+} from '../outcome.ts'
 
-export type LogRecord = EventLine | DeleteLine | DeadLine
+export type LogRecord = EventLine | DeleteLine | AmendLine | DeadLine
 /** Which partition is read, of how many. */
 export type PartitionOfLog = { readonly partition: number; readonly partitions: number }
 
@@ -37,7 +45,7 @@ function decodeLine(text: string, place: { seq: number; line: number }, log: Par
   const dead = (reason: DeadReason): DeadLine => ({ kind: 'dead', ...place, text, reason })
   const value = parseJson(text)
   if (typeof value !== 'object' || value === null) return dead('NOT_A_RECORD')
-  const record = Array.isArray(value) ? eventLine(value, text, place) : deleteLine(value, text, place)
+  const record = Array.isArray(value) ? eventLine(value, text, place) : controlLine(value, text, place)
   if (typeof record === 'string') return dead(record)
   return partitionOf(record.idHash, log.partitions) === log.partition ? record : dead('WRONG_PARTITION')
 }
@@ -67,10 +75,40 @@ function eventLine(fields: unknown[], text: string, place: { seq: number; line: 
   return { kind: 'event', ...place, text, idHash, contentHash, bucket }
 }
 
+const controlLine = (value: object, text: string, place: { seq: number; line: number }) =>
+  'amend' in value ? amendLine(value, text, place) : deleteLine(value, text, place)
+
 function deleteLine(value: object, text: string, place: { seq: number; line: number }): DeleteLine | DeadReason {
   const { delete: idHash, platform_id, environment } = value as Record<string, unknown>
   if (!matches(ID_HASH, idHash) || !isText(platform_id) || !isEnvironment(environment)) return 'NOT_A_RECORD'
   return { kind: 'delete', ...place, text, idHash, platformId: platform_id, environment }
+}
+
+function amendLine(value: object, text: string, place: { seq: number; line: number }): AmendLine | DeadReason {
+  const { amend: idHash, platform_id, environment, received_at, properties, ...rest } = value as Record<string, unknown>
+  if (!matches(ID_HASH, idHash) || !isText(platform_id) || !isEnvironment(environment)) return 'NOT_A_RECORD'
+  const { value_references, value_quantities, value_currencies, actor_id, request_id, reason } = rest
+  if (!isWireTime(received_at) || (properties !== null && !isTextMap(properties))) return 'INVALID_FIELD'
+  if (!isTexts(value_references) || !isTexts(value_quantities) || !isTexts(value_currencies)) return 'INVALID_FIELD'
+  if (!areValues(value_references, value_quantities, value_currencies)) return 'INVALID_FIELD'
+  if (typeof actor_id !== 'string' || typeof request_id !== 'string' || typeof reason !== 'string')
+    return 'INVALID_FIELD'
+  return {
+    kind: 'amend',
+    ...place,
+    text,
+    idHash,
+    platformId: platform_id,
+    environment,
+    receivedAt: received_at,
+    valueReferences: value_references,
+    valueQuantities: value_quantities,
+    valueCurrencies: value_currencies,
+    properties,
+    actorId: actor_id,
+    requestId: request_id,
+    reason,
+  }
 }
 
 const matches = (pattern: RegExp, value: unknown): value is string => typeof value === 'string' && pattern.test(value)
@@ -88,5 +126,5 @@ const areValues = (references: unknown, quantities: unknown, currencies: unknown
   currencies.length === references.length &&
   quantities.every(isPlainDecimal)
 
-const isTextMap = (value: unknown): boolean =>
+const isTextMap = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && isTexts(Object.values(value))

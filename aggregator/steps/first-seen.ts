@@ -1,7 +1,7 @@
 // Records -> outcomes: who decides that an event is a repeat. Pure. An event counts iff it stands at the place that the
 // index records for its reference, so reading the same messages again, however they are cut, decides the same.
 import { assertNever } from '../../shared/errors.ts'
-import type { Claim, Outcome, Place } from '../outcome.ts'
+import type { AmendLine, Claim, DeadLine, DeadReason, DeleteLine, Outcome, Place } from '../outcome.ts'
 import type { LogRecord } from './decode.ts'
 
 export type FindClaim = (idHash: string) => Claim | undefined
@@ -25,7 +25,12 @@ export function decideFirstSeen(
         // the index already knows events that stand after the deletion.
         return isBefore(claimOf(record.idHash), record)
           ? { kind: 'delete', record }
-          : { kind: 'dead', record: { ...record, kind: 'dead', reason: 'DELETE_UNKNOWN' } }
+          : { kind: 'dead', record: deadOf(record, 'DELETE_UNKNOWN') }
+      case 'amend':
+        // As a deletion: what stands before the event changes nothing.
+        return isBefore(claimOf(record.idHash), record)
+          ? { kind: 'amend', record }
+          : { kind: 'dead', record: deadOf(record, 'AMEND_UNKNOWN') }
       case 'event': {
         const first = claimOf(record.idHash)
         if (first === undefined) {
@@ -45,6 +50,14 @@ export function decideFirstSeen(
     return claimed.get(idHash) ?? find(idHash)
   }
 }
+
+const deadOf = ({ seq, line, text }: DeleteLine | AmendLine, reason: DeadReason): DeadLine => ({
+  kind: 'dead',
+  seq,
+  line,
+  text,
+  reason,
+})
 
 const isBefore = (claim: Claim | undefined, place: Place): boolean =>
   claim !== undefined && (claim.seq < place.seq || (claim.seq === place.seq && claim.line < place.line))

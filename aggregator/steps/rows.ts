@@ -1,8 +1,24 @@
 // Outcomes -> lines of JSONCompactEachRow in the column order of the tables. Pure: the same batch gives the same bytes.
-import { type Bucket, type BucketMark, bucketKey, type DeadLine, type EventLine, type Outcome } from '../outcome.ts'
+import {
+  type Bucket,
+  type BucketMark,
+  bucketKey,
+  type DeadLine,
+  type EventLine,
+  type Outcome,
+  type Place,
+} from '../outcome.ts'
 
-/** Added to the sequence of a deletion: a tombstone outranks every replay of the event, whatever its sequence. */
-export const TOMBSTONE_VERSION = 2n ** 62n
+const TOMBSTONE = 2n ** 62n
+const AMENDMENT = 2n ** 61n
+/** More lines than a message can hold, so that two places never share a version. */
+const LINES_MAX = 2n ** 20n
+const order = ({ seq, line }: Place): bigint => BigInt(seq) * LINES_MAX + BigInt(line)
+
+/** The version of a deleted row: it outranks every replay of the event and every amendment of it. */
+export const tombstoneVersion = (deletion: Place): bigint => TOMBSTONE + order(deletion)
+/** The version of an amended row: it outranks the event, which stands before it, and the amendments that stand before it. */
+export const amendmentVersion = (amendment: Place): bigint => AMENDMENT + order(amendment)
 
 /** A line of usage_events: the wire line with log_partition, log_seq, log_line, version and deleted appended. */
 export const eventRow = (partition: number, { text, seq, line }: EventLine): string =>

@@ -4,6 +4,7 @@
 // record's place in the log is (stream sequence, line index), and that place alone decides which copy counts.
 //   ["<id hash>","<content hash>",…]   an event: a JSON array in the order of EVENT_FIELDS
 //   {"delete":"<id hash>",…}           a control record: DeleteRecord
+//   {"amend":"<id hash>",…}            a control record: AmendRecord
 // The hashes stand at fixed offsets, so the aggregator can decide first-seen without parsing the rest; and the array
 // has the order of the leading columns of usage_events, so the aggregator appends its own columns and inserts it as is.
 import { hash } from 'node:crypto'
@@ -168,6 +169,43 @@ export const encodeDelete = (record: DeleteRecord): string =>
     platform_id: record.platformId,
     environment: record.environment,
     received_at: wireTime(record.receivedAtMs),
+  })
+
+/**
+ * A request to replace what an event measured. Its customer, meter and time stay: they say where it is kept. Published to
+ * the event's partition like a deletion; of several amendments the one that stands last in the log holds.
+ */
+export type AmendRecord = {
+  idHash: string
+  platformId: string
+  environment: Environment
+  receivedAtMs: number
+  /** All values the event has from now on. */
+  valueReferences: readonly string[]
+  valueQuantities: readonly string[]
+  valueCurrencies: readonly string[]
+  /** All properties the event has from now on; null leaves those it has. */
+  properties: Readonly<Record<string, string>> | null
+  /** Who asked, in which request, and why; '' when not known or not said. */
+  actorId: string
+  requestId: string
+  reason: string
+}
+
+/** The line of an amendment, without a line end. */
+export const encodeAmend = (record: AmendRecord): string =>
+  JSON.stringify({
+    amend: record.idHash,
+    platform_id: record.platformId,
+    environment: record.environment,
+    received_at: wireTime(record.receivedAtMs),
+    value_references: record.valueReferences,
+    value_quantities: record.valueQuantities,
+    value_currencies: record.valueCurrencies,
+    properties: record.properties,
+    actor_id: record.actorId,
+    request_id: record.requestId,
+    reason: record.reason,
   })
 
 /** The message body of these lines. */
