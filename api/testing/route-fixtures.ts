@@ -28,6 +28,8 @@ const eventFixtures = (path: string): Record<string, RouteFixture> => ({
   [`GET ${path}/:id/event_trace`]: anEvent,
   [`POST ${path}/:id/delete`]: anEvent,
   [`POST ${path}/delete`]: { body: seeded => ({ reference: idOf(seeded, 'CUSTOMER') }) },
+  [`POST ${path}/:id/amend`]: { ...anEvent, body: () => ({ meter_values: [] }) },
+  [`POST ${path}/amend`]: { body: seeded => ({ reference: idOf(seeded, 'CUSTOMER'), meter_values: [] }) },
 })
 
 const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }

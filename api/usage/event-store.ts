@@ -1,9 +1,10 @@
-// What the calls on single events ask of usage: reads, and the one change there is.
+// What the calls on single events ask of usage: reads, and how far the log is processed.
 import { ClickHouseError } from '@clickhouse/client'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { Instant } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { loadAmendments, type StoredAmendment } from './amendments.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import {
   type EventFilter,
@@ -29,6 +30,8 @@ export type EventStore = {
   list(tenant: Tenant, page: EventPage): Promise<{ keys: readonly EventKey[]; total: number }>
   /** Records whole, in the order of their keys, at most a page of them. */
   read(tenant: Tenant, keys: readonly EventKey[]): Promise<readonly StoredEvent[]>
+  /** The amendments of an event in the order in which they took effect. */
+  amendments(tenant: Tenant, idHash: string): Promise<readonly StoredAmendment[]>
   /** Waits until the log has been processed up to a position; false when that took longer than `timeoutMs`. */
   processed(position: LogPosition, timeoutMs: number): Promise<boolean>
   readonly log: EventLog
@@ -38,6 +41,7 @@ export const createEventStore = (client: ClickHouseClient, log: EventLog): Event
   find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
   list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
   read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
+  amendments: (tenant, idHash) => answered(loadAmendments(client, tenant, idHash)),
   processed: ({ partition, seq }, timeoutMs) =>
     answered(waitForUsage(client, { ends: new Map([[partition, seq]]), timeoutMs })),
   log,

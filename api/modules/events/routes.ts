@@ -2,15 +2,26 @@
 import type { FastifyInstance } from 'fastify'
 import { listOf, PageOf, pageOf, pageView } from '../../http/pagination.ts'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
+import { amendEvent } from './amend-event.ts'
 import { deleteEvent } from './delete-event.ts'
 import { getEvent } from './get-event.ts'
 import { type EventsDeps, listEvents } from './list-events.ts'
-import { DeleteByReferenceBody, EventListQuery, EventParams, EventQuery, EventTraceView, EventView } from './schema.ts'
+import {
+  AmendBody,
+  AmendByReferenceBody,
+  DeleteByReferenceBody,
+  EventListQuery,
+  EventParams,
+  EventQuery,
+  EventTraceView,
+  EventView,
+} from './schema.ts'
 import { traceEvent } from './trace-event.ts'
 import { wantsCustomer } from './view-events.ts'
 
 const PATHS = ['/v1/events', '/v1/ingest/meter-data'] as const
 const view = { permission: 'METER_DATA.VIEW', tag: 'events', method: 'GET', status: 200 } as const
+const amend = { permission: 'METER_DATA.UPDATE', tag: 'events', method: 'POST', status: 200 } as const
 const remove = { permission: 'METER_DATA.DELETE', tag: 'events', method: 'POST', status: 200 } as const
 
 export function eventRoutes(app: FastifyInstance, deps: RouteDeps & EventsDeps): void {
@@ -19,6 +30,7 @@ export function eventRoutes(app: FastifyInstance, deps: RouteDeps & EventsDeps):
     getRoute(app, deps, path)
     traceRoute(app, deps, path)
     deleteRoutes(app, deps, path)
+    amendRoutes(app, deps, path)
   }
 }
 
@@ -96,5 +108,27 @@ function deleteRoutes(app: FastifyInstance, deps: Deps, path: string): void {
     params: EventParams,
     response: EventView,
     handle: async (context, { params }) => await deleteEvent(deps, context, params.id),
+  })
+}
+
+function amendRoutes(app: FastifyInstance, deps: Deps, path: string): void {
+  actionRoute(app, deps, {
+    ...amend,
+    summary: 'Correct what an event measured, by its reference. What it was is kept.',
+    url: `${path}/amend`,
+    body: AmendByReferenceBody,
+    response: EventView,
+    handle: async (context, { body: { reference, ...amendment } }) =>
+      await amendEvent(deps, context, { idOrReference: reference, amendment }),
+  })
+  actionRoute(app, deps, {
+    ...amend,
+    summary: 'Correct what an event measured, by its id or its reference. What it was is kept.',
+    url: `${path}/:id/amend`,
+    params: EventParams,
+    body: AmendBody,
+    response: EventView,
+    handle: async (context, { params, body }) =>
+      await amendEvent(deps, context, { idOrReference: params.id, amendment: body }),
   })
 }

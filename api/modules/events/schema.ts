@@ -31,6 +31,29 @@ export const EventListQuery = Shape({
 
 export const DeleteByReferenceBody = Shape({ reference: Type.String({ minLength: 1, maxLength: 255 }) })
 
+const ENTRIES_MAX = 100
+const REASON_MAX = 1_000
+const Named = { id: Optional(Nullable(Type.String())), reference: Optional(Nullable(Type.String())) }
+const amendFields = {
+  meter_values: Type.Array(
+    Shape({ ...Named, number: Optional(Nullable(DecimalText)), amount: Optional(Nullable(Amount)) }),
+    { maxItems: ENTRIES_MAX, description: 'Every value the event has from now on.' },
+  ),
+  meter_properties: Optional(
+    Nullable(
+      Type.Array(Shape({ ...Named, value: Type.String() }), {
+        maxItems: ENTRIES_MAX,
+        description: 'Every property the event has from now on; left out, it keeps those it has.',
+      }),
+    ),
+  ),
+  reason: Optional(
+    Nullable(Type.String({ maxLength: REASON_MAX, pattern: '^[^\\u0000]*$', description: 'Kept in the history.' })),
+  ),
+}
+export const AmendBody = Shape(amendFields)
+export const AmendByReferenceBody = Shape({ reference: Type.String({ minLength: 1, maxLength: 255 }), ...amendFields })
+
 const Processed = Type.Object({
   type: ProcessedType,
   duplicate_of_meter_data_id: Nullable(Type.String()),
@@ -50,6 +73,18 @@ const Processed = Type.Object({
   ),
 })
 
+const MeasuredValues = Type.Array(
+  Type.Object({
+    id: Nullable(Type.String()),
+    reference: Type.String(),
+    number: Nullable(DecimalText),
+    amount: Nullable(Amount),
+  }),
+)
+const MeasuredProperties = Type.Array(
+  Type.Object({ id: Nullable(Type.String()), reference: Type.String(), value: Type.String() }),
+)
+
 export const EventView = Type.Object(
   {
     object_type: Type.Literal('METER_DATA'),
@@ -63,21 +98,28 @@ export const EventView = Type.Object(
     meter_reference: Type.String(),
     timestamp: Timestamp,
     created_at: Type.String({ ...Timestamp, description: 'When the gateway received it.' }),
-    meter_values: Type.Array(
-      Type.Object({
-        id: Nullable(Type.String()),
-        reference: Type.String(),
-        number: Nullable(DecimalText),
-        amount: Nullable(Amount),
-      }),
-    ),
-    meter_properties: Type.Array(
-      Type.Object({ id: Nullable(Type.String()), reference: Type.String(), value: Type.String() }),
-    ),
+    meter_values: MeasuredValues,
+    meter_properties: MeasuredProperties,
     processed_details: Processed,
     deleted: Type.Boolean(),
   },
   { title: 'MeterDataRecord' },
+)
+
+const AmendmentView = Type.Object(
+  {
+    log_position: Type.String({ description: 'Where it stands in the log, which decides their order.' }),
+    amended_at: Timestamp,
+    user_id: Nullable(Type.String({ description: 'The key it was asked with.' })),
+    request_id: Nullable(Type.String()),
+    reason: Nullable(Type.String()),
+    meter_values: MeasuredValues,
+    meter_properties: MeasuredProperties,
+    previous_meter_values: MeasuredValues,
+    previous_meter_properties: MeasuredProperties,
+    applied: Type.Boolean({ description: 'False when the event had been deleted before.' }),
+  },
+  { title: 'MeterDataAmendment' },
 )
 
 export const EventTraceView = Type.Object(
@@ -93,6 +135,9 @@ export const EventTraceView = Type.Object(
       Type.String({ description: 'When the log took it; null once the log no longer holds it (14 days).' }),
     ),
     processed_time: Type.Null({ description: 'Not kept.' }),
+    amendments: Type.Array(AmendmentView, {
+      description: 'What was corrected, first to last; meter_data has what holds now.',
+    }),
     links: Type.Array(
       Type.Object({
         object_type: Type.Literal('EVENT_TRACE_LINK'),

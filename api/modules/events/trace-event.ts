@@ -8,6 +8,7 @@ import type { Row } from '../../resource/define-resource.ts'
 import type { StoredEvent } from '../../usage/stored-events.ts'
 import { findEvent, hashesFor, noEvent } from './get-event.ts'
 import type { EventsDeps } from './list-events.ts'
+import { viewAmendments } from './view-amendments.ts'
 import { viewEvents } from './view-events.ts'
 
 const RETRY_AFTER_S = 2
@@ -27,6 +28,7 @@ export async function traceEvent(
     const message = 'The usage log does not answer; send it again.'
     throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
   })
+  const amendments = await deps.events.amendments(tenant, event.idHash)
   return await readTenant(deps.database, tenant, async uow => {
     const [view] = await viewEvents(uow, [event], { withCustomer: of.withCustomer })
     if (!view) throw new Error('one event has one view')
@@ -43,6 +45,7 @@ export async function traceEvent(
       ingest_time: takenAt === null ? null : formatInstant(takenAt),
       // When a row reached ClickHouse is not kept.
       processed_time: null,
+      amendments: await viewAmendments(uow, event, amendments),
       links: billed ? await linksOf(uow, event, view) : [],
     }
   })

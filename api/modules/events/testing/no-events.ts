@@ -5,12 +5,16 @@ export const NO_EVENTS: EventStore = {
   find: async () => null,
   list: async () => ({ keys: [], total: 0 }),
   read: async () => [],
+  amendments: async () => [],
   processed: async () => true,
   log: {
     takenAt: async () => null,
     end: async () => ({ partition: 0, seq: 0 }),
     publishDeletion: async () => {
       throw new Error('there is no event to delete')
+    },
+    publishAmendment: async () => {
+      throw new Error('there is no event to amend')
     },
   },
 }
