@@ -16,6 +16,7 @@ import { eventRoutes } from './modules/events/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/platforms/platform.ts'
+import { upToDateRoute } from './modules/platforms/up-to-date.ts'
 import { RESOURCES } from './modules/resources.ts'
 import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
 import { resourceRoutes } from './resource/routes.ts'
@@ -85,6 +86,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     const platform = ingestCeilings ? platformResourceUpTo(ingestCeilings) : platformResource
     for (const resource of RESOURCES) resourceRoutes(v1, deps, resource === platformResource ? platform : resource)
     subscriptionRoutes(v1, deps)
+    upToDateRoute(v1, deps)
     auditRoutes(v1, deps)
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)

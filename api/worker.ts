@@ -7,6 +7,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { runBilling } from './modules/invoices/run-billing.ts'
+import { runReprocess } from './modules/reprocess/run-reprocess.ts'
 import { openUsage } from './open-usage.ts'
 import { clickHouseFault } from './readiness.ts'
 import { billingOf, queueBilling } from './workers/billing-run.ts'
@@ -14,6 +15,7 @@ import { prepareJobSchema } from './workers/job-schema.ts'
 import { startJobs } from './workers/jobs.ts'
 import { createWorkerMetrics } from './workers/metrics.ts'
 import { startOutboxRelay } from './workers/outbox-relay.ts'
+import { queueReprocesses, reprocessesOf } from './workers/reprocess.ts'
 
 const config = loadConfig(process.env, [
   'PORT',
@@ -51,12 +53,16 @@ async function main(): Promise<void> {
       metrics,
       logger,
     },
+    reprocess: run => runReprocess({ database, usage, failpoint }, run),
     metrics,
     logger,
   })
   const relay = startOutboxRelay({
     database: workerDatabase,
-    react: (tx, rows) => queueBilling(tx, billingOf(rows)),
+    react: async (tx, rows) => {
+      await queueBilling(tx, billingOf(rows))
+      await queueReprocesses(tx, reprocessesOf(rows))
+    },
     failpoints: failpoint,
     metrics,
     logger,

@@ -12,6 +12,7 @@ import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
 import { productItemResource, productResource } from './products/product.ts'
 import { productCategoryResource } from './products/product-category.ts'
+import { reprocessResource } from './reprocess/reprocess.ts'
 import { scheduleResource } from './subscriptions/schedule.ts'
 import { subscriptionResource } from './subscriptions/subscription.ts'
 
@@ -31,4 +32,5 @@ export const RESOURCES: readonly Resource[] = [
   pricingResource,
   subscriptionResource,
   scheduleResource,
+  reprocessResource,
 ]

@@ -6,6 +6,7 @@ import { createFailpoints } from '../../shared/failpoint.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { Instant } from '../../shared/time.ts'
+import type { ReprocessRun } from '../modules/reprocess/run-reprocess.ts'
 import {
   makeActiveSubscription,
   makeSubscription,
@@ -17,6 +18,7 @@ import { prepareJobSchema } from './job-schema.ts'
 import { type JobDeps, startJobs, tasksOf } from './jobs.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
+import { queueReprocesses, reprocessesOf } from './reprocess.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -45,6 +47,7 @@ type Run = JobDeps['billing']['runBilling']
 const depsWith = (runBilling: Run): JobDeps => ({
   database: worker,
   billing: { database: api.database, runBilling, metrics, logger: silentLogger },
+  reprocess: async () => undefined,
   metrics,
   logger: silentLogger,
 })
@@ -173,6 +176,66 @@ test('a cancellation takes effect before the run that bills up to it', async () 
   await runTask()
   expect(seen).toEqual(['ACTIVE', 'CANCELLED'])
 })
+
+test('a reprocess is run once its delay has passed, tried again while it fails, and told of its last try', async () => {
+  // The queue goes by the time of the database.
+  api.clock.set(Date.now())
+  const customer = await succeed(tenant, 'POST', '/v1/customers', { type: 'INDIVIDUAL' })
+  const body = { type: 'CUSTOMER', customer: { customer_id: customer['id'] } }
+  const [now, later] = [await succeed(tenant, 'POST', '/v1/reprocess', body), await laterReprocess(body)]
+  const runs: ReprocessRun[] = []
+  const reprocess = async (run: ReprocessRun) => {
+    runs.push(run)
+    if (runs.length === 1) throw new Error('not yet')
+  }
+  const deps = { ...depsWith(async () => ({ nextBillingAt: null })), reprocess }
+  const relay = startOutboxRelay({
+    database: worker,
+    react: (tx, rows) => queueReprocesses(tx, reprocessesOf(rows)),
+    failpoints: createFailpoints(''),
+    metrics,
+    logger: silentLogger,
+  })
+  const waiting = () =>
+    api.sql(
+      `select key, run_at > now() + interval '1 hour' as later from graphile_worker.jobs where key like 'reprocess:%' order by later`,
+    )
+  await until(async () => (await waiting()).length === 2)
+  await relay.close()
+  expect(await waiting()).toEqual([
+    { key: `reprocess:${now['id']}`, later: false },
+    { key: `reprocess:${later['id']}`, later: true },
+  ])
+  const jobs = await startJobs(api.databaseUrl, deps)
+  await until(() => runs.length === 1)
+  // It comes again by itself, after a pause; the test does not wait for that.
+  await until(
+    async () =>
+      (
+        await api.sql(`select from graphile_worker.jobs where key = $1 and attempts = 1 and locked_at is null`, [
+          `reprocess:${now['id']}`,
+        ])
+      ).length === 1,
+  )
+  await api.sql(`update graphile_worker._private_jobs set run_at = now(), max_attempts = 2 where key = $1`, [
+    `reprocess:${now['id']}`,
+  ])
+  await until(() => runs.length === 2)
+  await jobs.close()
+  expect(runs).toEqual([
+    { tenant: tenant.tenant, id: now['id'], last: false },
+    { tenant: tenant.tenant, id: now['id'], last: true },
+  ])
+})
+
+/** One made while the platform has a delay of two hours. */
+async function laterReprocess(body: object) {
+  const url = `/v1/platforms/${tenant.tenant.platformId}`
+  await succeed(tenant, 'PATCH', url, { reprocessing_settings: { default_delay: { type: 'HOUR', value: 2 } } })
+  const made = await succeed(tenant, 'POST', '/v1/reprocess', body)
+  await succeed(tenant, 'PATCH', url, { reprocessing_settings: null })
+  return made
+}
 
 test('answers of Idempotency-Keys are kept 48 hours', async () => {
   const create = (key: string) =>

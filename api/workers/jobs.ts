@@ -2,6 +2,7 @@
 import { Logger as QueueLogger, run, type TaskList } from 'graphile-worker'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/logger.ts'
+import type { ReprocessRun } from '../modules/reprocess/run-reprocess.ts'
 import {
   BILLING_RUN,
   type BillingRunDeps,
@@ -12,11 +13,13 @@ import {
 } from './billing-run.ts'
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts'
 import type { WorkerMetrics } from './metrics.ts'
+import { type DueReprocess, REPROCESS, runOf } from './reprocess.ts'
 
 export type JobDeps = {
   /** In the role millrace_worker. */
   readonly database: Database
   readonly billing: BillingRunDeps
+  readonly reprocess: (run: ReprocessRun) => Promise<void>
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }
@@ -45,6 +48,8 @@ export const tasksOf = (deps: JobDeps): TaskList => ({
     const again = await billSubscription(deps.billing, due)
     if (again) await asSystem(deps.database, 'find-due-billing', tx => queueBilling(tx, [due]))
   },
+  // Only queueReprocesses makes these jobs.
+  [REPROCESS]: (payload, { job }) => deps.reprocess(runOf(payload as DueReprocess, job)),
   [EXPIRE_IDEMPOTENCY_KEYS]: async () => {
     deps.metrics.expiredKeys.inc(await expireIdempotencyKeys(deps.database))
   },

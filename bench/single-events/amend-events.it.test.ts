@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runBilling } from '../../api/modules/invoices/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../api/modules/invoices/testing/billed-subscription.ts'
+import { runReprocess } from '../../api/modules/reprocess/run-reprocess.ts'
 import type { Row } from '../../api/resource/define-resource.ts'
 import type { TestTenant } from '../../api/testing/harness.ts'
 import { queryUsage } from '../../api/usage/query-usage.ts'
@@ -129,6 +130,31 @@ describe('an amendment', () => {
     } finally {
       rig.api.clock.set(NOW)
     }
+  })
+
+  test('has the open invoices of the customer computed again, once for several changes', async () => {
+    const own = await billedSubscription(tenant, { start_at: START })
+    const [name, gone] = [await sent(own), await sent(own)]
+    await runBilling(rig.billing, tenant.tenant, own.subscriptionId)
+    const [open]: Row[] = (
+      await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${own.subscriptionId}`)
+    )['data']
+    const read = () => succeed(tenant, 'GET', `/v1/invoices/${open?.['id']}`)
+    await amend(name, '4000', {}, own)
+    await succeed(tenant, 'POST', `/v1/events/${gone}/delete`)
+    await amend(name, '5000', {}, own)
+    expect(await read()).toMatchObject({
+      to_be_reprocessed: true,
+      invoice_amount_excluding_tax: { quantity: '0.03' },
+    })
+    const { data } = await succeed(tenant, 'GET', '/v1/reprocess?type=CUSTOMER&status=SCHEDULED')
+    const waiting = data.filter((row: Row) => row['customer'].customer_id === own.customerId)
+    expect(waiting).toMatchObject([{ automatic: true, customer: { start_at: '2026-03-04T00:00:00Z' } }])
+    await runReprocess(rig.billing, { tenant: tenant.tenant, id: waiting[0].id, last: false })
+    expect(await read()).toMatchObject({
+      to_be_reprocessed: false,
+      invoice_amount_excluding_tax: { quantity: '0.08' },
+    })
   })
 
   test('of several at once, the last in the log holds, and the history is their order', async () => {

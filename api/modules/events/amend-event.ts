@@ -15,7 +15,7 @@ import { meterResource } from '../meters/meter.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import { meterValueResource } from '../meters/meter-value.ts'
 import type { Meter, MeterEntry, MeterProperty, MeterValue } from '../meters/table.ts'
-import { answered, awaitEvent, notYet } from './await-event.ts'
+import { answered, awaitEvent, notYet, reprocessCustomerOf } from './await-event.ts'
 import { emitOnce } from './emit-once.ts'
 import type { EventsDeps } from './list-events.ts'
 import { type MeterEntries, type PropertyInput, readProperties, readValues, type ValueInput } from './read-measures.ts'
@@ -30,7 +30,7 @@ export type Amendment = {
 
 /** How long an amendment may take to be processed; less than a request may take. */
 const PROCESSED_MS = 10_000
-const UPDATED = 'METER_DATA.UPDATED'
+const UPDATED = 'METER_DATA.UPDATED' as const
 
 /**
  * Amends the event with this id or reference and gives its view, once that has taken effect. An amendment that says what the
@@ -156,7 +156,8 @@ async function settled(
       amendment ? [event, { ...event, ...amendment.after }, { ...event, ...amendment.before }] : [event],
     )
     if (!view) throw new Error('one event has one view')
-    if (data && previous) await emitOnce(uow, { type: UPDATED, objectId: view['id'], data, previous }, true)
+    const notice = data && previous ? { type: UPDATED, objectId: view['id'], data, previous } : null
+    if (notice && (await emitOnce(uow, notice, true))) await reprocessCustomerOf(uow, view, event)
     return view
   })
 }

@@ -1,9 +1,12 @@
 // What the calls that change an event share: the event, once all that was accepted before is processed, and the refusals
 // for when that cannot be told.
+import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
+import type { Row } from '../../resource/define-resource.ts'
 import type { LogPosition } from '../../usage/event-log.ts'
 import type { StoredEvent } from '../../usage/stored-events.ts'
+import { scheduleReprocess } from '../reprocess/schedule-reprocess.ts'
 import { findEvent, hashesFor, noEvent } from './get-event.ts'
 import type { EventsDeps } from './list-events.ts'
 
@@ -44,3 +47,9 @@ export async function answered<T>(call: Promise<T>): Promise<T> {
 /** SERVICE_UNAVAILABLE with Retry-After: it is safe to send again. */
 export const notYet = (message: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
+
+/** Has the invoices that collect a changed event computed again, once the platform's delay has passed (semantics 1.2). */
+export async function reprocessCustomerOf(uow: Uow, view: Row, event: StoredEvent): Promise<void> {
+  const customerId: string | null = view['customer_id']
+  if (customerId !== null) await scheduleReprocess(uow, { customerId, from: event.timestamp })
+}

@@ -4,7 +4,7 @@ import { type Actor, inTenant } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import type { StoredEvent } from '../../usage/stored-events.ts'
-import { answered, awaitEvent, notYet } from './await-event.ts'
+import { answered, awaitEvent, notYet, reprocessCustomerOf } from './await-event.ts'
 import { emitOnce } from './emit-once.ts'
 import type { EventsDeps } from './list-events.ts'
 import { viewEvents } from './view-events.ts'
@@ -29,7 +29,8 @@ export async function deleteEvent(
   return await inTenant(deps.database, tenant, actor, async uow => {
     const [view] = await viewEvents(uow, [deleted])
     if (!view) throw new Error('one event has one view')
-    await emitOnce(uow, { type: DELETED, objectId: view['id'], data: view, previous: null }, false)
+    const first = await emitOnce(uow, { type: DELETED, objectId: view['id'], data: view, previous: null }, false)
+    if (first) await reprocessCustomerOf(uow, view, deleted)
     return view
   })
 }

@@ -29,6 +29,7 @@ function rowsOf(...statuses: readonly InvoiceStatus[]): InvoiceRow[] {
     fingerprint: '',
     finalize_at: statuses[index] === 'DRAFT' ? '2026-04-01T08:00:00Z' : null,
     updated_to_final_at: null,
+    to_be_reprocessed_at: null,
   }))
 }
 

@@ -42,6 +42,7 @@ export async function makeFinal(
     status: 'FINAL',
     on_hold: false,
     finalize_at: null,
+    to_be_reprocessed_at: null,
     updated_to_final_at: formatInstant(uow.now),
     invoice_number: await numberOf(uow, inputs, built),
   }

@@ -10,7 +10,10 @@ import { invoiceView } from './view.ts'
 /** Saves `values` where they differ from what is stored. Emits UPDATED, and STATUS_TO_… when the status moved. */
 export async function change(uow: Uow, row: InvoiceRow, values: Partial<NewInvoice>): Promise<InvoiceRow> {
   const current: Partial<Record<string, unknown>> = row
-  const changed = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
+  // What is closed is not computed again.
+  const closes = values.status !== undefined && values.status !== 'OPEN' && values.status !== 'DRAFT'
+  const all = closes ? { ...values, to_be_reprocessed_at: null } : values
+  const changed = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (changed.length === 0) return row
   const saved = await saveInvoice(uow, row.id, Object.fromEntries(changed))
   if (changed.every(([name]) => name === 'fingerprint')) return saved // nothing a reader could see

@@ -15,6 +15,7 @@ import {
   succeed,
   useTokens,
 } from './testing/billed-subscription.ts'
+import { NO_USAGE } from './testing/no-usage.ts'
 import { createUsageReader, type UsageReader } from './usage-reader.ts'
 
 let clickhouse: TestClickHouse
@@ -29,7 +30,7 @@ beforeAll(async () => {
   client = createClickHouse(clickhouse.url, clickhouse.database)
   // The figures are ClickHouse's; only the wait for the log, which has no events here, is answered by the test.
   const { read } = createUsageReader({ client, jsm: undefined as never, partitions: 0 })
-  const usage: UsageReader = { read, settle: async () => complete }
+  const usage: UsageReader = { ...NO_USAGE, read, settle: async () => complete }
   api = await startApi({ usage })
   deps = { database: api.database, usage }
 })
@@ -216,7 +217,7 @@ describe('billing runs', () => {
     const billed = await subscribe(tenant)
     let changed = 0
     const usage: UsageReader = {
-      settle: deps.usage.settle,
+      ...deps.usage,
       read: async (...question) => {
         changed += 1
         if (changed === 1) {

@@ -163,6 +163,7 @@ function previewView(
     fingerprint: '',
     finalize_at: null,
     updated_to_final_at: null,
+    to_be_reprocessed_at: null,
   })
   return view
 }

@@ -105,6 +105,7 @@ async function saveComputed(uow: Uow, { state }: Step, built: BuiltInvoice): Pro
     payment_status: 'UNPAID',
     finalize_at: status === 'DRAFT' && !onHold ? closingTime(state, uow.now, built) : null,
     updated_to_final_at: null,
+    to_be_reprocessed_at: null,
   })
   await emit(uow, { type: 'INVOICE.CREATED', objectId: created.id, data: invoiceView(created), previous: null })
   return created

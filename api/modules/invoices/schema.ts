@@ -185,6 +185,8 @@ export const InvoiceView = Type.Object(
     due_date: NullableText,
     finalize_at: NullableText,
     updated_to_final_at: NullableText,
+    to_be_reprocessed: Type.Boolean(),
+    to_be_reprocessed_at: NullableText,
     billing_currency: Text,
     timezone: Text,
     sales_tax_percentage: NullableText,

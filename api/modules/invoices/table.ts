@@ -32,6 +32,7 @@ export const invoices = pgTable('invoices', {
   fingerprint: text().notNull(),
   finalize_at: timestamp(),
   updated_to_final_at: timestamp(),
+  to_be_reprocessed_at: timestamp(),
 })
 
 export type InvoiceRow = typeof invoices.$inferSelect

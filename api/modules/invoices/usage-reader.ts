@@ -2,9 +2,10 @@
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { logEnds } from '../../../shared/log/streams.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
+import type { Clock, Instant } from '../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
 import { queryUsage, type UsageCalculation } from '../../usage/query-usage.ts'
-import { waitForUsage } from '../../usage/up-to-date.ts'
+import { usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
 import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
 import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
@@ -14,6 +15,8 @@ export type UsageReader = {
   read(tenant: Tenant, customerKeys: readonly string[], need: UsageNeed): Promise<readonly UsageFigure[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
+  /** Everything the gateways accepted before this instant can be read. */
+  upToDateUntil(clock: Clock): Promise<Instant>
 }
 
 /** Reads usage from ClickHouse; the ends of the log say what must be there. */
@@ -32,6 +35,7 @@ export const createUsageReader = (deps: {
     }),
   settle: async timeoutMs =>
     await waitForUsage(deps.client, { ends: await logEnds(deps.jsm, deps.partitions), timeoutMs }),
+  upToDateUntil: async clock => (await usageUpToDate({ ...deps, clock })).upToDateUntil,
 })
 
 function usageCalculationOf(calculation: CalculationInput): UsageCalculation {

@@ -34,6 +34,8 @@ export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE
     due_date: row.due_date,
     finalize_at: row.finalize_at,
     updated_to_final_at: row.updated_to_final_at,
+    to_be_reprocessed: row.to_be_reprocessed_at !== null,
+    to_be_reprocessed_at: row.to_be_reprocessed_at,
     billing_currency: row.billing_currency,
     timezone: row.timezone,
     sales_tax_percentage: row.sales_tax_percentage,

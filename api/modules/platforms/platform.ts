@@ -5,7 +5,7 @@ import { defineResource, field, type Resource, readOnly } from '../../resource/d
 import { Currency, Description, IdText, Reference, TaxCategory, TimeZone } from '../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
-import { IngestSettings, InvoiceSettings, RoundingSettings } from './schema.ts'
+import { IngestSettings, InvoiceSettings, ReprocessingSettings, RoundingSettings } from './schema.ts'
 import { type Platform, platforms } from './table.ts'
 
 export const platformResource = defineResource<Platform>({
@@ -26,6 +26,7 @@ export const platformResource = defineResource<Platform>({
     invoice_settings: field(InvoiceSettings),
     ingest_settings: field(IngestSettings),
     rounding_settings: field(RoundingSettings),
+    reprocessing_settings: field(ReprocessingSettings),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
   operations: ['get', 'update'],
@@ -38,6 +39,7 @@ export const platformResource = defineResource<Platform>({
     invoice_settings: {},
     ingest_settings: {},
     rounding_settings: [],
+    reprocessing_settings: {},
   }),
   check: (_uow, row) => {
     const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')

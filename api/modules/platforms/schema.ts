@@ -52,6 +52,21 @@ export const RoundingSettings = Type.Array(
   { maxItems: 1 },
 )
 
+const DELAY_VALUE_MAX = 10_000
+
+/** How long after a change, or a call, a reprocess starts. */
+export const ReprocessingSettings = Shape({
+  default_delay: Optional(
+    Nullable(
+      Shape({
+        type: OneOf('SECOND', 'MINUTE', 'HOUR'),
+        value: Type.Integer({ minimum: 0, maximum: DELAY_VALUE_MAX }),
+      }),
+    ),
+  ),
+})
+
 export type InvoiceSettings = Static<typeof InvoiceSettings>
 export type IngestSettings = Static<typeof IngestSettings>
+export type ReprocessingSettings = Static<typeof ReprocessingSettings>
 export type RoundingSettings = Static<typeof RoundingSettings>

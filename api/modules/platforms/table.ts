@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
-import type { IngestSettings, InvoiceSettings, RoundingSettings } from './schema.ts'
+import type { IngestSettings, InvoiceSettings, ReprocessingSettings, RoundingSettings } from './schema.ts'
 
 export const platforms = pgTable('platforms', {
   ...tenantColumns(),
@@ -17,6 +17,7 @@ export const platforms = pgTable('platforms', {
   invoice_settings: wireJson<InvoiceSettings>().notNull(),
   ingest_settings: wireJson<IngestSettings>().notNull(),
   rounding_settings: wireJson<RoundingSettings>().notNull(),
+  reprocessing_settings: wireJson<ReprocessingSettings>().notNull(),
 })
 
 export type Platform = typeof platforms.$inferSelect

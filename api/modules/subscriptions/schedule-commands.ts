@@ -2,11 +2,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { formatInstant } from '../../../shared/time.ts'
+import { formatInstant, instantOf, parseInstant } from '../../../shared/time.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { scheduleReprocess } from '../reprocess/schedule-reprocess.ts'
 import { refuseSharedUsage } from './refuse-shared-usage.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { namedVersion, requireSellable } from './schedule-version.ts'
@@ -51,6 +52,14 @@ export async function updateSchedule(uow: Uow, id: string, patch: Row, neighbour
   if (schedule.status === 'ACTIVE') {
     if (subscription.status === 'ACTIVE') await refuseSharedUsage(uow, subscription)
     await wakeBilling(uow, subscription)
+    // The end of a live schedule is the one thing that can change its price (semantics 1.4).
+    if (row['end_at'] !== schedule.end_at) {
+      const ends = [row['end_at'], schedule.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
+      await scheduleReprocess(uow, {
+        customerId: subscription.customer_id,
+        from: instantOf(Math.min(uow.now, ...ends)),
+      })
+    }
   }
   return row
 }

@@ -45,6 +45,7 @@ function finalInvoice(names: { customer?: string; item?: string; footnote?: stri
     fingerprint: '',
     finalize_at: null,
     updated_to_final_at: '2026-02-01T08:00:00Z',
+    to_be_reprocessed_at: null,
   })
 }
 

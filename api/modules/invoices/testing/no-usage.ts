@@ -1,4 +1,8 @@
 import type { UsageReader } from '../usage-reader.ts'
 
 /** Usage of a platform that nobody has sent events to; for tests that are not about usage. */
-export const NO_USAGE: UsageReader = { read: async () => [], settle: async () => true }
+export const NO_USAGE: UsageReader = {
+  read: async () => [],
+  settle: async () => true,
+  upToDateUntil: async clock => clock.now(),
+}
