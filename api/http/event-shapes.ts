@@ -2,6 +2,16 @@
 import Type from 'typebox'
 import { Amount, DecimalText, Optional, Shape, Timestamp } from '../resource/shapes.ts'
 
+export const IngestQuery = Shape({
+  meter_validation: Optional(
+    Type.Enum(['STATIC', 'DYNAMIC'], {
+      description:
+        'STATIC, the default: meter, values and properties must exist. DYNAMIC makes those that do not; not at ingest_url.',
+    }),
+  ),
+  cost_prediction: Optional(Type.Enum(['false'], { description: 'Not supported by this release.' })),
+})
+
 const Reference = Type.String({ minLength: 1, maxLength: 255 })
 
 const MeterValue = Shape({
@@ -11,6 +21,15 @@ const MeterValue = Shape({
   amount: Optional(Amount),
 })
 const MeterProperty = Shape({ id: Optional(Type.String()), reference: Optional(Reference), value: Type.String() })
+
+const ofNew = 'With meter_validation=DYNAMIC: what to make of it when there is none. Ignored when there is.'
+const dynamic = (...types: string[]) => ({
+  dynamic_validation_settings: Optional(
+    Shape({ type: Optional(Type.Enum(types)), required: Optional(Type.Boolean()) }, { description: ofNew }),
+  ),
+})
+const SentValue = Shape({ ...MeterValue.properties, ...dynamic('NUMBER', 'AMOUNT') })
+const SentProperty = Shape({ ...MeterProperty.properties, ...dynamic('NUMBER', 'ENUM', 'STRING') })
 
 /** What one event is made of. */
 const MeterDataCreate = Type.Object(
@@ -27,8 +46,8 @@ const MeterDataCreate = Type.Object(
     meter_reference: Optional(Type.String({ description: 'This or meter_id. The meter must be ACTIVE.' })),
     meter_id: Optional(Type.String()),
     timestamp: Optional(Timestamp),
-    meter_values: Type.Array(MeterValue),
-    meter_properties: Optional(Type.Array(MeterProperty)),
+    meter_values: Type.Array(SentValue),
+    meter_properties: Optional(Type.Array(SentProperty)),
   },
   { additionalProperties: false, title: 'MeterDataCreate' },
 )

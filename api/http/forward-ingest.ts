@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../shared/errors.ts'
-import { BATCH, SINGLE } from './event-shapes.ts'
+import { BATCH, IngestQuery, SINGLE } from './event-shapes.ts'
 
 /** The gateway's calls, the last three under their other names, with what each takes. */
 export const FORWARDED = {
@@ -40,11 +40,26 @@ export type GatewayAddress = {
   readonly bodyBytesMax: number
 }
 
+/** What the gateway answered. */
+export type GatewayAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+/** Sends a body to the gateway under the request's own path and headers, with STATIC validation. */
+export type AskGateway = (body: Buffer) => Promise<GatewayAnswer>
+/** Answers a call with meter_validation=DYNAMIC. */
+export type DynamicIngest = (request: FastifyRequest, body: Buffer, ask: AskGateway) => Promise<GatewayAnswer>
+
 /**
  * Declares the ingest calls. The gateway authenticates, limits and validates them; bodies and answers are passed on byte for
  * byte, headers in their order and as often as they came. No answer from the gateway is 503 with Retry-After.
  */
-export async function forwardIngest(app: FastifyInstance, gateway: GatewayAddress): Promise<void> {
+export async function forwardIngest(
+  app: FastifyInstance,
+  gateway: GatewayAddress,
+  ingestDynamically: DynamicIngest,
+): Promise<void> {
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     // Taken whole and as bytes, whatever its type: it is the gateway's to judge, and a slow sender does not keep it waiting.
@@ -56,39 +71,73 @@ export async function forwardIngest(app: FastifyInstance, gateway: GatewayAddres
     for (const [url, shapes] of Object.entries(FORWARDED)) {
       scope.post(
         url,
-        { config: { permission: 'METER_DATA.CREATE' }, schema: { ...shapes, tags: ['events'] } },
-        (request, reply) => forward(gateway.dispatcher, request, reply),
+        {
+          config: { permission: 'METER_DATA.CREATE' },
+          schema: { ...shapes, querystring: IngestQuery, tags: ['events'] },
+        },
+        (request, reply) => answer(gateway.dispatcher, ingestDynamically, request, reply),
       )
     }
   })
 }
 
-async function forward(gateway: Dispatcher, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(
+  gateway: Dispatcher,
+  ingestDynamically: DynamicIngest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const abort = new AbortController()
   const onClose = () => abort.abort(new Error(CLIENT_ABORTED))
   reply.raw.once('close', onClose)
   try {
-    const answer = await gateway.request({
+    const path = request.raw.url ?? request.url
+    const body = request.body instanceof Buffer ? request.body : null
+    const asStatic = body === null ? null : withStaticValidation(path)
+    const ask = (to: string, bytes: Buffer | null) =>
+      forward(gateway, request, { path: to, body: bytes, signal: abort.signal })
+    const {
+      status,
+      headers,
+      body: answered,
+    } = body === null || asStatic === null
+      ? await ask(path, body)
+      : await ingestDynamically(request, body, bytes => ask(asStatic, bytes))
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined && !HOP_BY_HOP.has(name)) reply.header(name, value)
+    }
+    return await reply.status(status).send(answered)
+  } finally {
+    reply.raw.off('close', onClose)
+  }
+}
+
+const DYNAMIC = /([?&]meter_validation=)DYNAMIC(?=&|$)/
+/** The path as the gateway takes it when it asks for DYNAMIC validation, else null. What stands there twice is the gateway's to refuse. */
+const withStaticValidation = (path: string): string | null =>
+  DYNAMIC.test(path) ? path.replace(DYNAMIC, '$1STATIC') : null
+
+async function forward(
+  gateway: Dispatcher,
+  request: FastifyRequest,
+  of: { readonly path: string; readonly body: Buffer | null; readonly signal: AbortSignal },
+): Promise<GatewayAnswer> {
+  try {
+    const { statusCode, headers, body } = await gateway.request({
       method: 'POST',
-      path: request.raw.url ?? request.url,
+      path: of.path,
       headers: passedOn(request.raw.rawHeaders),
-      body: request.body instanceof Buffer ? request.body : null,
-      signal: abort.signal,
+      body: of.body,
+      signal: of.signal,
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: ANSWER_TIMEOUT_MS,
     })
-    const body = Buffer.from(await answer.body.arrayBuffer())
-    for (const [name, value] of Object.entries(answer.headers)) {
-      if (value !== undefined && !HOP_BY_HOP.has(name)) reply.header(name, value)
-    }
-    return await reply.status(answer.statusCode).send(body)
+    return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) }
   } catch (cause) {
     throw new AppError('SERVICE_UNAVAILABLE', 'The gateway does not answer; send the events again.', {
       retryAfterSeconds: 1,
       cause,
     })
-  } finally {
-    reply.raw.off('close', onClose)
   }
 }
 

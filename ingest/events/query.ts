@@ -9,10 +9,11 @@ export function checkQuery(query: string): void {
     if (seen.has(name)) refuse(name, 'is given twice')
     seen.add(name)
     if (name === 'meter_validation') {
-      if (value === 'DYNAMIC') refuse(name, '=DYNAMIC is not supported: create the meter first')
+      if (value === 'DYNAMIC')
+        refuse(name, '=DYNAMIC makes meters, which only the api does: send the events to its address, base_url')
       if (value !== 'STATIC') refuse(name, 'must be STATIC')
     } else if (name === 'cost_prediction') {
-      if (value === 'true') refuse(name, '=true is not supported on this address')
+      if (value === 'true') refuse(name, '=true is not supported by this release')
       if (value !== 'false') refuse(name, 'must be true or false')
     } else {
       refuse(name, 'is not a parameter of this path')

@@ -6,7 +6,7 @@ import { Description, LifecycleStatus, Name, OneOf, Reference } from '../../reso
 import { refuseWhileListed } from './meter-entries.ts'
 import { type MeterProperty, meterProperties } from './table.ts'
 
-const ENUM_VALUES_MAX = 1_000
+export const ENUM_VALUES_MAX = 1_000
 
 export const meterPropertyResource = defineResource<MeterProperty>({
   objectType: 'METER_PROPERTY',

@@ -9,7 +9,7 @@ import { meterPropertyResource } from './meter-property.ts'
 import { meterValueResource } from './meter-value.ts'
 import { type Meter, meters } from './table.ts'
 
-const ENTRIES_MAX = 100
+export const ENTRIES_MAX = 100
 
 const Entries = (names: string) =>
   Type.Array(
