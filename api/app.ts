@@ -13,6 +13,7 @@ import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
+import { laterOperations } from './modules/events/later-operations.ts'
 import { eventRoutes } from './modules/events/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
@@ -91,6 +92,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     auditRoutes(v1, deps)
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)
+    laterOperations(v1, deps)
     if (deps.gateway) await forwardIngest(v1, deps.gateway, ingestDynamically(deps))
     consoleRoute(v1)
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())

@@ -45,6 +45,8 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
   ...eventFixtures('/v1/events'),
   ...eventFixtures('/v1/ingest/meter-data'),
+  'POST /v1/events/calculate': { body: () => ({}) },
+  'POST /v1/ingest/persist-data': { body: () => ({}) },
   'GET /v1/platforms/:id/up-to-date': { params: seeded => ({ id: idOf(seeded, 'PLATFORM') }) },
   'GET /v1/invoices': {},
   'POST /v1/invoices/search': { body: () => ({}) },

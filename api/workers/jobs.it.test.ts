@@ -18,7 +18,7 @@ import { prepareJobSchema } from './job-schema.ts'
 import { type JobDeps, startJobs, tasksOf } from './jobs.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
-import { queueReprocesses, reprocessesOf } from './reprocess.ts'
+import { findLostReprocesses, queueReprocesses, reprocessesOf } from './reprocess.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -227,6 +227,34 @@ test('a reprocess is run once its delay has passed, tried again while it fails, 
     { tenant: tenant.tenant, id: now['id'], last: true },
   ])
 })
+
+test('a reprocess whose worker was killed is taken up again, and one that waits for its next try is left to it', async () => {
+  api.clock.set(Date.now())
+  const [lost, waiting, fresh] = [await succeedReprocess(), await succeedReprocess(), await succeedReprocess()]
+  const due = [lost, waiting, fresh].map(({ id, scheduled_at }) => ({ ...dueOf(id), scheduled_at }))
+  await asSystem(worker, 'find-lost-reprocesses', tx => queueReprocesses(tx, due))
+  const jobOf = (id: string) => `key = 'reprocess:${id}'`
+  const lockedBy = `locked_at = now(), locked_by = 'a worker that is gone'`
+  await api.sql(
+    `update graphile_worker._private_jobs set ${lockedBy} where ${jobOf(lost['id'])} or ${jobOf(fresh['id'])}`,
+  )
+  await api.sql(
+    `update reprocesses set updated_at = now() - interval '31 seconds', scheduled_at = now() - interval '31 seconds' where id = any($1)`,
+    [[lost['id'], waiting['id']]],
+  )
+  const found = async () =>
+    (await findLostReprocesses(worker)).map(({ id }) => id).filter(id => due.some(one => one.id === id))
+  expect(await found()).toEqual([lost['id']])
+  const task = tasksOf(depsWith(async () => ({ nextBillingAt: null })))['find-lost-reprocesses']
+  await task?.({}, undefined as never)
+  expect(await api.sql(`select locked_at from graphile_worker.jobs where ${jobOf(lost['id'])}`)).toEqual([
+    { locked_at: null },
+  ])
+  expect(await found()).toEqual([])
+})
+
+const succeedReprocess = () => succeed(tenant, 'POST', '/v1/reprocess', { type: 'NOT_MATCHED' })
+const dueOf = (id: string) => ({ platform_id: tenant.tenant.platformId, environment: tenant.tenant.environment, id })
 
 /** One made while the platform has a delay of two hours. */
 async function laterReprocess(body: object) {

@@ -13,7 +13,7 @@ import {
 } from './billing-run.ts'
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { type DueReprocess, REPROCESS, runOf } from './reprocess.ts'
+import { type DueReprocess, findLostReprocesses, queueReprocesses, REPROCESS, runOf } from './reprocess.ts'
 
 export type JobDeps = {
   /** In the role millrace_worker. */
@@ -25,11 +25,13 @@ export type JobDeps = {
 }
 
 const FIND_DUE_BILLING = 'find-due-billing'
+const FIND_LOST_REPROCESSES = 'find-lost-reprocesses'
 const EXPIRE_IDEMPOTENCY_KEYS = 'expire-idempotency-keys'
 
 // Each subscription has its own next_billing_at; the minute is how late a look may come. A change is queued at once besides.
 const CRONTAB = `
 * * * * * ${FIND_DUE_BILLING} ?jobKey=${FIND_DUE_BILLING}&max=3
+* * * * * ${FIND_LOST_REPROCESSES} ?jobKey=${FIND_LOST_REPROCESSES}&max=3
 7 * * * * ${EXPIRE_IDEMPOTENCY_KEYS} ?jobKey=${EXPIRE_IDEMPOTENCY_KEYS}&max=3
 `
 
@@ -50,6 +52,10 @@ export const tasksOf = (deps: JobDeps): TaskList => ({
   },
   // Only queueReprocesses makes these jobs.
   [REPROCESS]: (payload, { job }) => deps.reprocess(runOf(payload as DueReprocess, job)),
+  [FIND_LOST_REPROCESSES]: async () => {
+    const lost = await findLostReprocesses(deps.database)
+    await asSystem(deps.database, 'find-lost-reprocesses', tx => queueReprocesses(tx, lost))
+  },
   [EXPIRE_IDEMPOTENCY_KEYS]: async () => {
     deps.metrics.expiredKeys.inc(await expireIdempotencyKeys(deps.database))
   },

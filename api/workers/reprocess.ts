@@ -1,7 +1,8 @@
 // Reprocesses as jobs: queued when they are made, started when their delay has passed, tried again until they end.
 import { sql } from 'drizzle-orm'
-import type { SystemTransaction } from '../../shared/database/database.ts'
+import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Environment, Tenant } from '../../shared/tenant.ts'
+import { formatInstant, instantOf } from '../../shared/time.ts'
 import type { ReprocessRun } from '../modules/reprocess/run-reprocess.ts'
 import type { OutboxRow } from './audit-entry.ts'
 
@@ -37,6 +38,28 @@ export async function queueReprocesses(tx: SystemTransaction, due: readonly DueR
       max_attempts => ${ATTEMPTS_MAX}, job_key => ${`${REPROCESS}:`} || d.id))
     from jsonb_to_recordset(${JSON.stringify(due)}::jsonb)
       as d(platform_id text, environment text, id text, scheduled_at timestamptz)`)
+}
+
+/** A run that has shown no sign of life for so long was killed, or lost its database; an invoice takes less. */
+const SILENT_MS = 30_000
+const LOST_MAX = 1_000
+
+/**
+ * The reprocesses nobody works on: the queue holds a job of a killed worker locked for hours. One whose job waits for its
+ * next try is not lost.
+ */
+export async function findLostReprocesses(database: Database): Promise<DueReprocess[]> {
+  const silentSince = formatInstant(instantOf(database.clock.now() - SILENT_MS))
+  const found = await asSystem(database, 'find-lost-reprocesses', tx =>
+    tx.execute<DueReprocess>(sql`
+      select r.platform_id, r.environment, r.id, r.scheduled_at::text from reprocesses r
+      where r.status in ('SCHEDULED', 'IN_PROGRESS')
+        and greatest(r.scheduled_at, r.updated_at) < ${silentSince}::timestamptz
+        and not exists (select from graphile_worker.jobs j
+          where j.key = ${`${REPROCESS}:`} || r.id and j.locked_at is null and j.attempts < j.max_attempts)
+      order by r.scheduled_at limit ${LOST_MAX}`),
+  )
+  return found.rows
 }
 
 /** What a job asks to be run. */

@@ -79,3 +79,16 @@ test('the billing run killed between invoices goes on elsewhere and leaves each 
   const expected = [...subscriptions.values()].map(({ id }) => id).toSorted()
   await expect.poll(async () => (await owners()).toSorted(), { timeout: 100_000, interval: 500 }).toEqual(expected)
 }, 150_000)
+
+test('a reprocess killed between invoices is taken up again and ends', async () => {
+  const dead = system.dieAt('worker', 'reprocess.after-item')
+  const { id } = await client.post('/v1/reprocess', { type: 'NOT_MATCHED' })
+  await dead
+  const read = async () => await client.find(`/v1/reprocess/${id}`)
+  expect(await read()).toMatchObject({ status: 'IN_PROGRESS' })
+  await system.restart('worker')
+  // It is missed after half a minute, and looked for every minute.
+  await expect
+    .poll(read, { timeout: 150_000, interval: 1_000 })
+    .toMatchObject({ status: 'DONE', percentage: 100, message: null })
+}, 200_000)

@@ -161,6 +161,7 @@ export type SystemJob =
   | 'load-platforms'
   | 'outbox-relay'
   | 'find-due-billing'
+  | 'find-lost-reprocesses'
   | 'expire-idempotency-keys'
 
 /** Runs a named system job in one transaction; never as the api's role. */

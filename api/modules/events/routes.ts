@@ -13,6 +13,7 @@ import {
   EventListQuery,
   EventParams,
   EventQuery,
+  EventTraceQuery,
   EventTraceView,
   EventView,
 } from './schema.ts'
@@ -82,7 +83,7 @@ function traceRoute(app: FastifyInstance, deps: Deps, path: string): void {
     summary: 'Follow an event: when it was received and taken, what rates it, or why nothing does.',
     url: `${path}/:id/event_trace`,
     params: EventParams,
-    query: EventQuery,
+    query: EventTraceQuery,
     response: EventTraceView,
     handle: async ({ tenant }, { params, query }) =>
       await traceEvent(deps, tenant, {

@@ -14,6 +14,10 @@ export const EventParams = Shape({
   id: Type.String({ minLength: 1, maxLength: 255, description: 'The id of the event, or its reference.' }),
 })
 export const EventQuery = Shape({ 'expand[]': Expand })
+export const EventTraceQuery = Shape({
+  'expand[]': Expand,
+  cost_prediction: Optional(Type.Enum(['false'], { description: 'Not supported by this release.' })),
+})
 export const EventListQuery = Shape({
   customer_id: Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id or reference.' })),
   meter_id: Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id or reference.' })),

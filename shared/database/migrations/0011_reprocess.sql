@@ -39,6 +39,8 @@ create table reprocesses (
 );
 create index reprocesses_unfinished on reprocesses (platform_id, environment, status, customer_id) where status <> 'DONE';
 call protect_tenant_table('reprocesses');
+-- A worker looks for those whose run was killed.
+call allow_system('reprocesses', 'millrace_worker', array['select']);
 
 -- The invoices of one reprocess, so that a run that was killed goes on where it was.
 create table reprocess_items (
