@@ -2,7 +2,7 @@
 // With both gone the probe must find the hole, or it proves nothing.
 import { afterEach, expect, test, vi } from 'vitest'
 import { type ApiHarness, startApi } from './testing/harness.ts'
-import { probeTenants } from './testing/probe-tenants.ts'
+import { PROBE_MS, probeTenants } from './testing/probe-tenants.ts'
 
 const switches = vi.hoisted(() => ({ conditions: true }))
 vi.mock('./resource/tenant-condition.ts', async original => {
@@ -25,22 +25,34 @@ async function withoutRowSecurity(): Promise<void> {
     await api.sql(`alter table "${relname}" disable row level security`)
 }
 
-test('the conditions hold without row-level security', async () => {
-  switches.conditions = true
-  api = await startApi()
-  await withoutRowSecurity()
-  expect(await probeTenants(api, api.routes)).toEqual([])
-})
+test(
+  'the conditions hold without row-level security',
+  async () => {
+    switches.conditions = true
+    api = await startApi()
+    await withoutRowSecurity()
+    expect(await probeTenants(api, api.routes)).toEqual([])
+  },
+  PROBE_MS,
+)
 
-test('row-level security holds without the conditions', async () => {
-  switches.conditions = false
-  api = await startApi()
-  expect(await probeTenants(api, api.routes)).toEqual([])
-})
+test(
+  'row-level security holds without the conditions',
+  async () => {
+    switches.conditions = false
+    api = await startApi()
+    expect(await probeTenants(api, api.routes)).toEqual([])
+  },
+  PROBE_MS,
+)
 
-test('with neither, the probe finds the hole', async () => {
-  switches.conditions = false
-  api = await startApi()
-  await withoutRowSecurity()
-  expect((await probeTenants(api, api.routes)).length).toBeGreaterThan(10)
-})
+test(
+  'with neither, the probe finds the hole',
+  async () => {
+    switches.conditions = false
+    api = await startApi()
+    await withoutRowSecurity()
+    expect((await probeTenants(api, api.routes)).length).toBeGreaterThan(10)
+  },
+  PROBE_MS,
+)

@@ -12,6 +12,8 @@ type Route = { method: string; url: string }
 type Probe = { what: string; method: string; url: string; body: unknown; expect: readonly number[] }
 
 const REFUSED = [401, 403, 404]
+/** A bound on going through every route, on a machine that does other things besides. */
+export const PROBE_MS = 300_000
 
 /** Every violation found, as one line each: a leak, a success, or a change of the victim's rows. */
 export async function probeTenants(api: ApiHarness, routes: readonly Route[]): Promise<string[]> {
