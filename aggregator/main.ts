@@ -9,7 +9,7 @@ import { brokerAddress } from '../shared/log/address.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { createClickHouse } from '../shared/usage/clickhouse.ts'
-import { startAggregator } from './aggregator.ts'
+import { type Aggregator, startAggregator } from './aggregator.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -18,6 +18,7 @@ const config = loadConfig(process.env, [
   'HOST',
   'LOG_LEVEL',
   'DATA_DIR',
+  'AGGREGATOR_NAME',
   'NATS_URL',
   'NATS_REPLICAS',
   'PARTITIONS',
@@ -28,33 +29,41 @@ const config = loadConfig(process.env, [
 const logger = createLogger('aggregator', config.LOG_LEVEL)
 
 async function main(): Promise<void> {
-  const stopped = new Promise<void>(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  const stopped = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
+  let aggregator: Aggregator | null = null
+  // Answers from the beginning: taking up a partition may mean to rebuild its index, which takes minutes when it is large.
+  const health = await startHealthServer({
+    port: config.PORT,
+    host: config.HOST,
+    ready: async () => (aggregator === null ? 'its partitions are being taken up' : aggregator.ready()),
   })
-  await migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
   const client = createClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
-  // The log is the whole input: without it there is nothing to do but wait for it.
-  const nats = await connect({ ...brokerAddress(config.NATS_URL), maxReconnectAttempts: -1, name: 'aggregator' })
-  const aggregator = await startAggregator({
-    nats,
-    client,
-    clock: systemClock,
-    logger,
-    metrics: createMetrics(register),
-    failpoints: createFailpoints(config.FAILPOINT),
-    partitions: config.PARTITIONS,
-    replicas: config.NATS_REPLICAS,
-    indexDirectory: join(config.DATA_DIR, 'index'),
-  })
-  const health = await startHealthServer({ port: config.PORT, host: config.HOST, ready: aggregator.ready })
-  logger.info({ partitions: config.PARTITIONS }, 'aggregator started')
   try {
-    await Promise.race([stopped, aggregator.done])
+    await migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
+    // The log is the whole input: without it there is nothing to do but wait for it.
+    const nats = await connect({ ...brokerAddress(config.NATS_URL), maxReconnectAttempts: -1, name: 'aggregator' })
+    try {
+      aggregator = await startAggregator({
+        nats,
+        client,
+        clock: systemClock,
+        logger,
+        metrics: createMetrics(register),
+        failpoints: createFailpoints(config.FAILPOINT),
+        partitions: config.PARTITIONS,
+        replicas: config.NATS_REPLICAS,
+        indexDirectory: join(config.DATA_DIR, 'index', config.AGGREGATOR_NAME ?? `aggregator-${health.port}`),
+        stop: stopped,
+      })
+      logger.info({ partitions: aggregator.held() }, 'aggregator started')
+      await aggregator.done
+    } finally {
+      await nats.close()
+    }
   } finally {
-    await health.close()
-    await aggregator.stop()
-    await nats.close()
     await client.close()
+    await health.close()
   }
   logger.info({}, 'aggregator stopped')
 }

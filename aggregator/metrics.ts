@@ -6,9 +6,19 @@ export type Metrics = {
   stored(counts: Counts, durationSeconds: number): void
   retried(): void
   rolled(buckets: number): void
-  lag(partition: number, lag: { messages: number; seconds: number }): void
-  indexEntries(partition: number, entries: number): void
+  /** What there is to say of a partition this aggregator works. */
+  held(partition: number, state: PartitionState): void
+  /** Another aggregator works the partition, and reports it. */
+  givenUp(partition: number): void
   dirtyBuckets(count: number): void
+}
+
+export type PartitionState = {
+  readonly messages: number
+  readonly seconds: number
+  readonly entries: number
+  readonly disk: number
+  readonly memory: number
 }
 
 /** Registers the aggregator's metrics; once per registry. */
@@ -36,24 +46,7 @@ export function createMetrics(registry: Registry): Metrics {
     help: 'Buckets recomputed from raw rows.',
     registers,
   })
-  const lagMessages = new Gauge({
-    name: 'millrace_aggregator_lag_messages',
-    help: 'Messages of the partition that are not in ClickHouse yet.',
-    labelNames: ['partition'],
-    registers,
-  })
-  const lagSeconds = new Gauge({
-    name: 'millrace_aggregator_lag_seconds',
-    help: 'Age of the last stored message while others wait; 0 when none waits.',
-    labelNames: ['partition'],
-    registers,
-  })
-  const entries = new Gauge({
-    name: 'millrace_aggregator_index_entries',
-    help: 'References in the first-seen index of the partition.',
-    labelNames: ['partition'],
-    registers,
-  })
+  const partition = partitionGauges(registers)
   const dirty = new Gauge({
     name: 'millrace_aggregator_dirty_buckets',
     help: 'Buckets that wait to be recomputed.',
@@ -66,11 +59,31 @@ export function createMetrics(registry: Registry): Metrics {
     },
     retried: () => retries.inc(),
     rolled: buckets => rolledTotal.inc(buckets),
-    lag(partition, { messages, seconds }) {
-      lagMessages.set({ partition }, messages)
-      lagSeconds.set({ partition }, seconds)
-    },
-    indexEntries: (partition, count) => entries.set({ partition }, count),
+    ...partition,
     dirtyBuckets: count => dirty.set(count),
+  }
+}
+
+function partitionGauges(registers: Registry[]): Pick<Metrics, 'held' | 'givenUp'> {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `millrace_aggregator_${name}`, help, labelNames: ['partition'], registers })
+  const held = gauge('partition_held', '1 for each partition this aggregator has the lease of.')
+  const messages = gauge('lag_messages', 'Messages of the partition that are not in ClickHouse yet.')
+  const seconds = gauge('lag_seconds', 'Age of the last stored message while others wait; 0 when none waits.')
+  const entries = gauge('index_entries', 'References in the first-seen index of the partition.')
+  const disk = gauge('index_bytes', 'Bytes of the first-seen index of the partition on the disk.')
+  const memory = gauge('index_filter_bytes', 'Bytes of memory the filters of the first-seen index hold.')
+  return {
+    held(partition, state) {
+      held.set({ partition }, 1)
+      messages.set({ partition }, state.messages)
+      seconds.set({ partition }, state.seconds)
+      entries.set({ partition }, state.entries)
+      disk.set({ partition }, state.disk)
+      memory.set({ partition }, state.memory)
+    },
+    givenUp(partition) {
+      for (const each of [held, messages, seconds, entries, disk, memory]) each.remove({ partition })
+    },
   }
 }

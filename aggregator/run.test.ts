@@ -6,9 +6,10 @@ import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { createSignal } from './log/rounds.ts'
 import type { Claim, LogMessage, Position } from './outcome.ts'
-import { type RunDeps, runRounds } from './run.ts'
+import { type RoundWork, type RunDeps, runRounds } from './run.ts'
 import type { UsageSink } from './sinks/usage-sink.ts'
 import { eventLineOf } from './testing.ts'
+import { createUse } from './use.ts'
 
 const message = (seq: number): LogMessage => ({
   seq,
@@ -20,7 +21,6 @@ const message = (seq: number): LogMessage => ({
 /** One message a round, so that several rounds are on their way at once. */
 function readerOf(messages: LogMessage[]): PartitionReader {
   return {
-    partition: 0,
     waiting: () => messages.length,
     full: () => true,
     take: () => messages.splice(0, 1),
@@ -56,17 +56,34 @@ const okSink: UsageSink = {
   insertPositions: async () => undefined,
 }
 
-function depsFor(messages: LogMessage[], sink: UsageSink, index: FirstSeenIndex): RunDeps & { retries: number } {
+const workOf = (index: FirstSeenIndex): RoundWork => ({
+  partition: 0,
+  index,
+  reader: readerOf([]),
+  streamCreated: 'monday',
+  storedSeq: 0,
+  use: createUse(),
+  after: 0,
+  position: null,
+  lost: false,
+})
+
+function depsFor(
+  messages: LogMessage[],
+  sink: UsageSink,
+  index: FirstSeenIndex,
+  over: Partial<RoundWork> = {},
+): RunDeps & { retries: number; work: RoundWork } {
+  const work = { ...workOf(index), reader: readerOf(messages), ...over }
   const deps = {
     retries: 0,
-    indexes: new Map([[0, index]]),
+    work,
+    working: () => [work],
     sink,
     failpoints: () => undefined,
-    readers: [readerOf(messages)],
     signal: createSignal(),
     logger: silentLogger,
     partitions: 1,
-    starts: new Map([[0, { after: 0, streamCreated: 'monday' }]]),
     onStored: () => undefined,
     onRetry: () => {
       deps.retries += 1
@@ -123,4 +140,32 @@ test('a message of a newer format stops the loop and leaves the position before 
   const running = runRounds(depsFor([message(1), newer], okSink, index), new AbortController().signal)
   await expect(running).rejects.toThrow(/format 2/)
   expect(index.position()?.seq ?? 0).toBeLessThan(2)
+})
+
+test('what ClickHouse had when the partition was taken up is claimed and not stored again', async () => {
+  const index = memoryIndex()
+  const stop = new AbortController()
+  const stored: string[] = []
+  const sink: UsageSink = { ...okSink, insertEvents: async lines => void stored.push(...lines) }
+  const running = runRounds(depsFor([message(1), message(2), message(3)], sink, index, { storedSeq: 2 }), stop.signal)
+  for (let turn = 0; turn < 100 && index.position()?.seq !== 3; turn += 1) await sleep(20)
+  stop.abort()
+  await running
+  expect(index.entries()).toBe(3)
+  expect(stored.map(line => JSON.parse(line)[4])).toEqual(['r3'])
+})
+
+test('a partition that is lost while its rows are refused is left to whoever has it now', async () => {
+  const index = memoryIndex()
+  const stop = new AbortController()
+  const sink: UsageSink = { ...okSink, insertEvents: () => Promise.reject(new Error('ClickHouse is away')) }
+  const deps = depsFor([message(1)], sink, index)
+  const running = runRounds(deps, stop.signal)
+  for (let turn = 0; turn < 100 && deps.retries === 0; turn += 1) await sleep(20)
+  deps.work.lost = true
+  // Its index may be closed once no round holds it, although ClickHouse never answers.
+  await deps.work.use.idle()
+  expect(index.position()).toBeNull()
+  stop.abort()
+  await running
 })

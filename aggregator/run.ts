@@ -1,64 +1,110 @@
 // The loop: gather a round, prepare it while the round before is being stored, store it, again until told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../shared/logger.ts'
-import { type PartitionMessages, prepareBatch, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
+import { prepareBatch, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
+import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { nextRound, type Signal } from './log/rounds.ts'
-import type { PartitionBatch } from './outcome.ts'
+import type { LogMessage, PartitionBatch, Position } from './outcome.ts'
+import type { Use } from './use.ts'
 
-export type RunDeps = StoreDeps & {
-  readonly readers: readonly PartitionReader[]
+/** A partition as the rounds see it. */
+export type RoundWork = {
+  readonly partition: number
+  readonly index: FirstSeenIndex
+  readonly reader: PartitionReader
+  readonly streamCreated: string
+  /** What was in ClickHouse when it was taken up: messages up to here are claimed and not stored again. */
+  readonly storedSeq: number
+  /** The rounds that hold batches of it; its index stays open for them. */
+  readonly use: Use
+  /** The position after the last message prepared. */
+  after: number
+  /** What is stored, as far as this process knows; null before its first round. */
+  position: Position | null
+  /** Another aggregator has it now: nothing more is read or stored here. */
+  lost: boolean
+}
+export type RunDeps = Omit<StoreDeps, 'indexes'> & {
+  /** The partitions of this process; they come and go. */
+  readonly working: () => readonly RoundWork[]
   readonly signal: Signal
   readonly logger: Logger
   readonly partitions: number
-  /** By partition: where it was resumed, and which stream it is. */
-  readonly starts: ReadonlyMap<number, { readonly after: number; readonly streamCreated: string }>
-  readonly onStored: (round: StoredRound, batches: readonly PartitionBatch[], seconds: number) => void
-  readonly onRetry: () => void
+  readonly onStored: (round: StoredRound, seconds: number) => void
+  readonly onRetry: (failingSeconds: number) => void
 }
+type Prepared = { readonly work: RoundWork; readonly batch: PartitionBatch }
 
 const RETRY_FIRST_MS = 100
 const RETRY_MAX_MS = 5_000
 
 /**
  * Runs until `stop`, then finishes the rounds it took if ClickHouse answers. Rejects when it cannot go on: a message of a
- * newer format, a broken index. While ClickHouse is away it waits, and the log keeps what is accepted.
+ * newer format, a broken index. While ClickHouse is away it waits, and the log keeps what is accepted: what is held here
+ * is one round being stored, one prepared, and what each reader may read ahead.
  */
 export async function runRounds(deps: RunDeps, stop: AbortSignal): Promise<void> {
-  const after = new Map([...deps.starts].map(([partition, start]) => [partition, start.after]))
   let storing: Promise<boolean> = Promise.resolve(true)
   stop.addEventListener('abort', deps.signal.notify, { once: true })
   for (;;) {
-    const round = await nextRound(deps.readers, deps.signal, () => stop.aborted)
+    const round = await nextRound(deps.working, deps.signal, () => stop.aborted)
     if (round === null) break
-    await deps.failpoints('aggregator.after-fetch')
-    const reads = [...round].map(([partition, messages]): PartitionMessages => {
-      const start = deps.starts.get(partition)
-      if (start === undefined) throw new Error(`partition ${partition} was not resumed`)
-      const read = { partition, partitions: deps.partitions, messages, streamCreated: start.streamCreated }
-      return { ...read, after: after.get(partition) ?? start.after }
-    })
-    const batches = await Promise.all(reads.map(read => prepareBatch(deps, read)))
-    for (const { partition, position } of batches) after.set(partition, position.seq)
-    // A round that was given up while stopping must not be followed by another: the position would move past it.
-    if (!(await storing)) return
-    storing = storeUntilDone(deps, batches, stop)
-    // A rejection is seen where `storing` is awaited; without this line it would be unhandled until then.
-    storing.catch(() => undefined)
+    const { release } = useOf(round.keys())
+    try {
+      await deps.failpoints('aggregator.after-fetch')
+      const prepared = await Promise.all([...round].map(([work, messages]) => prepare(deps, work, messages)))
+      // A round that was given up while stopping must not be followed by another: the position would move past it.
+      if (!(await storing)) return release()
+      storing = storeUntilDone(deps, prepared, stop).finally(release)
+      // A rejection is seen where `storing` is awaited; without this line it would be unhandled until then.
+      storing.catch(() => undefined)
+    } catch (error) {
+      release()
+      throw error
+    }
   }
   await storing
 }
 
-/** Whether the round was stored; false only when it was given up because of `stop`. */
-async function storeUntilDone(deps: RunDeps, batches: readonly PartitionBatch[], stop: AbortSignal): Promise<boolean> {
+/** Keeps the indexes of these open until it is released. */
+function useOf(round: Iterable<RoundWork>): { release(): void } {
+  const works = [...round]
+  for (const { use } of works) use.begin()
+  return {
+    release() {
+      for (const { use } of works.splice(0)) use.end()
+    },
+  }
+}
+
+async function prepare(deps: RunDeps, work: RoundWork, messages: readonly LogMessage[]): Promise<Prepared> {
+  const { partition, streamCreated, after } = work
+  const indexes = new Map([[partition, work.index]])
+  const read = { partition, partitions: deps.partitions, messages, streamCreated, after }
+  const batch = await prepareBatch({ indexes, failpoints: deps.failpoints }, read)
+  work.after = batch.position.seq
+  return { work, batch }
+}
+
+/** Whether the round was stored or is no longer ours to store; false only when it was given up because of `stop`. */
+async function storeUntilDone(deps: RunDeps, prepared: readonly Prepared[], stop: AbortSignal): Promise<boolean> {
   const startedAt = performance.now()
+  const seconds = () => (performance.now() - startedAt) / 1000
+  // What was in ClickHouse before this process took the partition up is only claimed: that alone was missing here.
+  const known = prepared.filter(({ work, batch }) => batch.position.seq <= work.storedSeq)
+  for (const { work, batch } of known) await work.index.commitPosition(batch.position)
+  const fresh = prepared.filter(each => !known.includes(each))
   for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
+    // Whoever works a partition now stores what was read of it here, so its rows are not waited for.
+    const due = fresh.filter(({ work }) => !work.lost)
+    if (due.length === 0) return true
     try {
-      const stored = await storeRound(deps, batches)
-      deps.onStored(stored, batches, (performance.now() - startedAt) / 1000)
+      const stored = await store(deps, due)
+      deps.onStored(stored, seconds())
       return true
     } catch (error) {
-      deps.onRetry()
+      deps.onRetry(seconds())
       deps.logger.warn({ err: error, delayMs }, 'usage could not be stored; trying again')
       // Stopping: what is not stored stays after the position and is read again by the next process.
       if (stop.aborted) return false
@@ -66,4 +112,14 @@ async function storeUntilDone(deps: RunDeps, batches: readonly PartitionBatch[],
       if (stop.aborted) return false
     }
   }
+}
+
+async function store(deps: RunDeps, due: readonly Prepared[]): Promise<StoredRound> {
+  const indexes = new Map(due.map(({ work }) => [work.partition, work.index]))
+  const stored = await storeRound(
+    { indexes, sink: deps.sink, failpoints: deps.failpoints },
+    due.map(({ batch }) => batch),
+  )
+  for (const { work, batch } of due) work.position = batch.position
+  return stored
 }

@@ -27,6 +27,11 @@ const url =
       throw new ConfigFault(`must be a URL with ${protocols.join(' or ')}`)
     return value.replace(/\/$/, '')
   }
+const folderName = (value: string): string => {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value))
+    throw new ConfigFault('must be letters, digits, dots, dashes and underscores, at most 64')
+  return value
+}
 const optional =
   <T>(parse: (value: string) => T) =>
   (value: string): T | null =>
@@ -65,6 +70,11 @@ export const SETTINGS = {
     'Partitions of the usage log. Fixed once the streams exist: a reference must stay in its partition.',
     '4',
     integer(1, 256),
+  ),
+  AGGREGATOR_NAME: setting(
+    'Names the folder of an aggregator under DATA_DIR/index; no two that run at once may share one. Empty: aggregator-<PORT>.',
+    '',
+    optional(folderName),
   ),
   CLICKHOUSE_URL: setting("ClickHouse's HTTP interface.", null, url('http:', 'https:')),
   CLICKHOUSE_DATABASE: setting('Database that holds the usage tables.', 'millrace', text),

@@ -15,9 +15,9 @@ describe('where a partition starts', () => {
     expect(planResume(at(20), at(10), stream(1, 50))).toEqual({ kind: 'replay', after: 10 })
   })
   test('a missing index is rebuilt, and so is one older than the log reaches back', () => {
-    expect(planResume(null, at(20), stream(15, 50))).toEqual({ kind: 'rebuild', after: 20 })
+    expect(planResume(null, at(20), stream(15, 50))).toEqual({ kind: 'rebuild', after: 20, from: at(20) })
     expect(planResume(at(10), at(20), stream(11, 50))).toEqual({ kind: 'replay', after: 10 })
-    expect(planResume(at(10), at(20), stream(12, 50))).toEqual({ kind: 'rebuild', after: 20 })
+    expect(planResume(at(10), at(20), stream(12, 50))).toEqual({ kind: 'rebuild', after: 20, from: at(20) })
   })
   test('an emptied ClickHouse gets all that the log still holds', () => {
     expect(planResume(at(10), null, stream(1, 50))).toEqual({ kind: 'replay', after: 0 })

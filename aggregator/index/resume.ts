@@ -1,11 +1,13 @@
 // Where a partition starts reading, and whether its index must be rebuilt first.
 import type { StreamState } from '../../shared/log/streams.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import type { Claim, Position } from '../outcome.ts'
-import type { FirstSeenIndex } from './first-seen-index.ts'
+import type { Position } from '../outcome.ts'
+import type { DiskIndex } from './first-seen-index.ts'
+import { compareKeys, LINES, RECORD_BYTES } from './record.ts'
 
 export type ResumePlan =
-  | { readonly kind: 'replay' | 'rebuild'; readonly after: number }
+  | { readonly kind: 'replay'; readonly after: number }
+  | { readonly kind: 'rebuild'; readonly after: number; readonly from: Position }
   | { readonly kind: 'refuse'; readonly reason: string }
 
 /**
@@ -21,9 +23,9 @@ export function planResume(index: Position | null, stored: Position | null, stre
     return refusal(stream, latest, `it was created ${stream.created}, not ${latest.streamCreated}`)
   }
   if (stored === null) return { kind: 'replay', after: 0 }
-  if (index === null) return { kind: 'rebuild', after: stored.seq }
+  if (index === null) return { kind: 'rebuild', after: stored.seq, from: stored }
   const logHoldsTheRest = stream.firstSeq <= index.seq + 1
-  if (index.seq < stored.seq && !logHoldsTheRest) return { kind: 'rebuild', after: stored.seq }
+  if (index.seq < stored.seq && !logHoldsTheRest) return { kind: 'rebuild', after: stored.seq, from: stored }
   return { kind: 'replay', after: Math.min(index.seq, stored.seq) }
 }
 
@@ -53,35 +55,78 @@ export async function storedPositions(client: ClickHouseClient): Promise<Map<num
   )
 }
 
-/** Claims read and written at a time, which bounds the memory of a rebuild. */
-const REBUILD_CLAIMS_MAX = 200_000
+/** Claims in one answer, which bounds what a ClickHouse that does not stream holds in memory: 64 MB. */
+const CLAIMS_PER_ANSWER = 2_000_000
 
-/** Records in the index every event that ClickHouse holds of the partition, deleted ones too. Resolves with their number. */
+/**
+ * Replaces the index by every event that ClickHouse holds of the partition, deleted ones too; it is complete up to
+ * `position`, which ClickHouse says. ClickHouse sorts, and answers in the bytes of a segment, so this process copies: its
+ * memory is the filter of the index, whatever the number. Resolves with that number.
+ */
 export async function rebuildIndex(
   client: ClickHouseClient,
-  index: FirstSeenIndex,
-  partition: number,
+  index: DiskIndex,
+  of: { readonly partition: number; readonly position: Position; readonly stop: AbortSignal },
 ): Promise<number> {
-  const params = { partition }
-  const [count] = await selectRows<[string]>(
+  const params = { partition: of.partition }
+  const [[count = '0'] = []] = await selectRows<[string]>(
     client,
     'SELECT count() FROM usage_events WHERE log_partition = {partition:UInt16}',
     params,
   )
-  const slices = Math.max(1, Math.ceil(Number(count?.[0] ?? 0) / REBUILD_CLAIMS_MAX))
-  let claimed = 0
-  for (let slice = 0; slice < slices; slice += 1) {
-    // Several versions of a row carry the same place, so FINAL would only cost time.
-    const rows = await selectRows<[string, string, string, number]>(
-      client,
-      `SELECT DISTINCT toString(id_hash), toString(content_hash), log_seq, log_line FROM usage_events
-       WHERE log_partition = {partition:UInt16} AND cityHash64(id_hash) % {slices:UInt32} = {slice:UInt32}`,
-      { ...params, slices, slice },
-    )
-    await index.claim(
-      rows.map(([idHash, contentHash, seq, line]): Claim => ({ idHash, contentHash, seq: Number(seq), line })),
-    )
-    claimed += rows.length
+  return await index.replaceBy(storedClaims(client, Number(count), of), Number(count), of.position)
+}
+
+async function* storedClaims(
+  client: ClickHouseClient,
+  count: number,
+  { partition, stop }: { readonly partition: number; readonly stop: AbortSignal },
+): AsyncGenerator<Buffer> {
+  const answers = Math.max(1, Math.ceil(count / CLAIMS_PER_ANSWER))
+  for (let answer = 0; answer < answers; answer += 1) {
+    const { stream } = await client.exec({
+      // The first four bytes of a hash are spread evenly, so they cut evenly.
+      query: `SELECT toFixedString(unhex(id_hash), 16), toFixedString(unhex(content_hash), 8),
+          toUInt64(log_seq * ${LINES} + log_line) AS place
+        FROM usage_events WHERE log_partition = {partition:UInt16}
+          AND substring(id_hash, 1, 8) >= {from:String} AND substring(id_hash, 1, 8) < {to:String}
+        ORDER BY id_hash, place FORMAT RowBinary`,
+      query_params: { partition, from: cutAt(answer, answers), to: cutAt(answer + 1, answers) },
+      abort_signal: stop,
+      // A fault half-way is then a fault of the request and not bytes at the end of the answer.
+      clickhouse_settings: { wait_end_of_query: 1 },
+    })
+    yield* distinctRecords(stream)
   }
-  return claimed
+}
+
+/** Where a cut of the hashes begins, in the order of text; the last ends behind every hash. */
+const cutAt = (cut: number, cuts: number): string =>
+  cut === cuts
+    ? 'g'
+    : Math.floor((cut * 2 ** 32) / cuts)
+        .toString(16)
+        .padStart(8, '0')
+
+/** Whole records, the first of each key: several versions of a row say the same place. */
+async function* distinctRecords(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  const last = Buffer.alloc(RECORD_BYTES)
+  let any = false
+  for await (const chunk of stream) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const out = Buffer.allocUnsafe(bytes.length)
+    let used = 0
+    let at = 0
+    for (; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
+      if (any && compareKeys(last, 0, bytes, at) === 0) continue
+      bytes.copy(last, 0, at, at + RECORD_BYTES)
+      last.copy(out, used)
+      used += RECORD_BYTES
+      any = true
+    }
+    yield out.subarray(0, used)
+    rest = bytes.subarray(at)
+  }
+  if (rest.length > 0) throw new Error('usage_events could not be read to its end')
 }

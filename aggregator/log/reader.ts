@@ -12,7 +12,6 @@ export type ReaderDeps = {
   readonly onMessage: () => void
 }
 export type PartitionReader = {
-  readonly partition: number
   /** Messages waiting to be taken. */
   waiting(): number
   /** Whether it holds all it may: the consumer is behind. */
@@ -78,7 +77,6 @@ export function openReader(deps: ReaderDeps, partition: number, after: number): 
 
   const done = readForever()
   return {
-    partition,
     waiting: () => queue.length,
     full,
     take(messagesMax, bytesMax) {

@@ -28,23 +28,30 @@ export function createSignal(): Signal {
   }
 }
 
-/** The next round by partition, or null once `stopping()`: whoever stops must notify. */
-export async function nextRound(
-  readers: readonly PartitionReader[],
+/** What a round is gathered from. */
+export type Source = { readonly reader: PartitionReader }
+
+/** The next round by source, or null once `stopping()`: whoever stops, or brings a source, must notify. */
+export async function nextRound<S extends Source>(
+  sources: () => readonly S[],
   signal: Signal,
   stopping: () => boolean,
-): Promise<Map<number, LogMessage[]> | null> {
-  while (readers.every(reader => reader.waiting() === 0)) {
+): Promise<Map<S, LogMessage[]> | null> {
+  for (;;) {
+    while (sources().every(({ reader }) => reader.waiting() === 0)) {
+      if (stopping()) return null
+      await signal.wait()
+    }
+    if (!sources().some(({ reader }) => reader.full())) await sleep(LINGER_MS)
     if (stopping()) return null
-    await signal.wait()
+    const round = new Map<S, LogMessage[]>()
+    // Asked again: sources come and go while it lingers, and what is left may have nothing waiting.
+    const now = sources()
+    const bytesEach = Math.floor(ROUND_BYTES_MAX / Math.max(1, now.length))
+    for (const source of now) {
+      const messages = source.reader.take(MESSAGES_PER_PARTITION_MAX, bytesEach)
+      if (messages.length > 0) round.set(source, messages)
+    }
+    if (round.size > 0) return round
   }
-  if (!readers.some(reader => reader.full())) await sleep(LINGER_MS)
-  if (stopping()) return null
-  const bytesEach = Math.floor(ROUND_BYTES_MAX / readers.length)
-  const round = new Map<number, LogMessage[]>()
-  for (const reader of readers) {
-    const messages = reader.take(MESSAGES_PER_PARTITION_MAX, bytesEach)
-    if (messages.length > 0) round.set(reader.partition, messages)
-  }
-  return round
 }

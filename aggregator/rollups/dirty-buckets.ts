@@ -11,6 +11,8 @@ export type DirtyBuckets = {
   /** Removes and returns buckets nobody touched since `beforeMs`, the longest quiet first, at most `max`. */
   takeQuiet(beforeMs: number, max: number): Bucket[]
   count(): number
+  /** Says that buckets this memory does not know may wait, as if they had been forgotten. */
+  rescan(): void
   /** Whether buckets were forgotten since the last call. */
   takeOverflow(): boolean
 }
@@ -47,6 +49,9 @@ export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
       return quiet
     },
     count: () => dirty.size,
+    rescan() {
+      overflowed = true
+    },
     takeOverflow() {
       const before = overflowed
       overflowed = false

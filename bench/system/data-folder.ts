@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../infra/services/pid-file.ts'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
 import { PROCESSES, pidFileOf } from '../../infra/start/processes.ts'
+import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../shared/pid-file.ts'
 
 const PREFIX = 'millrace-system-'
 const OWNER = 'owner.json'

@@ -1,7 +1,8 @@
 // `npm start`: services, migrations, processes, demo; then it stays until Ctrl-C. With --exit it stops after the demo.
+
+import { stopOrphan } from '../../shared/pid-file.ts'
 import { systemClock } from '../../shared/time.ts'
 import { runDemo } from '../demo/run-demo.ts'
-import { stopOrphan } from '../services/pid-file.ts'
 import { findOrCreateAccounts, writeCredentials } from './accounts.ts'
 import { lockDataDir } from './lock.ts'
 import { PROCESSES, pidFileOf, processUnit } from './processes.ts'

@@ -8,10 +8,10 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { freePort, type Service } from '../../infra/services/child.ts'
 import { startClickHouse } from '../../infra/services/clickhouse.ts'
-import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../infra/services/pid-file.ts'
 import { startPostgres } from '../../infra/services/postgres.ts'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
+import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../pid-file.ts'
 import { uniqueName } from './names.ts'
 
 declare module 'vitest' {
