@@ -9,7 +9,7 @@ import type { Clock } from '../shared/time.ts'
 import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
 import { claimIndexFolder, type IndexFolder } from './index/folder.ts'
 import { keepLeases } from './leases/keep-leases.ts'
-import { openLeaseStore } from './leases/lease-store.ts'
+import { type LeaseStore, openLeaseStore } from './leases/lease-store.ts'
 import { createSignal } from './log/rounds.ts'
 import type { Metrics } from './metrics.ts'
 import { createPartitions, type Partitions } from './partitions.ts'
@@ -31,6 +31,8 @@ export type AggregatorDeps = {
   readonly replicas: number
   /** The folder of this aggregator alone; holds one index a partition. */
   readonly indexDirectory: string
+  /** Where the leases are kept; the broker unless a test says otherwise. */
+  readonly leases?: LeaseStore
   /** Aborted from outside to stop it, also while it starts; `stop()` does the same. */
   readonly stop?: AbortController
 }
@@ -125,7 +127,8 @@ function runAll(deps: AggregatorDeps, parts: Parts): { firstShare: Promise<void>
 function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): Promise<void>[] {
   const { client, clock, logger, metrics, failpoints } = deps
   const { jsm, folder, stop, signal, dirty, partitions, health } = parts
-  const leases = openLeaseStore(deps.nats, jsm, deps.replicas).then(store =>
+  const opened = deps.leases ? Promise.resolve(deps.leases) : openLeaseStore(deps.nats, jsm, deps.replicas)
+  const leases = opened.then(store =>
     keepLeases(
       {
         store,

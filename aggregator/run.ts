@@ -6,6 +6,7 @@ import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { nextRound, type Signal } from './log/rounds.ts'
 import type { LogMessage, PartitionBatch, Position } from './outcome.ts'
+import { GivenUpError, persistent } from './sinks/persistent.ts'
 import type { Use } from './use.ts'
 
 /** A partition as the rounds see it. */
@@ -35,9 +36,6 @@ export type RunDeps = Omit<StoreDeps, 'indexes'> & {
   readonly onRetry: (failingSeconds: number) => void
 }
 type Prepared = { readonly work: RoundWork; readonly batch: PartitionBatch }
-
-const RETRY_FIRST_MS = 100
-const RETRY_MAX_MS = 5_000
 
 /**
  * Runs until `stop`, then finishes the rounds it took if ClickHouse answers. Rejects when it cannot go on: a message of a
@@ -95,20 +93,24 @@ async function storeUntilDone(deps: RunDeps, prepared: readonly Prepared[], stop
   const known = prepared.filter(({ work, batch }) => batch.position.seq <= work.storedSeq)
   for (const { work, batch } of known) await work.index.commitPosition(batch.position)
   const fresh = prepared.filter(each => !known.includes(each))
-  for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
+  for (;;) {
     // Whoever works a partition now stores what was read of it here, so its rows are not waited for.
     const due = fresh.filter(({ work }) => !work.lost)
     if (due.length === 0) return true
+    const sink = persistent(deps.sink, {
+      givenUp: () => stop.aborted || due.some(({ work }) => work.lost),
+      async pause(error, delayMs) {
+        deps.onRetry(seconds())
+        deps.logger.warn({ err: error, delayMs }, 'usage could not be stored; trying again')
+        await sleep(delayMs, undefined, { signal: stop }).catch(() => undefined)
+      },
+    })
     try {
-      const stored = await store(deps, due)
-      deps.onStored(stored, seconds())
+      deps.onStored(await store({ ...deps, sink }, due), seconds())
       return true
     } catch (error) {
-      deps.onRetry(seconds())
-      deps.logger.warn({ err: error, delayMs }, 'usage could not be stored; trying again')
+      if (!(error instanceof GivenUpError)) throw error
       // Stopping: what is not stored stays after the position and is read again by the next process.
-      if (stop.aborted) return false
-      await sleep(delayMs, undefined, { signal: stop }).catch(() => undefined)
       if (stop.aborted) return false
     }
   }

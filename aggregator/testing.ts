@@ -21,7 +21,9 @@ import { silentLogger } from '../shared/logger.ts'
 import type { Environment } from '../shared/tenant.ts'
 import { systemClock } from '../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../shared/usage/clickhouse.ts'
-import { type Aggregator, startAggregator } from './aggregator.ts'
+import { type Aggregator, type AggregatorDeps, startAggregator } from './aggregator.ts'
+import type { LeaseStore } from './leases/lease-store.ts'
+import { EMPTY_TABLE, type LeaseTable } from './leases/lease-table.ts'
 import { createMetrics } from './metrics.ts'
 
 export type TestEvent = {
@@ -117,10 +119,11 @@ export type TestAggregator = {
   readonly nats: NatsConnection
   readonly indexDirectory: string
   readonly partitions: number
-  start(): Promise<Aggregator>
+  /** `over`: another folder, leases of its own, a ClickHouse behind something. */
+  start(over?: Partial<AggregatorDeps>): Promise<Aggregator>
   publish(lines: readonly { line: string; idHash: string }[]): Promise<void>
-  /** Resolves when all that was published is stored; rejects after 20 s. */
-  settle(): Promise<void>
+  /** Resolves when all that was published is stored; rejects after `timeoutMs`, 20 s unless given. */
+  settle(timeoutMs?: number): Promise<void>
   rows<Row extends readonly unknown[]>(sql: string): Promise<Row[]>
   close(): Promise<void>
 }
@@ -162,7 +165,7 @@ export async function createTestAggregator(servers: {
     indexDirectory,
     partitions,
     rows,
-    start: () =>
+    start: over =>
       startAggregator({
         nats,
         client,
@@ -173,18 +176,19 @@ export async function createTestAggregator(servers: {
         partitions,
         replicas: 1,
         indexDirectory,
+        ...over,
       }),
     async publish(lines) {
       for (const [partition, body] of messagesOf(lines, partitions)) await publishOnce(js, partition, body)
     },
-    async settle() {
+    async settle(timeoutMs = SETTLE_MS) {
       const ends = await logEnds(jsm, partitions)
-      const deadline = performance.now() + SETTLE_MS
+      const deadline = performance.now() + timeoutMs
       for (;;) {
         const stored = new Map(await rows<[number, string]>('SELECT log_partition, log_seq FROM usage_positions FINAL'))
         if ([...ends].every(([partition, end]) => Number(stored.get(partition) ?? 0) >= end)) return
         if (performance.now() > deadline)
-          throw new Error(`not stored after ${SETTLE_MS} ms: ${[...ends]} / ${[...stored]}`)
+          throw new Error(`not stored after ${timeoutMs} ms: ${[...ends]} / ${[...stored]}`)
         await new Promise(resolve => setTimeout(resolve, 50))
       }
     },
@@ -193,5 +197,21 @@ export async function createTestAggregator(servers: {
       await client.close()
       rmSync(indexDirectory, { recursive: true })
     },
+  }
+}
+
+/** Leases that nobody else sees: an aggregator with these believes to be alone, and works every partition. */
+export function aloneInTheWorld(): LeaseStore {
+  let table: LeaseTable = EMPTY_TABLE
+  let revision = 0
+  return {
+    read: async () => ({ table, revision }),
+    async replace(next) {
+      table = next
+      revision += 1
+      return true
+    },
+    announce: () => undefined,
+    onAnnounce: () => () => undefined,
   }
 }

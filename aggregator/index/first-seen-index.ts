@@ -3,7 +3,7 @@
 // position are read again; when all of it is missing it is rebuilt from usage_events.
 //
 // Claims gather in memory and go to the disk as sorted segments; segments of like size are merged in the background. A claim
-// is written about four times in its life, always in sequence, however large the index is (docs/decisions/0006).
+// is written about five times in its life, always in sequence, however large the index is (docs/decisions/0006).
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Claim, Position } from '../outcome.ts'
@@ -45,7 +45,7 @@ export type IndexOptions = {
 const BUFFERED_MAX = 65_536
 const FILTER_BYTES_MAX = 256 * 1024 * 1024
 /** Segments of like size that are merged into one. */
-const MERGED_TOGETHER = 8
+const MERGED_TOGETHER = 4
 /** Claims in a segment of the smallest size. */
 const SMALLEST = 4_096
 /** Segments at which claiming waits for the merge: the bound on what a look-up searches. */

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { randomFrom } from '../../bench/system/random.ts'
 import { createWitness, EMPTY_TABLE, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
 
 const PARTITIONS = 8
+const LEASE = 6_000
+const TURN = 1_500
 const nobody: ReadonlySet<string> = new Set()
 const join = (table: LeaseTable, id: string, indexed: readonly number[] = []): LeaseTable =>
   renewed(table, { id, partitions: PARTITIONS, indexed, silent: nobody })
@@ -34,34 +37,73 @@ describe('who works which partition', () => {
     expect(ownedBy(join(of('a'), 'b', [1, 3, 5, 7]), 'b')).toEqual([1, 3, 5, 7])
   })
 
-  const steps = fc.array(
+  type Step = { readonly kind: 'renew' | 'leave' | 'silent'; readonly id: string }
+  const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.record({ kind: fc.constantFrom('renew', 'leave', 'silent'), id: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
     { maxLength: 60 },
   )
-  test('whatever comes and goes: every partition has one living owner, shares differ by one, and no more moves than must', () => {
+  const after = (table: LeaseTable, { kind, id }: Step, partitions: number): LeaseTable => {
+    if (kind === 'leave') return without(table, id, partitions)
+    if (kind === 'renew') return renewed(table, { id, partitions, indexed: [], silent: nobody })
+    return renewed(table, { id: 'z', partitions, indexed: [], silent: new Set([id]) })
+  }
+  const names = (table: LeaseTable): string[] => Object.keys(table.members).toSorted()
+
+  function expectFair(table: LeaseTable, partitions: number): void {
+    const counts = names(table).map(member => ownedBy(table, member).length)
+    // Together they have every partition, so that no owner is anybody else.
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(counts.length === 0 ? 0 : partitions)
+    expect(Math.max(0, ...counts) - Math.min(partitions, ...counts)).toBeLessThanOrEqual(counts.length === 0 ? 0 : 1)
+  }
+
+  test('whatever comes and goes: every partition has one living owner, shares differ by one, nothing moves without need', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 20 }), (list, partitions) => {
         let table = EMPTY_TABLE
-        for (const { kind, id } of list) {
+        for (const step of list) {
           const before = table
-          const silent = kind === 'silent' ? new Set([id]) : nobody
-          const me = kind === 'silent' ? 'z' : id
-          table =
-            kind === 'leave'
-              ? without(table, id, partitions)
-              : renewed(table, { id: me, partitions, indexed: [], silent })
-          const members = Object.keys(table.members)
-          expect(Object.keys(table.owners)).toHaveLength(members.length === 0 ? 0 : partitions)
-          for (const owner of Object.values(table.owners)) expect(members).toContain(owner)
-          const counts = members.map(member => ownedBy(table, member).length)
-          expect(Math.max(0, ...counts) - Math.min(partitions, ...counts)).toBeLessThanOrEqual(1)
-          // What a member loses is no more than what it had beyond its share, so a table without change moves nothing.
-          if (Object.keys(before.members).toSorted().join() === members.toSorted().join())
-            expect(moved(before, table)).toBe(0)
+          table = after(table, step, partitions)
+          expectFair(table, partitions)
+          if (names(before).join() === names(table).join()) expect(moved(before, table)).toBe(0)
         }
       }),
     )
   })
+
+  // Each of them on a clock of its own, sleeping and dying at random; nobody tells anybody anything but by the table.
+  test.each(Array.from({ length: 50 }, (_, seed) => seed))(
+    'the living have all of it within a lease and two turns: seed %i',
+    seed => {
+      const random = randomFrom(seed)
+      const ids = ['a', 'b', 'c', 'd'].slice(0, random.between(1, 5))
+      const workers = ids.map(id => ({
+        id,
+        witness: createWitness(LEASE),
+        clockMs: random.below(1e9),
+        nextAt: 0,
+        dead: false,
+      }))
+      let table = EMPTY_TABLE
+      const run = (fromMs: number, toMs: number, faults: boolean) => {
+        for (let nowMs = fromMs; nowMs < toMs; nowMs += 100) {
+          for (const worker of workers) {
+            if (worker.dead || nowMs < worker.nextAt) continue
+            const silent = worker.witness.silentIn(table, nowMs + worker.clockMs)
+            table = renewed(table, { id: worker.id, partitions: PARTITIONS, indexed: [], silent })
+            worker.nextAt = nowMs + TURN
+            if (faults && random.below(20) === 0) worker.nextAt += random.below(3 * LEASE)
+            if (faults && random.below(60) === 0) worker.dead = workers.filter(each => !each.dead).length > 1
+          }
+        }
+      }
+      run(0, 60_000, true)
+      for (const worker of workers) worker.nextAt = Math.min(worker.nextAt, 60_000)
+      run(60_000, 60_000 + LEASE + 2 * TURN, false)
+      const living = workers.filter(({ dead }) => !dead).map(({ id }) => id)
+      expect(names(table)).toEqual(living.toSorted())
+      expectFair(table, PARTITIONS)
+    },
+  )
 })
 
 describe('a witness', () => {
@@ -70,14 +112,14 @@ describe('a witness', () => {
     owners: {},
   })
   test('calls a member silent when its beat stands still for a lease, and not before', () => {
-    const witness = createWitness(6_000)
+    const witness = createWitness(LEASE)
     expect(witness.silentIn(beating(1, 1), 0).size).toBe(0)
     expect(witness.silentIn(beating(2, 1), 5_999).size).toBe(0)
     expect([...witness.silentIn(beating(3, 1), 6_000)]).toEqual(['b'])
     expect(witness.silentIn(beating(4, 2), 7_000).size).toBe(0)
   })
   test('counts no time in which it saw nothing', () => {
-    const witness = createWitness(6_000)
+    const witness = createWitness(LEASE)
     witness.silentIn(beating(1, 1), 0)
     witness.forget()
     expect(witness.silentIn(beating(1, 1), 60_000).size).toBe(0)

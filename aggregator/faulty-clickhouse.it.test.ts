@@ -1,0 +1,124 @@
+// A ClickHouse that refuses half of what it is sent, answers late, or takes an insert and loses the answer (security 6.3,
+// rows 15 and 16): events go on being accepted, what is behind is said, and in the end every sum is exact.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { randomFrom, runSeed } from '../bench/system/random.ts'
+import { createTestClickHouse } from '../shared/testing/clickhouse.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../shared/testing/fault-proxy.ts'
+import { startTestNats } from '../shared/testing/nats.ts'
+import { createClickHouse } from '../shared/usage/clickhouse.ts'
+import { createTestAggregator, deleteLineOf, eventLineOf, type TestAggregator } from './testing.ts'
+
+type World = { aggregator: TestAggregator; proxy: FaultProxy; start: () => ReturnType<TestAggregator['start']> }
+
+async function behindProxy(faultOf: (path: string) => Fault, work: (world: World) => Promise<void>): Promise<void> {
+  const clickhouse = await createTestClickHouse()
+  const server = await startTestNats()
+  const proxy = await startFaultProxy(clickhouse.url, faultOf)
+  const aggregator = await createTestAggregator({ natsUrl: server.url, clickhouse })
+  const client = createClickHouse(proxy.url, clickhouse.database)
+  try {
+    await work({ aggregator, proxy, start: () => aggregator.start({ client }) })
+  } finally {
+    await client.close()
+    await aggregator.close()
+    await proxy.close()
+    await server.stop()
+    await clickhouse.drop()
+  }
+}
+
+const COUNTED =
+  'SELECT count(), uniqExact(reference), toString(sum(value_quantities[1])) FROM usage_events FINAL WHERE deleted = 0'
+const DUPLICATES = 'SELECT count() FROM usage_duplicates FINAL'
+const events = (from: number, to: number, quantity = '1') =>
+  Array.from({ length: to - from }, (_, at) => eventLineOf({ reference: `e-${from + at}`, quantity }))
+
+/** Ten calls: 400 new events, each call's repeated once with another quantity, and one of each call deleted. */
+async function publishAll(aggregator: TestAggregator): Promise<void> {
+  for (let call = 0; call < 10; call += 1) {
+    await aggregator.publish(events(call * 40, call * 40 + 40))
+    await aggregator.publish(events(call * 40, call * 40 + 40, '5'))
+    await aggregator.publish([deleteLineOf({ reference: `e-${call * 40 + 7}` })])
+    await sleep(50)
+  }
+}
+async function expectExact(aggregator: TestAggregator): Promise<void> {
+  expect(await aggregator.rows(COUNTED)).toEqual([['390', '390', '390']])
+  expect(await aggregator.rows(DUPLICATES)).toEqual([['400']])
+  expect(await aggregator.rows('SELECT count() FROM usage_dead_letters FINAL')).toEqual([['0']])
+}
+
+test('refuses half, loses every fifth answer of what it took: all of it is counted once', async () => {
+  const seed = runSeed()
+  const random = randomFrom(seed)
+  const faultOf = (): Fault => (random.below(2) === 0 ? 'refuse' : random.below(5) === 0 ? 'cut' : 'none')
+  await behindProxy(faultOf, async ({ aggregator, proxy, start }) => {
+    const running = await start()
+    await publishAll(aggregator)
+    await aggregator.settle(90_000)
+    await expectExact(aggregator)
+    // The test would prove nothing of a proxy that let everything through.
+    expect([proxy.counts.refused > 10, proxy.counts.cut > 2], `FAULT_SEED=${seed}`).toEqual([true, true])
+    await running.stop()
+  })
+}, 120_000)
+
+test('answers after a second, each time: accepting waits for nothing, and all of it is counted', async () => {
+  await behindProxy(
+    path => (/INSERT/.test(path) ? { delayMs: 1_000 } : 'none'),
+    async ({ aggregator, start }) => {
+      const running = await start()
+      await publishAll(aggregator)
+      // All of it was accepted; ClickHouse has yet to answer for some of it.
+      expect(await aggregator.rows(DUPLICATES)).not.toEqual([['400']])
+      await aggregator.settle()
+      await expectExact(aggregator)
+      await running.stop()
+    },
+  )
+})
+
+test('away for a while: readiness says so, and the same rows are stored when it is back', async () => {
+  let away = false
+  await behindProxy(
+    () => (away ? 'refuse' : 'none'),
+    async ({ aggregator, start }) => {
+      const running = await start()
+      await aggregator.publish(events(0, 10))
+      await aggregator.settle()
+      away = true
+      await publishAll(aggregator)
+      expect(await running.ready()).toMatch(/ClickHouse/)
+      expect(await aggregator.rows('SELECT count() FROM usage_events')).toEqual([['10']])
+      away = false
+      await aggregator.settle()
+      expect(await running.ready()).toBeNull()
+      expect(await aggregator.rows(COUNTED)).toEqual([['390', '390', '390']])
+      expect(await aggregator.rows(DUPLICATES)).toEqual([['410']])
+      await running.stop()
+    },
+  )
+})
+
+test('stops in order although it never answers again, and the next process stores the rest', async () => {
+  let away = false
+  await behindProxy(
+    () => (away ? 'refuse' : 'none'),
+    async ({ aggregator, start }) => {
+      const first = await start()
+      await aggregator.publish(events(0, 20))
+      await aggregator.settle()
+      away = true
+      await aggregator.publish(events(0, 60, '3'))
+      await sleep(500)
+      await first.stop()
+      away = false
+      const second = await start()
+      await aggregator.settle()
+      expect(await aggregator.rows(COUNTED)).toEqual([['60', '60', '140']])
+      expect(await aggregator.rows(DUPLICATES)).toEqual([['20']])
+      await second.stop()
+    },
+  )
+})

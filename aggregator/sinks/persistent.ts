@@ -1,0 +1,38 @@
+// A sink that does not take no for an answer: each statement is tried until ClickHouse has taken it. Statement by statement,
+// because a round is several: of a ClickHouse that refuses half of them, few whole rounds would ever pass.
+import type { UsageSink } from './usage-sink.ts'
+
+export type Patience = {
+  /** Whether there is no more use in trying. */
+  readonly givenUp: () => boolean
+  /** Waits before the next try. */
+  readonly pause: (error: unknown, delayMs: number) => Promise<void>
+}
+
+/** It was not stored, and trying was given up. */
+export class GivenUpError extends Error {}
+
+const RETRY_FIRST_MS = 100
+const RETRY_MAX_MS = 5_000
+
+/** The same sink, except that it only fails with GivenUpError. A statement whose answer was lost is given again. */
+export function persistent(sink: UsageSink, patience: Patience): UsageSink {
+  async function insist<T>(statement: () => Promise<T>): Promise<T> {
+    for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
+      try {
+        return await statement()
+      } catch (error) {
+        if (!patience.givenUp()) await patience.pause(error, delayMs)
+        if (patience.givenUp()) throw new GivenUpError('usage was not stored', { cause: error })
+      }
+    }
+  }
+  return {
+    insertEvents: lines => insist(() => sink.insertEvents(lines)),
+    insertDuplicates: lines => insist(() => sink.insertDuplicates(lines)),
+    insertDeadLetters: lines => insist(() => sink.insertDeadLetters(lines)),
+    deleteEvents: deletions => insist(() => sink.deleteEvents(deletions)),
+    insertMarks: marks => insist(() => sink.insertMarks(marks)),
+    insertPositions: positions => insist(() => sink.insertPositions(positions)),
+  }
+}
