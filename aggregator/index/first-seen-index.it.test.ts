@@ -8,6 +8,7 @@ import { randomFrom } from '../../bench/system/random.ts'
 import type { Claim, Position } from '../outcome.ts'
 import { type DiskIndex, openFirstSeenIndex } from './first-seen-index.ts'
 import { claimIndexFolder } from './folder.ts'
+import { readIndex } from './read-index.ts'
 import { sortedRecords } from './record.ts'
 
 let folder: string
@@ -117,6 +118,30 @@ describe('the first-seen index', () => {
     const cut = await openFirstSeenIndex(directory)
     expect([cut.position(), cut.entries()]).toEqual([null, 0])
     await cut.close()
+  })
+
+  test('is read by another process as it stands, also while it is being written and merged', async () => {
+    const directory = join(folder, 'a')
+    const index = await openFirstSeenIndex(directory, { bufferedMax: 50 })
+    expect(await readIndex(directory)).toBeNull()
+    await index.replaceBy([], 0, at(0))
+    let merges = 0
+    for (let from = 0; from < 6_000; from += 100) {
+      await index.claim(numbers(from, from + 100).map(claimOf))
+      if (from % 1_000 !== 0) continue
+      const snapshot = await readIndex(directory)
+      const read: Claim[] = []
+      for await (const piece of snapshot?.claims() ?? []) {
+        read.push(...piece)
+        await index.claim([]) // Lets the writer go on between the pieces.
+      }
+      expect(read.map(({ idHash }) => idHash)).toEqual(read.map(({ idHash }) => idHash).toSorted())
+      expect(read).toEqual(read.map(({ seq }) => claimOf(seq - 1)))
+      if (read.length > 0) merges += 1
+      await snapshot?.close()
+    }
+    expect(merges).toBeGreaterThan(3)
+    await index.close()
   })
 
   test('refuses records that are not sorted', async () => {

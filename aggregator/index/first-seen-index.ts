@@ -33,7 +33,7 @@ export type DiskIndex = FirstSeenIndex & {
   /**
    * Replaces all of it by sorted, distinct records (at most `keysMax`), complete up to `position`. Resolves with their number.
    */
-  replaceBy(pieces: AsyncIterable<Buffer>, keysMax: number, position: Position): Promise<number>
+  replaceBy(pieces: AsyncIterable<Buffer> | Iterable<Buffer>, keysMax: number, position: Position): Promise<number>
 }
 export type IndexOptions = {
   /** Claims kept in memory before they are written; twice as many at most. About 200 bytes each. */

@@ -1,7 +1,8 @@
 // A segment: records sorted by key in one file that never changes, its filter, and where each block begins. A block is 4 KB
 // of 128 records; its checksum is compared whenever it is read, so a disk that rots is noticed and never counted by.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, read, readSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Claim } from '../outcome.ts'
 import { emptyFilter, type Filter, filterOf } from './filter.ts'
@@ -27,6 +28,7 @@ export type Segment = {
 const BLOCK_BYTES = 4_096
 const PIECE_BYTES = 32 * BLOCK_BYTES
 const TRAILER_BYTES = 20
+const readAt = promisify(read)
 const MAGIC = 0x4d494c31
 
 type Footer = {
@@ -153,12 +155,12 @@ function segmentOf(path: string, footer: Footer, fileBytes: number): Segment {
   const fd = openSync(path, 'r')
   const block = Buffer.alloc(BLOCK_BYTES)
   const dataBytes = count * RECORD_BYTES
+  const brokenAt = (at: number) =>
+    new BrokenIndexError(`${path} is broken at byte ${at}; remove it and the index is rebuilt`)
   const readBlock = (number: number): Buffer => {
     const at = number * BLOCK_BYTES
     const bytes = block.subarray(0, Math.min(BLOCK_BYTES, dataBytes - at))
-    if (readSync(fd, bytes, 0, bytes.length, at) !== bytes.length || crc32(bytes) !== sums[number]) {
-      throw new BrokenIndexError(`${path} is broken at byte ${at}; remove it and the index is rebuilt`)
-    }
+    if (readSync(fd, bytes, 0, bytes.length, at) !== bytes.length || crc32(bytes) !== sums[number]) throw brokenAt(at)
     return bytes
   }
   return {
@@ -180,21 +182,15 @@ function segmentOf(path: string, footer: Footer, fileBytes: number): Segment {
       return undefined
     },
     async *records() {
-      const file = await open(path, 'r')
-      try {
-        const piece = Buffer.alloc(PIECE_BYTES)
-        for (let at = 0; at < dataBytes; at += PIECE_BYTES) {
-          const bytes = piece.subarray(0, Math.min(PIECE_BYTES, dataBytes - at))
-          await readFully(file, bytes, at)
-          for (let from = 0; from < bytes.length; from += BLOCK_BYTES) {
-            const sum = crc32(bytes.subarray(from, from + BLOCK_BYTES))
-            if (sum !== sums[(at + from) / BLOCK_BYTES])
-              throw new BrokenIndexError(`${path} is broken at byte ${at + from}`)
-          }
-          yield bytes
+      const piece = Buffer.alloc(PIECE_BYTES)
+      for (let at = 0; at < dataBytes; at += PIECE_BYTES) {
+        const bytes = piece.subarray(0, Math.min(PIECE_BYTES, dataBytes - at))
+        if ((await readAt(fd, bytes, 0, bytes.length, at)).bytesRead !== bytes.length) throw brokenAt(at)
+        for (let from = 0; from < bytes.length; from += BLOCK_BYTES) {
+          const sum = crc32(bytes.subarray(from, from + BLOCK_BYTES))
+          if (sum !== sums[(at + from) / BLOCK_BYTES]) throw brokenAt(at + from)
         }
-      } finally {
-        await file.close()
+        yield bytes
       }
     },
     close: () => closeSync(fd),
