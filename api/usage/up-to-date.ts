@@ -1,7 +1,7 @@
 // How far usage is complete in ClickHouse, and the barrier a billing run waits at before it finalises a period.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
-import { logEnds } from '../../shared/log/streams.ts'
+import { firstMessageAt, logEnds } from '../../shared/log/streams.ts'
 import { type Clock, type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 
@@ -53,22 +53,43 @@ export async function usageUpToDate(deps: {
     return { partition, storedSeq: at?.seq ?? 0, storedAt: at?.at ?? instantOf(0), endSeq }
   })
   const behind = partitions.filter(({ storedSeq, endSeq }) => storedSeq < endSeq)
-  const upToDateUntil = instantOf(Math.min(now, ...behind.map(({ storedAt }) => storedAt)))
-  return { upToDateUntil, partitions }
+  // Of a partition nothing of which was stored yet, everything before its first message is complete.
+  const until = await Promise.all(
+    behind.map(({ partition, storedSeq, storedAt }) =>
+      storedSeq > 0 ? storedAt : firstMessageAt(deps.jsm, partition),
+    ),
+  )
+  return { upToDateUntil: instantOf(Math.min(now, ...until)), partitions }
 }
 
 /**
- * Waits until everything up to these positions is in ClickHouse. True when it is; false when `timeoutMs` passed or the
- * signal was given first. Throws what ClickHouse throws.
+ * Waits until everything up to these positions is in ClickHouse, whichever aggregators store it. True when it is; false when
+ * `timeoutMs` passed or the signal was given first, also when ClickHouse hangs. A ClickHouse that fails is asked again as
+ * long as there is time; what it failed with last is thrown when there is none.
  */
 export async function waitForUsage(client: ClickHouseClient, options: BarrierOptions): Promise<boolean> {
-  const { ends, timeoutMs, signal } = options
-  const deadline = performance.now() + timeoutMs
+  const { ends, timeoutMs } = options
+  const over = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(options.signal ? [options.signal] : [])])
+  // Kept apart from the questions, so that one that never answers cannot hold the caller.
+  const timeOver = new Promise<null>(resolve => over.addEventListener('abort', () => resolve(null), { once: true }))
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {
+    const answer = await Promise.race([isStored(client, ends), timeOver])
+    if (answer === 'STORED') return true
+    if (answer === null || over.aborted) {
+      if (answer instanceof Error) throw answer
+      return false
+    }
+    await sleep(pollMs, undefined, { signal: over }).catch(() => undefined)
+    if (over.aborted && answer instanceof Error) throw answer
+  }
+}
+
+/** The failure is a value here: the caller decides whether to ask again. */
+async function isStored(client: ClickHouseClient, ends: BarrierOptions['ends']): Promise<'STORED' | 'BEHIND' | Error> {
+  try {
     const stored = await storedPositions(client)
-    if ([...ends].every(([partition, end]) => (stored.get(partition)?.seq ?? 0) >= end)) return true
-    const leftMs = deadline - performance.now()
-    if (leftMs <= 0 || signal?.aborted) return false
-    await sleep(Math.min(pollMs, leftMs))
+    return [...ends].every(([partition, end]) => (stored.get(partition)?.seq ?? 0) >= end) ? 'STORED' : 'BEHIND'
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
   }
 }

@@ -87,3 +87,10 @@ export async function logEnds(jsm: JetStreamManager, partitions: number): Promis
   const ends = await Promise.all(Array.from({ length: partitions }, (_, partition) => streamState(jsm, partition)))
   return new Map(ends.map(state => [state.partition, state.lastSeq]))
 }
+
+/** When the broker took the first message a partition still holds, epoch milliseconds. Throws when it holds none. */
+export async function firstMessageAt(jsm: JetStreamManager, partition: number): Promise<number> {
+  const { state } = await jsm.streams.info(streamName(partition))
+  if (state.messages === 0) throw new Error(`${streamName(partition)} holds no message`)
+  return Date.parse(state.first_ts)
+}
