@@ -38,7 +38,7 @@ export function createMetrics(registry: Registry): Metrics {
   })
   const retries = new Counter({
     name: 'millrace_aggregator_store_retries_total',
-    help: 'Rounds that ClickHouse refused or did not answer and that were stored again.',
+    help: 'Statements that ClickHouse refused or did not answer and that were given again.',
     registers,
   })
   const rolledTotal = new Counter({
