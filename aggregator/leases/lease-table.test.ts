@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { randomFrom } from '../../bench/system/random.ts'
 import { createWitness, EMPTY_TABLE, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
 
 const PARTITIONS = 8
@@ -71,39 +70,45 @@ describe('who works which partition', () => {
   })
 
   // Each of them on a clock of its own, sleeping and dying at random; nobody tells anybody anything but by the table.
-  test.each(Array.from({ length: 50 }, (_, seed) => seed))(
-    'the living have all of it within a lease and two turns: seed %i',
-    seed => {
-      const random = randomFrom(seed)
-      const ids = ['a', 'b', 'c', 'd'].slice(0, random.between(1, 5))
-      const workers = ids.map(id => ({
-        id,
-        witness: createWitness(LEASE),
-        clockMs: random.below(1e9),
-        nextAt: 0,
-        dead: false,
-      }))
-      let table = EMPTY_TABLE
-      const run = (fromMs: number, toMs: number, faults: boolean) => {
-        for (let nowMs = fromMs; nowMs < toMs; nowMs += 100) {
-          for (const worker of workers) {
-            if (worker.dead || nowMs < worker.nextAt) continue
-            const silent = worker.witness.silentIn(table, nowMs + worker.clockMs)
-            table = renewed(table, { id: worker.id, partitions: PARTITIONS, indexed: [], silent })
-            worker.nextAt = nowMs + TURN
-            if (faults && random.below(20) === 0) worker.nextAt += random.below(3 * LEASE)
-            if (faults && random.below(60) === 0) worker.dead = workers.filter(each => !each.dead).length > 1
-          }
-        }
+  test('the living have all of it within a lease and two turns of the last fault', () => {
+    fc.assert(
+      fc.property(fc.gen(), gen => {
+        const below = (limit: number): number => gen(fc.integer, { min: 0, max: limit - 1 })
+        const workers = ['a', 'b', 'c', 'd'].slice(0, 1 + below(4)).map(newWorker(below))
+        const noisy = run(EMPTY_TABLE, workers, { fromMs: 0, toMs: 60_000, below })
+        for (const worker of workers) worker.nextAt = Math.min(worker.nextAt, 60_000)
+        const table = run(noisy, workers, { fromMs: 60_000, toMs: 60_000 + LEASE + 2 * TURN, below: null })
+        expect(names(table)).toEqual(workers.filter(({ dead }) => !dead).map(({ id }) => id))
+        expectFair(table, PARTITIONS)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  type Below = (limit: number) => number
+  const newWorker = (below: Below) => (id: string) => ({
+    id,
+    witness: createWitness(LEASE),
+    clockMs: below(1_000_000_000),
+    nextAt: 0,
+    dead: false,
+  })
+  type Worker = ReturnType<ReturnType<typeof newWorker>>
+  type Span = { readonly fromMs: number; readonly toMs: number; readonly below: Below | null }
+
+  function run(before: LeaseTable, workers: readonly Worker[], { fromMs, toMs, below }: Span): LeaseTable {
+    let table = before
+    for (let nowMs = fromMs; nowMs < toMs; nowMs += 100) {
+      for (const worker of workers.filter(({ dead, nextAt }) => !dead && nextAt <= nowMs)) {
+        const silent = worker.witness.silentIn(table, nowMs + worker.clockMs)
+        table = renewed(table, { id: worker.id, partitions: PARTITIONS, indexed: [], silent })
+        worker.nextAt = nowMs + TURN
+        if (below?.(20) === 0) worker.nextAt += below(3 * LEASE)
+        if (below?.(60) === 0) worker.dead = workers.filter(({ dead }) => !dead).length > 1
       }
-      run(0, 60_000, true)
-      for (const worker of workers) worker.nextAt = Math.min(worker.nextAt, 60_000)
-      run(60_000, 60_000 + LEASE + 2 * TURN, false)
-      const living = workers.filter(({ dead }) => !dead).map(({ id }) => id)
-      expect(names(table)).toEqual(living.toSorted())
-      expectFair(table, PARTITIONS)
-    },
-  )
+    }
+    return table
+  }
 })
 
 describe('a witness', () => {

@@ -32,6 +32,8 @@ export function persistent(sink: UsageSink, patience: Patience): UsageSink {
     insertDuplicates: lines => insist(() => sink.insertDuplicates(lines)),
     insertDeadLetters: lines => insist(() => sink.insertDeadLetters(lines)),
     deleteEvents: deletions => insist(() => sink.deleteEvents(deletions)),
+    findEvents: names => insist(() => sink.findEvents(names)),
+    insertAmendments: lines => insist(() => sink.insertAmendments(lines)),
     insertMarks: marks => insist(() => sink.insertMarks(marks)),
     insertPositions: positions => insist(() => sink.insertPositions(positions)),
   }
