@@ -155,7 +155,10 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
       partitions: deps.partitions,
       onStored(round, seconds) {
         health.stored()
-        dirty.touch(round.marks, clock.now())
+        dirty.touch(
+          round.marks.map(({ bucket }) => bucket),
+          clock.now(),
+        )
         metrics.stored(round.counts, seconds)
         if (round.counts.dead > 0) logger.error({ dead: round.counts.dead }, 'records were stored as dead letters')
         logger.debug({ ...round.counts, durationMs: Math.round(seconds * 1000) }, 'round stored')

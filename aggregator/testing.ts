@@ -37,6 +37,9 @@ export type TestEvent = {
   receivedAtMs?: number
   quantity?: string
   currency?: string
+  /** Instead of one value of `quantity`. */
+  values?: readonly { reference: string; quantity: string; currency: string }[]
+  subscription?: string
   properties?: Record<string, string>
 }
 
@@ -53,6 +56,8 @@ export const hashOf = ({
 export function eventLineOf(event: TestEvent): { line: string; idHash: string } {
   const { platformId = TEST_PLATFORM, environment = 'TEST', reference } = event
   const idHash = hashOf(event)
+  const { valueReference = 'tokens', quantity = '1', currency = '' } = event
+  const values = event.values ?? [{ reference: valueReference, quantity, currency }]
   const { line } = encodeEvent({
     idHash,
     platformId,
@@ -62,11 +67,11 @@ export function eventLineOf(event: TestEvent): { line: string; idHash: string } 
     meterReference: event.meterReference ?? 'requests',
     timestampMs: event.timestampMs ?? TEST_TIME_MS,
     receivedAtMs: event.receivedAtMs ?? TEST_TIME_MS + 1_000,
-    valueReferences: [event.valueReference ?? 'tokens'],
-    valueQuantities: [event.quantity ?? '1'],
-    valueCurrencies: [event.currency ?? ''],
+    valueReferences: values.map(value => value.reference),
+    valueQuantities: values.map(value => value.quantity),
+    valueCurrencies: values.map(value => value.currency),
     properties: event.properties ?? {},
-    subscription: '',
+    subscription: event.subscription ?? '',
   })
   return { line, idHash }
 }

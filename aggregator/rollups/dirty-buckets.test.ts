@@ -9,21 +9,20 @@ const bucket = (customerKey: string, meterReference = 'm'): Bucket => ({
   meterReference,
   hour: 0,
 })
-const mark = (customerKey: string) => ({ bucket: bucket(customerKey), partition: 0, seq: 1 })
 
 test('a bucket touched again waits again; the longest quiet comes first', () => {
   const dirty = createDirtyBuckets()
-  dirty.touch([mark('a'), mark('b'), mark('c')], 100)
-  dirty.touch([mark('a')], 200)
-  expect(dirty.takeQuiet(150, 10)).toEqual([bucket('b'), bucket('c')])
-  expect(dirty.takeQuiet(150, 10)).toEqual([])
-  expect(dirty.takeQuiet(201, 10)).toEqual([bucket('a')])
+  dirty.touch([bucket('a'), bucket('b'), bucket('c')], 100)
+  dirty.touch([bucket('a')], 200)
+  expect(dirty.takeQuiet(151, 1, 10)).toEqual([bucket('b'), bucket('c')])
+  expect(dirty.takeQuiet(151, 1, 10)).toEqual([])
+  expect(dirty.takeQuiet(201, 1, 10)).toEqual([bucket('a')])
   expect(dirty.count()).toBe(0)
 })
 
 test('memory is bounded, and says once that it forgot', () => {
   const dirty = createDirtyBuckets(2)
-  dirty.touch([mark('a'), mark('b'), mark('c')], 100)
+  dirty.touch([bucket('a'), bucket('b'), bucket('c')], 100)
   expect(dirty.count()).toBe(2)
   expect(dirty.takeOverflow()).toBe(true)
   expect(dirty.takeOverflow()).toBe(false)
@@ -31,10 +30,18 @@ test('memory is bounded, and says once that it forgot', () => {
 
 test('a bucket found by a scan does not shorten the wait of one being touched', () => {
   const dirty = createDirtyBuckets()
-  dirty.touch([mark('a')], 200)
+  dirty.touch([bucket('a')], 200)
   dirty.add([bucket('a'), bucket('b')], 100)
-  expect(dirty.takeQuiet(150, 10)).toEqual([])
-  expect(dirty.takeQuiet(250, 10)).toEqual([bucket('a'), bucket('b')])
+  expect(dirty.takeQuiet(151, 1, 10)).toEqual([])
+  expect(dirty.takeQuiet(250, 1, 10)).toEqual([bucket('a'), bucket('b')])
+})
+
+test('a bucket at rest waits however quiet it is, and holds up no other', () => {
+  const dirty = createDirtyBuckets()
+  dirty.rest(bucket('a'), 500)
+  dirty.touch([bucket('a'), bucket('b')], 100)
+  expect(dirty.takeQuiet(400, 100, 10)).toEqual([bucket('b')])
+  expect(dirty.takeQuiet(500, 100, 10)).toEqual([bucket('a')])
 })
 
 test('no two buckets share a key, whatever their names hold', () => {

@@ -1,15 +1,19 @@
 // Which buckets wait to be recomputed. Only a hint, kept in memory: the marks and the coverage in ClickHouse decide what a
 // reader may use, so forgetting a bucket costs time and nothing else.
-import { type Bucket, type BucketMark, bucketKey } from '../outcome.ts'
+import { type Bucket, bucketKey } from '../outcome.ts'
 
 /** Buckets remembered; beyond it they are found again by a scan. About 50 MB. */
 const DIRTY_MAX = 200_000
+/** Buckets at rest remembered; the one that has rested longest is forgotten first. */
+const RESTING_MAX = 10_000
 
 export type DirtyBuckets = {
-  touch(marks: readonly BucketMark[], nowMs: number): void
+  touch(buckets: readonly Bucket[], nowMs: number): void
   add(buckets: readonly Bucket[], nowMs: number): void
-  /** Removes and returns buckets nobody touched since `beforeMs`, the longest quiet first, at most `max`. */
-  takeQuiet(beforeMs: number, max: number): Bucket[]
+  /** Removes and returns buckets nobody touched for `quietMs` and that rest no more, the longest quiet first, at most `max`. */
+  takeQuiet(nowMs: number, quietMs: number, max: number): Bucket[]
+  /** Leaves a bucket that was just recomputed alone until then, however soon it is touched again. */
+  rest(bucket: Bucket, untilMs: number): void
   count(): number
   /** Says that buckets this memory does not know may wait, as if they had been forgotten. */
   rescan(): void
@@ -20,6 +24,7 @@ export type DirtyBuckets = {
 export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
   // Insertion order is the order of the last touch, because a touch removes and adds again.
   const dirty = new Map<string, { bucket: Bucket; touchedMs: number }>()
+  const resting = new Map<string, number>()
   let overflowed = false
 
   function touchOne(bucket: Bucket, nowMs: number): void {
@@ -33,20 +38,30 @@ export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
   }
 
   return {
-    touch(marks, nowMs) {
-      for (const { bucket } of marks) touchOne(bucket, nowMs)
+    touch(buckets, nowMs) {
+      for (const bucket of buckets) touchOne(bucket, nowMs)
     },
     add(buckets, nowMs) {
       for (const bucket of buckets) if (!dirty.has(bucketKey(bucket))) touchOne(bucket, nowMs)
     },
-    takeQuiet(beforeMs, limit) {
+    takeQuiet(nowMs, quietMs, limit) {
       const quiet: Bucket[] = []
       for (const [key, { bucket, touchedMs }] of dirty) {
-        if (touchedMs >= beforeMs || quiet.length >= limit) break
+        if (touchedMs > nowMs - quietMs || quiet.length >= limit) break
+        if ((resting.get(key) ?? 0) > nowMs) continue
         dirty.delete(key)
         quiet.push(bucket)
       }
       return quiet
+    },
+    rest(bucket, untilMs) {
+      const key = bucketKey(bucket)
+      resting.delete(key)
+      resting.set(key, untilMs)
+      for (const [oldest] of resting) {
+        if (resting.size <= RESTING_MAX) break
+        resting.delete(oldest)
+      }
     },
     count: () => dirty.size,
     rescan() {

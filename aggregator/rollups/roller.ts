@@ -4,8 +4,9 @@ import type { Logger } from '../../shared/logger.ts'
 import type { Clock } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 import type { Bucket } from '../outcome.ts'
-import type { DirtyBuckets } from './dirty-buckets.ts'
+import { createDirtyBuckets, type DirtyBuckets } from './dirty-buckets.ts'
 import { findStaleBuckets, rollBuckets } from './roll-buckets.ts'
+import { dayOf, findStaleDays, rollDays } from './roll-days.ts'
 
 export type RollerDeps = {
   readonly client: ClickHouseClient
@@ -19,6 +20,14 @@ export type RollerDeps = {
 
 /** A bucket touched more recently waits: the next touch would undo the work. */
 const QUIET_MS = 5_000
+/** A day waits until its hours have settled: a customer in use changes one of them every few seconds. */
+const DAY_QUIET_MS = 60_000
+/**
+ * A bucket of many rows is recomputed at most this seldom, in ms a row: a hundred times what it takes, so a hot customer's
+ * buckets, whatever trickles into them, take a hundredth of a core each.
+ */
+const COOLDOWN_MS_PER_ROW = 0.2
+const COOLDOWN_MAX_MS = 15 * 60_000
 const TURN_MS = 1_000
 const BUCKETS_PER_TURN = 256
 const SCAN_MAX = 20_000
@@ -28,8 +37,21 @@ const YIELDS_MAX = 30
 
 /** Recomputes quiet buckets until `stop`. Its failures cost readers time, so they are logged and tried again. */
 export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<void> {
-  // What an earlier process left behind is found by a scan, and so is what did not fit in memory.
-  let scanNeeded = true
+  const hours: Grain = {
+    dirty: deps.dirty,
+    quietMs: QUIET_MS,
+    scan: findStaleBuckets,
+    roll: buckets => rollHours(deps, days.dirty, buckets),
+    // What an earlier process left behind is found by a scan, and so is what did not fit in memory.
+    scanNeeded: true,
+  }
+  const days: Grain = {
+    dirty: createDirtyBuckets(),
+    quietMs: DAY_QUIET_MS,
+    scan: findStaleDays,
+    roll: async buckets => void (await rollDays(deps.client, buckets)),
+    scanNeeded: true,
+  }
   let yields = 0
   while (!stop.aborted) {
     if (deps.backlog() && yields < YIELDS_MAX) {
@@ -38,25 +60,53 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
       continue
     }
     yields = 0
-    const now = deps.clock.now()
-    let quiet: Bucket[] = []
-    try {
-      if (scanNeeded) {
-        const stale = await findStaleBuckets(deps.client, SCAN_MAX)
-        deps.dirty.add(stale, now)
-        scanNeeded = false
-      }
-      quiet = deps.dirty.takeQuiet(now - QUIET_MS, BUCKETS_PER_TURN)
-      if (quiet.length > 0) deps.onRolled(await rollBuckets(deps.client, quiet))
-      if (deps.dirty.count() === 0 && deps.dirty.takeOverflow()) scanNeeded = true
-    } catch (error) {
-      deps.dirty.add(quiet, now)
-      deps.logger.warn({ err: error, buckets: quiet.length }, 'roll-ups could not be recomputed; trying again')
-      await pause(RETRY_MS, stop)
-    }
+    for (const grain of [hours, days]) if (!(await turn(deps, grain))) await pause(RETRY_MS, stop)
     // Also after a full turn: recomputing must never compete with storing what was just accepted.
     await pause(TURN_MS, stop)
   }
+}
+
+type Grain = {
+  readonly dirty: DirtyBuckets
+  readonly quietMs: number
+  readonly scan: (client: ClickHouseClient, limit: number) => Promise<Bucket[]>
+  readonly roll: (buckets: readonly Bucket[]) => Promise<void>
+  scanNeeded: boolean
+}
+
+/** Recomputes what is quiet; false when it could not. */
+async function turn({ client, clock, logger }: RollerDeps, grain: Grain): Promise<boolean> {
+  const { dirty } = grain
+  const now = clock.now()
+  let quiet: Bucket[] = []
+  try {
+    if (grain.scanNeeded) {
+      dirty.add(await grain.scan(client, SCAN_MAX), now)
+      grain.scanNeeded = false
+    }
+    quiet = dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN)
+    if (quiet.length > 0) await grain.roll(quiet)
+    if (dirty.count() === 0 && dirty.takeOverflow()) grain.scanNeeded = true
+    return true
+  } catch (error) {
+    dirty.add(quiet, now)
+    logger.warn({ err: error, buckets: quiet.length }, 'roll-ups could not be recomputed; trying again')
+    return false
+  }
+}
+
+async function rollHours(deps: RollerDeps, days: DirtyBuckets, buckets: readonly Bucket[]): Promise<void> {
+  const rolled = await rollBuckets(deps.client, buckets)
+  const now = deps.clock.now()
+  for (const { bucket, rows } of rolled) {
+    const restMs = Math.min(rows * COOLDOWN_MS_PER_ROW, COOLDOWN_MAX_MS)
+    if (restMs > QUIET_MS) deps.dirty.rest(bucket, now + restMs)
+  }
+  days.touch(
+    rolled.map(({ bucket }) => dayOf(bucket)),
+    now,
+  )
+  deps.onRolled(rolled.length)
 }
 
 const pause = (ms: number, stop: AbortSignal): Promise<void> =>

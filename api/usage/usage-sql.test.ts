@@ -1,78 +1,67 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { instantOf, interval } from '../../shared/time.ts'
-import { planRead, usageFilter, whereConditions, withinAny } from './usage-sql.ts'
+import type { UsageCondition } from '../../shared/usage/condition.ts'
+import { readSql } from './read-sql.ts'
+import type { UsageQuery } from './usage-query.ts'
+import { usageFilter, withinAny } from './usage-sql.ts'
 
-const HOUR = 3_600_000
-const scope = {
-  tenant: { platformId: "p'; DROP TABLE x", environment: 'TEST' as const },
-  customerKeys: ["c'"],
-  meterReference: "m'",
+const HOSTILE = "x') OR 1=1; DROP TABLE usage_events -- \\' {p0:String} \u0000 `"
+const property = { reference: HOSTILE, type: 'STRING' as const }
+const query: UsageQuery = {
+  tenant: { platformId: HOSTILE, environment: 'TEST' },
+  customerKeys: [HOSTILE],
+  meterReference: HOSTILE,
+  interval: interval(instantOf(0), instantOf(90 * 86_400_000)),
+  calculation: { type: 'SUM', valueReference: HOSTILE },
+  condition: {
+    operator: 'XOR',
+    operands: (['EQUALS', 'NOT_EQUALS', 'IN', 'NOT_IN', 'CONTAINS', 'NOT_CONTAINS'] as const).map(comparator => ({
+      property,
+      comparator,
+      values: [HOSTILE],
+    })),
+  },
+  splitBy: [property],
+  groupBySubscription: true,
 }
 
 describe('the query builder', () => {
-  test('puts nothing a tenant chose into the text', () => {
-    const filter = usageFilter(scope)
-    const within = withinAny(filter, 'timestamp', [interval(instantOf(1), instantOf(2))])
-    const conditions = whereConditions(filter, 'properties', [
-      { propertyReference: "k'", comparator: 'NOT_IN', values: ["v'"] },
-    ])
-    const text = `${filter.scope} ${within} ${conditions}`
-    expect(text).not.toContain("'; DROP")
-    expect(text).not.toMatch(/[cmkv]'/)
-    expect(Object.values(filter.params)).toEqual([scope.tenant.platformId, 'TEST', ["c'"], "m'", 1, 2, "k'", ["v'"]])
+  test('puts nothing a tenant chose into the text but hexadecimal digits', () => {
+    const stale = { hours: [0], days: [0] }
+    for (const each of [query, { ...query, calculation: { type: 'UNIQUE' as const, property } }]) {
+      const { sql, params } = readSql(each, stale, 10)
+      expect(sql).not.toMatch(/DROP|OR 1=1|--|\\'|`/)
+      const texts = [...sql.matchAll(/'([^']*)'/g)].map(([, text = '']) => text)
+      const known = /^(UTC|TOTALS|HOUR|DAY|=|0|,|\^-\?\[0-9\].*|(Array|Decimal|Map)\(.*)?$/
+      expect(texts.filter(text => !known.test(text) && !/^([0-9a-f]{2})+$/.test(text))).toEqual([])
+      expect(Object.values(params)).toEqual([HOSTILE, 'TEST', [HOSTILE], HOSTILE])
+    }
   })
-  test('every query starts with its tenant', () => {
-    expect(usageFilter(scope).scope).toMatch(/^platform_id = \{p0:String\} AND environment = \{p1:String\} AND /)
+  test('every part of a query starts with its tenant', () => {
+    const { sql } = readSql(query, { hours: [0], days: [0] }, 10)
+    const reads = sql.split(/FROM usage_/).slice(1)
+    expect(reads).toHaveLength(3)
+    for (const read of reads) {
+      expect(read).toMatch(
+        /WHERE platform_id = \{p0:String\} AND environment = \{p1:String\} AND customer_key IN \{p2:/,
+      )
+    }
   })
-  test('refuses no customer, too many, and EQUALS with two values', () => {
-    expect(() => usageFilter({ ...scope, customerKeys: [] })).toThrow(RangeError)
-    expect(() => usageFilter({ ...scope, customerKeys: Array.from({ length: 51 }, (_, i) => `${i}`) })).toThrow(
+  test('refuses no customer, too many, what is no instant, and a condition that means nothing', () => {
+    expect(() => usageFilter({ ...query, customerKeys: [] })).toThrow(RangeError)
+    expect(() => usageFilter({ ...query, customerKeys: Array.from({ length: 51 }, (_, i) => `${i}`) })).toThrow(
       RangeError,
     )
-    const filter = usageFilter(scope)
-    expect(() =>
-      whereConditions(filter, 'properties', [{ propertyReference: 'k', comparator: 'EQUALS', values: ['a', 'b'] }]),
-    ).toThrow(RangeError)
-  })
-})
-
-describe('the split between roll-ups and raw rows', () => {
-  test('reads edges and stale hours raw and the rest rolled', () => {
-    const within = interval(instantOf(HOUR / 2), instantOf(5 * HOUR + 1))
-    expect(planRead(within, [0, 2 * HOUR, 5 * HOUR])).toEqual({
-      raw: [
-        { start: HOUR / 2, end: HOUR },
-        { start: 2 * HOUR, end: 3 * HOUR },
-        { start: 5 * HOUR, end: 5 * HOUR + 1 },
-      ],
-      rolled: [
-        { start: HOUR, end: 2 * HOUR },
-        { start: 3 * HOUR, end: 5 * HOUR },
-      ],
-    })
-  })
-  test('tiles the interval without gap or overlap, rolls only whole settled hours, and stays bounded', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 100 * HOUR }),
-        fc.integer({ min: 1, max: 300 * HOUR }),
-        fc.uniqueArray(fc.integer({ min: -5, max: 400 }), { maxLength: 120 }),
-        (start, length, stale) => {
-          const within = interval(instantOf(start), instantOf(start + length))
-          const staleHours = stale.map(hour => hour * HOUR)
-          const { raw, rolled } = planRead(within, staleHours)
-          const all = [...raw, ...rolled].toSorted((a, b) => a.start - b.start)
-          expect(all[0]?.start).toBe(within.start)
-          expect(all.at(-1)?.end).toBe(within.end)
-          for (const [index, piece] of all.slice(1).entries()) expect(piece.start).toBe(all[index]?.end)
-          for (const piece of rolled) {
-            expect([piece.start % HOUR, piece.end % HOUR]).toEqual([0, 0])
-            expect(staleHours.some(hour => piece.start <= hour && hour < piece.end)).toBe(false)
-          }
-          expect(raw.length).toBeLessThanOrEqual(24)
-        },
-      ),
-    )
+    expect(() => withinAny('hour', [interval(instantOf(0.5), instantOf(1))])).toThrow(RangeError)
+    const number = { reference: 'n', type: 'NUMBER' as const }
+    const refused: UsageCondition[] = [
+      { property, comparator: 'EQUALS', values: ['a', 'b'] },
+      { property, comparator: 'EMPTY', values: ['a'] },
+      { property, comparator: 'GREATER_THAN', values: ['1'] },
+      { property: number, comparator: 'CONTAINS', values: ['1'] },
+      { property: number, comparator: 'IN', values: ['1', "1') OR 1=1 --"] },
+      { operator: 'NOT', operands: [] },
+    ]
+    for (const condition of refused) expect(() => readSql({ ...query, condition }, null, 10)).toThrow(RangeError)
   })
 })

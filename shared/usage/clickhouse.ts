@@ -48,12 +48,21 @@ export async function insertLines(client: ClickHouseClient, table: string, lines
   for await (const chunk of result.stream) void chunk
 }
 
-/** Rows of a query as arrays in column order. Every value a tenant chose must come in through `params`. */
+/**
+ * Rows of a query as arrays in column order. Every value a tenant chose must come in through `params`, or through the one
+ * function that makes it digits (api/usage/condition-sql.ts).
+ */
 export async function selectRows<Row extends readonly unknown[]>(
   client: ClickHouseClient,
   query: string,
   params: Record<string, unknown> = {},
+  settings: Record<string, string> = {},
 ): Promise<Row[]> {
-  const result = await client.query({ query, query_params: params, format: 'JSONCompactEachRow' })
+  const result = await client.query({
+    query,
+    query_params: params,
+    format: 'JSONCompactEachRow',
+    clickhouse_settings: settings,
+  })
   return result.json<Row>() as Promise<Row[]>
 }

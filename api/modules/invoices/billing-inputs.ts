@@ -115,10 +115,13 @@ export type CalculationInput = {
   readonly id: string
   readonly reference: string
   readonly calculation_type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE' | 'UNIQUE'
+  /** Whether the state is carried on from the schedule's start. */
+  readonly persist: boolean
   readonly meter_reference: string
   readonly value_reference: string | null
   readonly value_type: 'NUMBER' | 'AMOUNT' | null
   readonly property_reference: string | null
+  readonly property_type: 'NUMBER' | 'ENUM' | 'STRING' | null
 }
 
 export type ProductItemInput = {

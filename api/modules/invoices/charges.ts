@@ -1,5 +1,6 @@
 // What an invoice asks for: one charge for each price configuration and each period of it that falls on the invoice.
 import { type BillingPeriod, billingPeriods, type PeriodLength, type Span } from '../../../shared/billing/periods.ts'
+import { usageInterval } from '../../../shared/billing/usage-interval.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type {
@@ -169,12 +170,16 @@ function chargesOfPeriod(scope: PeriodScope): Charge[] {
   if (!isMetered(position)) return [charge(period.covered, null, null)]
   if (inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
-  if (position.config.pricing_type === 'FIXED') return [charge(period.covered, period.covered, null)]
+  const persist = position.calculation?.persist === true
+  if (position.config.pricing_type === 'FIXED')
+    return [charge(period.covered, usageInterval(persist, own.start, period.covered), null)]
   const pieces = billingPeriods(gridOf(inputs, span, pricingPeriod), period.covered)
   return [...pieces].map(piece => {
     const from: Instant = instantOf(Math.max(piece.full.start, own.start))
-    const usage = interval(from, piece.covered.end)
-    return charge(piece.covered, usage, from < piece.covered.start ? interval(from, piece.covered.start) : null)
+    const over = (until: Instant) => usageInterval(persist, own.start, interval(from, until))
+    // What was carried into the pricing period is charged in full once in it, however many invoices it is spread over.
+    const charged = from < piece.covered.start ? over(piece.covered.start) : null
+    return charge(piece.covered, over(piece.covered.end), charged)
   })
 }
 

@@ -192,10 +192,12 @@ async function loadCalculations(uow: ReadUow, of: readonly ProductItemInput[]): 
       id: c.id,
       reference: c.reference,
       calculation_type: c.calculation_type,
+      persist: c.persist,
       meter_reference: meters.reference,
       value_reference: meterValues.reference,
       value_type: meterValues.type,
       property_reference: meterProperties.reference,
+      property_type: meterProperties.type,
     })
     .from(c)
     .innerJoin(meters, joined(meters, c.meter_id))

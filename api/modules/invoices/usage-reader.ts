@@ -4,8 +4,9 @@ import { logEnds } from '../../../shared/log/streams.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
-import { queryUsage, type UsageCalculation } from '../../usage/query-usage.ts'
+import { queryUsage } from '../../usage/query-usage.ts'
 import { usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
+import type { UsageCalculation } from '../../usage/usage-query.ts'
 import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
 import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
@@ -39,10 +40,11 @@ export const createUsageReader = (deps: {
 })
 
 function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
-  const { calculation_type: type, value_reference: value, property_reference: property } = calculation
+  const { calculation_type: type, value_reference: value, property_reference, property_type } = calculation
   if (type === 'UNIQUE') {
-    if (property === null) throw new Error(`the calculation ${calculation.id} has no property`)
-    return { type, propertyReference: property }
+    if (property_reference === null || property_type === null)
+      throw new Error(`the calculation ${calculation.id} has no property`)
+    return { type, property: { reference: property_reference, type: property_type } }
   }
   if (value === null) throw new Error(`the calculation ${calculation.id} has no value`)
   return { type, valueReference: value }

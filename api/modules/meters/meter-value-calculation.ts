@@ -1,4 +1,5 @@
 // Calculations: how the events of a period become one quantity (semantics 1.1).
+import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field } from '../../resource/define-resource.ts'
 import { Description, IdText, Name, OneOf, Reference } from '../../resource/shapes.ts'
@@ -19,6 +20,9 @@ export const meterValueCalculationResource = defineResource<MeterValueCalculatio
     name: field(Name),
     description: field(Description),
     calculation_type: field(OneOf('SUM', 'MAX', 'MIN', 'AVERAGE', 'UNIQUE'), { create: 'required', change: 'never' }),
+    persist: field(Type.Boolean({ description: 'Carry the state on from period to period, inside one schedule.' }), {
+      change: 'never',
+    }),
     meter_id: field(IdText('meter'), { create: 'required', change: 'never' }),
     meter_value_id: field(IdText('meter value'), { change: 'never' }),
     meter_property_id: field(IdText('meter property'), { change: 'never' }),
@@ -36,6 +40,7 @@ export const meterValueCalculationResource = defineResource<MeterValueCalculatio
     meter_value_id: () => meterValueResource,
     meter_property_id: () => meterPropertyResource,
   },
+  defaults: (_uow, row) => ({ persist: row.persist ?? false }),
   check: async (uow, row, previous) => {
     if (previous) return
     const unique = row.calculation_type === 'UNIQUE'

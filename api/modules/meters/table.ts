@@ -1,4 +1,4 @@
-import { pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
 
 type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
@@ -36,6 +36,7 @@ export const meters = pgTable('meters', {
 export const meterValueCalculations = pgTable('meter_value_calculations', {
   ...named(),
   calculation_type: text().$type<'SUM' | 'MAX' | 'MIN' | 'AVERAGE' | 'UNIQUE'>().notNull(),
+  persist: boolean().notNull(),
   meter_id: text().notNull(),
   meter_value_id: text(),
   meter_property_id: text(),

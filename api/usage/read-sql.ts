@@ -1,0 +1,89 @@
+// The one statement that reads usage: raw rows and roll-ups, each where the plan says, put together in ClickHouse.
+import type { Interval } from '../../shared/time.ts'
+import type { UsageProperty } from '../../shared/usage/condition.ts'
+import { conditionSql, distinctTextSql, textSql } from './condition-sql.ts'
+import { planRead, type StaleBuckets } from './read-plan.ts'
+import { needsProperties } from './stale-buckets.ts'
+import type { UsageQuery } from './usage-query.ts'
+import { type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
+
+/**
+ * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, distinct items, sum,
+ * lowest, highest), at most `limit`. A split value is '' for an absent property, else '=' and the value.
+ */
+export function readSql(
+  query: UsageQuery,
+  stale: StaleBuckets | null,
+  limit: number,
+): { sql: string; params: Record<string, unknown> } {
+  const { calculation, condition, groupBySubscription, splitBy = [] } = query
+  const filter = usageFilter(query)
+  const unique = calculation.type === 'UNIQUE' ? calculation.property : null
+  const conditions = [conditionSql('properties', condition), ...(unique ? [carries(unique)] : [])]
+  const split = splitBy.map(property => `if(${carries(property)}, concat('=', ${distinctTextSql(P, property)}), '')`)
+  const figures = unique
+    ? `sum(n), uniqExact(${distinctTextSql(P, unique)}), '0', '0', '0'`
+    : `sum(n), 0, sum(total), min(lowest), max(highest)`
+  return {
+    sql: `SELECT toString(currency) AS currency, ${groupBySubscription ? 'toString(subscription)' : `''`} AS asked,
+        CAST([${split.join(', ')}], 'Array(String)') AS split, ${figures}
+      FROM (${sourcesOf(query, filter, stale).join(' UNION ALL ')})
+      WHERE ${conditions.join(' AND ')}
+      GROUP BY currency, asked, split ORDER BY currency, asked, split LIMIT ${limit}
+      SETTINGS do_not_merge_across_partitions_select_final = 1`,
+    params: filter.params,
+  }
+}
+
+const P = 'properties'
+const carries = ({ reference }: UsageProperty): string => `mapContains(${P}, ${textSql(reference)})`
+
+function sourcesOf(query: UsageQuery, filter: UsageFilter, stale: StaleBuckets | null): string[] {
+  if (stale === null) return [rawSql(query, filter, [query.interval])]
+  const { raw, hours, days } = planRead(query.interval, stale)
+  return [
+    rawSql(query, filter, raw),
+    ...(needsProperties(query)
+      ? [rolledSql(query, filter, 'HOUR', hours), rolledSql(query, filter, 'DAY', days)]
+      : [rolledSql(query, filter, 'TOTALS', [...hours, ...days])]),
+  ]
+}
+
+/** One row a value, or for UNIQUE one an event. */
+function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interval[]): string {
+  const where = `WHERE ${filter.scope} AND ${withinAny('timestamp', within)} AND deleted = 0`
+  const { calculation } = query
+  if (calculation.type === 'UNIQUE') {
+    return `SELECT '' AS currency, subscription, properties, 1 AS n FROM usage_events FINAL ${where}`
+  }
+  return `SELECT value.3 AS currency, subscription, properties, 1 AS n,
+      CAST(value.2, 'Decimal(76, 12)') AS total, value.2 AS lowest, value.2 AS highest
+    FROM usage_events FINAL ARRAY JOIN arrayZip(value_references, value_quantities, value_currencies) AS value
+    ${where} AND value.1 = ${textSql(calculation.valueReference)}`
+}
+
+/** Entries of roll-ups: those of one value, or for UNIQUE those that count events. */
+function rolledSql(
+  query: UsageQuery,
+  filter: UsageFilter,
+  grain: 'TOTALS' | 'HOUR' | 'DAY',
+  within: readonly Interval[],
+): string {
+  const { calculation } = query
+  const where = `${filter.scope} AND grain = '${grain}' AND ${withinAny('start', within)}`
+  if (calculation.type === 'UNIQUE') {
+    return `SELECT '' AS currency, asked AS subscription, combination AS properties, n
+      FROM usage_rollups FINAL
+      ARRAY JOIN value_references AS reference, subscriptions AS asked, properties AS combination, counts AS n
+      WHERE ${where} AND reference = ''`
+  }
+  const properties =
+    grain === 'TOTALS'
+      ? { list: '', column: `CAST(map(), 'Map(LowCardinality(String), String)')` }
+      : { list: ', properties AS combination', column: 'combination' }
+  return `SELECT code AS currency, asked AS subscription, ${properties.column} AS properties, n, total, lowest, highest
+    FROM usage_rollups FINAL
+    ARRAY JOIN value_references AS reference, value_currencies AS code, subscriptions AS asked, counts AS n,
+      sums AS total, minima AS lowest, maxima AS highest${properties.list}
+    WHERE ${where} AND reference = ${textSql(calculation.valueReference)}`
+}
