@@ -24,11 +24,8 @@ const SELECT_SIZES = `
   WHERE ${METER} AND ${amongBuckets('toStartOfHour(timestamp)')} GROUP BY customer_key, hour`
 
 const SELECT_MARKS = `
-  SELECT customer_key, toUnixTimestamp(hour), groupArray(toUnixTimestamp(hour)), groupArray(log_partition), groupArray(seq)
-  FROM (
-    SELECT customer_key, hour, log_partition, max(log_seq) AS seq FROM usage_bucket_marks
-    WHERE ${METER} AND ${amongBuckets('hour')} GROUP BY customer_key, hour, log_partition ORDER BY log_partition
-  ) GROUP BY customer_key, hour`
+  SELECT customer_key, toUnixTimestamp(hour), [toUnixTimestamp(hour)], [sum(log_seq)] FROM usage_bucket_marks FINAL
+  WHERE ${METER} AND ${amongBuckets('hour')} GROUP BY customer_key, hour`
 
 // Sums are taken in 76 digits: the sum of two quantities of 38 digits may not fit 38 and would wrap without a word.
 // One read of the raw rows gives both grains. The entry of the value '' stands for the event itself.
@@ -50,7 +47,7 @@ const FIGURES = `
 const writeHours = (covered: string): string => `
   INSERT INTO usage_rollups
   SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, grain, start,
-    hours, partitions, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
+    hours, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
     arraySum(seqs)
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM (${covered})) AS covered
   LEFT JOIN (${FIGURES}) AS figures USING (customer_key, start, grain)
@@ -111,14 +108,14 @@ async function rollPart(client: ClickHouseClient, part: readonly Bucket[]): Prom
 
 // Judged by TOTALS, which every bucket gets.
 const SELECT_STALE = `
-  SELECT DISTINCT platform_id, environment, customer_key, meter_reference, toUnixTimestamp(hour) FROM (
-    SELECT platform_id, environment, customer_key, meter_reference, hour, log_partition, max(log_seq) AS seq
-    FROM usage_bucket_marks GROUP BY ALL
+  SELECT platform_id, environment, customer_key, meter_reference, toUnixTimestamp(hour) FROM (
+    SELECT platform_id, environment, customer_key, meter_reference, hour, sum(log_seq) AS mark
+    FROM usage_bucket_marks FINAL GROUP BY ALL
   ) AS marks LEFT JOIN (
-    SELECT platform_id, environment, customer_key, meter_reference, start AS hour, covered_partitions, covered_seqs
+    SELECT platform_id, environment, customer_key, meter_reference, start AS hour, version
     FROM usage_rollups FINAL WHERE grain = 'TOTALS'
   ) AS rollups USING (platform_id, environment, customer_key, meter_reference, hour)
-  WHERE covered_seqs[indexOf(covered_partitions, log_partition)] < seq
+  WHERE version < mark
   LIMIT {limit:UInt32}`
 
 /** Buckets whose marks no roll-up covers, at most `limit`. Reads every mark: for a start and after an overflow. */

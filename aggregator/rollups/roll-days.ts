@@ -22,7 +22,7 @@ const HOURS = `usage_rollups FINAL WHERE ${METER} AND grain = 'HOUR' AND ${among
 
 const SELECT_COVERED = `
   SELECT customer_key, toUnixTimestamp(toStartOfDay(start)) AS day, groupArrayArray(arrayMap(at -> toUnixTimestamp(at), covered_hours)),
-    groupArrayArray(covered_partitions), groupArrayArray(covered_seqs)
+    groupArrayArray(covered_seqs)
   FROM ${HOURS} GROUP BY customer_key, day HAVING count() >= ${HOURS_MIN}`
 
 const FIGURES = `
@@ -44,7 +44,7 @@ const FIGURES = `
 const writeDays = (covered: string): string => `
   INSERT INTO usage_rollups
   SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, 'DAY', start,
-    hours, partitions, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
+    hours, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
     arraySum(seqs)
   FROM (${covered}) AS covered LEFT JOIN (${FIGURES}) AS figures USING (customer_key, start)
   WHERE entries <= ${COMBINATIONS_MAX}`

@@ -23,17 +23,17 @@ export const LISTS = `${LIST}(reference) AS value_references, ${LIST}(code) AS v
   ${LIST}(asked) AS subscriptions, ${LIST}(combination) AS properties, ${LIST}(n) AS counts, ${LIST}(total) AS sums,
   ${LIST}(lowest) AS minima, ${LIST}(highest) AS maxima, count() AS entries`
 
-/** What a row covers: the start of the bucket (seconds) and, in parallel lists, marks. */
-export type Coverage = [customerKey: string, start: number, hours: number[], partitions: number[], seqs: string[]]
+/** What a row covers: the start of the bucket and, in parallel lists, its hours (seconds) and the sums of their marks. */
+export type Coverage = [customerKey: string, start: number, hours: number[], seqs: string[]]
 
-/** Coverage read before as rows of (customer_key, start, hours, partitions, seqs): numbers, and the names as digits. */
+/** Coverage read before as rows of (customer_key, start, hours, seqs): numbers, and the names as digits. */
 export function coverageSql(rows: readonly Coverage[]): string {
-  const tuples = rows.map(([customerKey, start, hours, partitions, seqs]) => {
+  const tuples = rows.map(([customerKey, start, hours, seqs]) => {
     const name = Buffer.from(customerKey).toString('hex')
-    return `(unhex('${name}'), ${integer(start)}, [${hours.map(integer)}], [${partitions.map(integer)}], [${seqs.map(integer)}])`
+    return `(unhex('${name}'), ${integer(start)}, [${hours.map(integer)}], [${seqs.map(integer)}])`
   })
-  const columns = 'name String, at UInt32, hours Array(UInt32), partitions Array(UInt16), seqs Array(UInt64)'
-  return `SELECT name AS customer_key, toDateTime(at, 'UTC') AS start, hours, partitions, seqs
+  const columns = 'name String, at UInt32, hours Array(UInt32), seqs Array(UInt64)'
+  return `SELECT name AS customer_key, toDateTime(at, 'UTC') AS start, hours, seqs
     FROM values('${columns}', ${tuples.join(', ')})`
 }
 

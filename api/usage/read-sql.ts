@@ -41,12 +41,16 @@ const carries = ({ reference }: UsageProperty): string => `mapContains(${P}, ${t
 function sourcesOf(query: UsageQuery, filter: UsageFilter, stale: StaleBuckets | null): string[] {
   if (stale === null) return [rawSql(query, filter, [query.interval])]
   const { raw, hours, days } = planRead(query.interval, stale)
-  return [
-    rawSql(query, filter, raw),
-    ...(needsProperties(query)
-      ? [rolledSql(query, filter, 'HOUR', hours), rolledSql(query, filter, 'DAY', days)]
-      : [rolledSql(query, filter, 'TOTALS', [...hours, ...days])]),
-  ]
+  const sources = needsProperties(query)
+    ? [
+        { within: hours, sql: rolledSql(query, filter, 'HOUR', hours) },
+        { within: days, sql: rolledSql(query, filter, 'DAY', days) },
+      ]
+    : [{ within: [...hours, ...days], sql: rolledSql(query, filter, 'TOTALS', [...hours, ...days]) }]
+  // A source of no time would cost what its part of the statement takes to analyse, some milliseconds.
+  return [{ within: raw, sql: rawSql(query, filter, raw) }, ...sources]
+    .filter(({ within }) => within.length > 0)
+    .map(({ sql }) => sql)
 }
 
 /** One row a value, or for UNIQUE one an event. */

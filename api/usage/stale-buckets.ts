@@ -23,15 +23,15 @@ export async function staleBuckets(client: ClickHouseClient, query: UsageQuery):
     client,
     `SELECT toUnixTimestamp(hour), max(of_hour < mark), max(of_day < mark) FROM (
        SELECT hour, max(seq) AS mark, max(seq_of_hour) AS of_hour, max(seq_of_day) AS of_day FROM (
-         SELECT customer_key, hour, log_partition, log_seq AS seq, 0 AS seq_of_hour, 0 AS seq_of_day
-         FROM usage_bucket_marks WHERE ${filter.scope} AND ${withinAny('hour', [query.interval])}
+         SELECT customer_key, hour, sum(log_seq) AS seq, 0 AS seq_of_hour, 0 AS seq_of_day
+         FROM usage_bucket_marks FINAL WHERE ${filter.scope} AND ${withinAny('hour', [query.interval])}
+         GROUP BY customer_key, hour
          UNION ALL
-         SELECT customer_key, covered_hour AS hour, covered_partition AS log_partition, 0 AS seq,
+         SELECT customer_key, covered_hour AS hour, 0 AS seq,
            if(grain = 'DAY', 0, covered_seq) AS seq_of_hour, if(grain = 'DAY', covered_seq, 0) AS seq_of_day
-         FROM usage_rollups FINAL
-         ARRAY JOIN covered_hours AS covered_hour, covered_partitions AS covered_partition, covered_seqs AS covered_seq
+         FROM usage_rollups FINAL ARRAY JOIN covered_hours AS covered_hour, covered_seqs AS covered_seq
          WHERE ${filter.scope} AND ${grains} AND ${withinAny('start', [wholeDays(query.interval)])}
-       ) GROUP BY customer_key, hour, log_partition HAVING of_hour < mark${byDay ? ' OR of_day < mark' : ''}
+       ) GROUP BY customer_key, hour HAVING of_hour < mark${byDay ? ' OR of_day < mark' : ''}
      ) GROUP BY hour ORDER BY hour`,
     filter.params,
   )

@@ -8,8 +8,10 @@ DROP TABLE IF EXISTS usage_rollups;
 --   HOUR    the same per combination of properties; left out when there are too many of them
 --   DAY     HOUR, added up over the hours of a day
 -- Lists of figures are parallel. In HOUR and DAY an entry of the value '' counts the events of a combination, with values or
--- without any. covered_*: the marks the figures hold, parallel lists as well. version = the sum of covered_seqs, which grows
--- with every mark covered, so that a slower writer never replaces a fresher row.
+-- without any. covered_hours and covered_seqs, parallel as well: the hours of the figures, and the sum of the marks of each
+-- when it was recomputed. Marks only grow, so an hour is covered when, and only when, the sum of its marks is no greater.
+-- version = the sum of covered_seqs, so that a slower writer never replaces a fresher row.
+-- Rows of many combinations are large: short granules keep a reader of one customer from reading others'.
 CREATE TABLE IF NOT EXISTS usage_rollups (
   platform_id LowCardinality(String),
   environment LowCardinality(String),
@@ -18,7 +20,6 @@ CREATE TABLE IF NOT EXISTS usage_rollups (
   grain Enum8('TOTALS' = 1, 'HOUR' = 2, 'DAY' = 3),
   start DateTime('UTC'),
   covered_hours Array(DateTime('UTC')),
-  covered_partitions Array(UInt16),
   covered_seqs Array(UInt64),
   value_references Array(LowCardinality(String)),
   value_currencies Array(LowCardinality(String)),
@@ -31,4 +32,5 @@ CREATE TABLE IF NOT EXISTS usage_rollups (
   version UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (platform_id, environment, customer_key, meter_reference, grain, start);
+ORDER BY (platform_id, environment, customer_key, meter_reference, grain, start)
+SETTINGS index_granularity = 128, index_granularity_bytes = 1048576;
