@@ -181,6 +181,47 @@ describe('usage', () => {
     expect(line?.details.charged_before?.pricing_amount).toEqual(eur('90'))
   })
 
+  describe('that persists', () => {
+    const persisting = (example: Example) => {
+      const inputs = exampleInputs(example)
+      return { ...inputs, calculations: inputs.calculations.map(each => ({ ...each, persist: true })) }
+    }
+    // The events of semantics 1.1: 6 seats at the end of June, 4 more in July, none after; read as the sum of an interval.
+    const seats = ({ interval }: { interval: { start: number; end: number } }) => {
+      const changes = [
+        ['2026-06-10T00:00:00Z', 6],
+        ['2026-07-10T00:00:00Z', 4],
+      ] as const
+      const within = changes.filter(([at]) => interval.start <= Date.parse(at) && Date.parse(at) < interval.end)
+      return plainUsage(String(within.reduce((total, [, change]) => total + change, 0)), within.length)
+    }
+    const june = '2026-06-01T00:00:00Z'
+
+    test('is billed in full every period, also when nothing happened in it', () => {
+      const items = [metered([{ amount: eur('10') }])]
+      const invoices = exampleInvoices(persisting({ start: june, items }), 3, seats)
+      expect(invoices.map(invoice => invoice.amount_excluding_tax)).toEqual(['60', '100', '100'])
+    })
+
+    test('is charged once in a pricing period longer than the billing period, and in full again in the next', () => {
+      const items = [metered([{ amount: eur('10') }], { pricing_period: { type: 'MONTH', value: 3 } })]
+      const invoices = exampleInvoices(persisting({ start: '2026-07-01T00:00:00Z', items }), 4, need =>
+        seats({ interval: { ...need.interval, start: Date.parse(june) } }),
+      )
+      expect(invoices.map(invoice => invoice.amount_excluding_tax)).toEqual(['100', '0', '0', '100'])
+    })
+
+    test('starts from nothing in the next schedule', () => {
+      const items = [metered([{ amount: eur('10') }])]
+      const inputs = persisting({ start: june, end: '2026-07-01T00:00:00Z', items })
+      const [first] = inputs.schedules
+      if (!first) throw new Error('an example has a schedule')
+      const schedules = [first, { ...first, id: 'next', start_at: '2026-07-01T00:00:00Z', end_at: null }]
+      const invoices = exampleInvoices({ ...inputs, schedules }, 2, seats)
+      expect(invoices.map(invoice => invoice.amount_excluding_tax)).toEqual(['60', '40'])
+    })
+  })
+
   test('usage prices are not prorated in a partial period', () => {
     const [invoice] = invoicesOf({ start: '2026-01-20T00:00:00Z', items: [metered([{ amount: eur('2') }])] }, 1, '3')
     expect(invoice?.amount_excluding_tax).toBe('6')
