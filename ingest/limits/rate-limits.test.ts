@@ -97,12 +97,15 @@ test('a limit that is changed acts on the next request, up and down', () => {
 test('what is asked for is measured with what was refused, fades, and is forgotten with the bucket', () => {
   const { time, limits, take } = at(100)
   take(80)
-  take(80)
+  take(21) // refused
+  time.nowMs += 2_000
+  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 51]])) // 50.5, rounded up
+  take(500)
   time.nowMs += 200
-  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 800]]))
+  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 100]])) // never more than the limit
   time.nowMs += 200
-  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 400]]))
-  for (let turn = 0; turn < 15; turn += 1) {
+  expect(limits.measure()).toEqual(new Map([['plat_1/LIVE', 25]]))
+  for (let turn = 0; turn < 40; turn += 1) {
     time.nowMs += 200
     limits.measure()
   }

@@ -29,7 +29,7 @@ type Bucket = {
 export const tenantKey = ({ platformId, environment }: Tenant): string => `${platformId}/${environment}`
 
 /** How much of a demand is kept an interval: those who send in bursts keep their share between two of them. */
-const DEMAND_KEPT = 0.5
+const DEMAND_KEPT = 0.25
 /** A demand below this part of the limit is not worth telling: the even part of every share covers it. */
 const DEMAND_TOLD = 0.001
 /** Tenants in one report, those that ask for most of their limit first; bounds the message. */
@@ -88,7 +88,8 @@ export function createRateLimits(options: {
 
   const settle = (bucket: Bucket, now: number, seconds: number): void => {
     refill(bucket, now)
-    bucket.demand = Math.max(bucket.asked / seconds, bucket.demand * DEMAND_KEPT)
+    // More than the limit is as good as the limit, and would only take longer to fade.
+    bucket.demand = Math.min(bucket.limit, Math.max(bucket.asked / seconds, bucket.demand * DEMAND_KEPT))
     if (bucket.demand < bucket.limit * DEMAND_TOLD) bucket.demand = 0
     bucket.asked = 0
   }

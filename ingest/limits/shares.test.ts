@@ -36,9 +36,9 @@ describe('while at most WINDOW - 1 reports of a gateway are missing or under way
         // One second's worth at the limit, and the debt of one batch each.
         expect(mostBeyond(world.passed, LIMIT)).toBeLessThanOrEqual(LIMIT + gateways * BATCH)
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
-  })
+  }, 60_000)
 })
 
 describe('in a network that keeps its order', () => {
@@ -57,7 +57,7 @@ describe('in a network that keeps its order', () => {
       }),
       { numRuns: 40 },
     )
-  })
+  }, 60_000)
 
   test('a demand that moves to another gateway has nearly all of the limit there within two seconds', () => {
     const demandAt = (gateway: number, atMs: number) => ((atMs < 4_000 ? 0 : 1) === gateway ? 2_000 : 0)
@@ -69,6 +69,20 @@ describe('in a network that keeps its order', () => {
     expect(inSecond(3)).toBeGreaterThan(LIMIT * 0.97)
     expect(inSecond(6)).toBeGreaterThan(LIMIT * 0.97)
   })
+
+  test.each([2, 3, 5])(
+    'a flood that moves between %i gateways every two seconds passes at two thirds of the limit at least',
+    gateways => {
+      const demandAt = (gateway: number, atMs: number) => (Math.floor(atMs / 2_000) % gateways === gateway ? 20_000 : 0)
+      const world = simulate({ limit: LIMIT, network: PERFECT, demandAt, batch: BATCH }, gateways)
+      for (let each = 0; each < gateways; each += 1) world.start(JOIN_MS)
+      world.runUntil(4_000)
+      const before = world.passed.length
+      world.runUntil(24_000)
+      expect((world.passed.length - before) * BATCH).toBeGreaterThan((LIMIT * 20 * 2) / 3)
+      expect(mostBeyond(world.passed, LIMIT)).toBeLessThanOrEqual(LIMIT + gateways * BATCH)
+    },
+  )
 })
 
 test('whatever the network does, no share is more than the limit, and when it is calm again all is as it should be', () => {
@@ -89,9 +103,9 @@ test('whatever the network does, no share is more than the limit, and when it is
       expect(world.sharesSum()).toBeLessThanOrEqual(LIMIT + 1e-6)
       expect(world.sharesSum()).toBeGreaterThanOrEqual(LIMIT * 0.97)
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   )
-})
+}, 60_000)
 
 describe('the book', () => {
   const at = () => {
