@@ -97,7 +97,8 @@ describe('what a platform sets', () => {
 })
 
 describe('several gateways', () => {
-  const RATE = 1_000
+  // Low, so that the limit is what limits on a machine that is busy with other tests.
+  const RATE = 300
   const SECONDS = 3
 
   test.each([2, 3])('%i of them take together what one would: the limit, and one second more at once', async count => {
@@ -110,7 +111,7 @@ describe('several gateways', () => {
     const seconds = (performance.now() - startedAt) / 1_000
     const all = taken.reduce((sum, each) => sum + each, 0)
     expect(all).toBeLessThanOrEqual(RATE * (seconds + 1) + count * 20)
-    expect(all).toBeGreaterThan(RATE * SECONDS * 0.8)
+    expect(all).toBeGreaterThan(RATE * SECONDS * 0.6)
     for (const each of taken) expect(each).toBeGreaterThan(all / count / 2)
   })
 
@@ -120,7 +121,7 @@ describe('several gateways', () => {
     await sleep(1_000)
     await flood(other.url, 20, 1_500)
     const alone = await flood(other.url, 20, 2_000)
-    expect(alone).toBeGreaterThan(RATE * 2 * 0.8)
+    expect(alone).toBeGreaterThan(RATE * 2 * 0.6)
     expect(alone).toBeLessThanOrEqual(RATE * 3 + 40)
     const text = await (await fetch(`${rig.url}/metrics`)).text()
     expect(text).toMatch(/^millrace_ingest_gateways 2$/m)
@@ -128,6 +129,6 @@ describe('several gateways', () => {
     await sleep(500)
     expect(await (await fetch(`${rig.url}/metrics`)).text()).toMatch(/^millrace_ingest_gateways 1$/m)
     const rest = await flood(rig.url, 20, 2_000)
-    expect(rest).toBeGreaterThan(RATE * 2 * 0.8)
+    expect(rest).toBeGreaterThan(RATE * 2 * 0.6)
   })
 })
