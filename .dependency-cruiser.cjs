@@ -40,6 +40,14 @@ module.exports = {
       },
     },
     {
+      name: 'attribution-is-pure',
+      comment:
+        'Which subscription an event belongs to is a function of its inputs, the same for billing and for the trace.',
+      severity: 'error',
+      from: { path: '^shared/attribution/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^shared/attribution/|^shared/(ids|decimal|time|errors)\\.ts$' },
+    },
+    {
       name: 'only-periods-knows-temporal',
       severity: 'error',
       from: { path: '^(shared|api|ingest|aggregator)/', pathNot: '^shared/billing/periods\\.ts$|\\.test\\.ts$' },

@@ -1,5 +1,6 @@
 // The shapes of event ingestion for the API description. The gateway, which answers these calls, checks every field itself.
 import Type from 'typebox'
+import { SelectorShape } from '../resource/selector.ts'
 import { Amount, DecimalText, Optional, Shape, Timestamp } from '../resource/shapes.ts'
 
 export const IngestQuery = Shape({
@@ -31,6 +32,15 @@ const dynamic = (...types: string[]) => ({
 const SentValue = Shape({ ...MeterValue.properties, ...dynamic('NUMBER', 'AMOUNT') })
 const SentProperty = Shape({ ...MeterProperty.properties, ...dynamic('NUMBER', 'ENUM', 'STRING') })
 
+/** Which of the customer's subscriptions is meant; at most one of the three. */
+const Subscription = {
+  pricing_plan_subscription_id: Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The subscription may be created later.' }),
+  ),
+  pricing_plan_subscription_reference: Optional(Reference),
+  pricing_plan_subscription_selector: Optional(SelectorShape),
+}
+
 /** What one event is made of. */
 const MeterDataCreate = Type.Object(
   {
@@ -45,6 +55,7 @@ const MeterDataCreate = Type.Object(
     customer_id: Optional(Type.String()),
     meter_reference: Optional(Type.String({ description: 'This or meter_id. The meter must be ACTIVE.' })),
     meter_id: Optional(Type.String()),
+    ...Subscription,
     timestamp: Optional(Timestamp),
     meter_values: Type.Array(SentValue),
     meter_properties: Optional(Type.Array(SentProperty)),
@@ -63,6 +74,7 @@ const MeterData = Type.Object(
     customer_reference: Optional(Type.String()),
     meter_id: Type.String(),
     meter_reference: Type.String(),
+    ...Subscription,
     timestamp: Timestamp,
     created_at: Timestamp,
     meter_values: Type.Array(MeterValue),

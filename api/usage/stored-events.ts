@@ -25,6 +25,8 @@ export type EventKey = {
   readonly idHash: string
   readonly customerKey: string
   readonly meterReference: string
+  /** Which subscription it asks for, as `subscriptionKey` writes it; '' for none. */
+  readonly subscription: string
   readonly timestamp: Instant
   readonly receivedAt: Instant
   readonly place: LogPlace
@@ -56,6 +58,7 @@ type KeyRow = [
   idHash: string,
   customerKey: string,
   meterReference: string,
+  subscription: string,
   timestamp: string,
   receivedAt: string,
   partition: number,
@@ -63,7 +66,7 @@ type KeyRow = [
   line: number,
   duplicate: number,
 ]
-const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, toUnixTimestamp64Milli(timestamp),
+const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, subscription, toUnixTimestamp64Milli(timestamp),
   toUnixTimestamp64Milli(received_at), log_partition, log_seq, log_line`
 
 type EventRow = [
@@ -152,7 +155,7 @@ async function readKeys(
   const reach = filter.bind(page.limit + page.offset, 'UInt32')
   const sources = sourcesOf(filter, tenant, page.filter).map(
     ({ from, duplicate }) =>
-      `(SELECT id_hash, customer_key, meter_reference, timestamp, received_at, log_partition, log_seq, log_line,
+      `(SELECT id_hash, customer_key, meter_reference, subscription, timestamp, received_at, log_partition, log_seq, log_line,
           ${duplicate} AS duplicate FROM ${from} ORDER BY ${ORDER} LIMIT ${reach})`,
   )
   const rows = await selectRows<KeyRow>(
@@ -228,11 +231,13 @@ async function readTable(
 export const placeText = ({ partition, seq, line }: LogPlace): string => `${partition}/${seq}/${line}`
 
 function keyOf(row: KeyRow): EventKey {
-  const [idHash, customerKey, meterReference, timestamp, receivedAt, partition, seq, line, duplicate] = row
+  const [idHash, customerKey, meterReference, subscription, timestamp, receivedAt, partition, seq, line, duplicate] =
+    row
   return {
     idHash,
     customerKey,
     meterReference,
+    subscription,
     timestamp: instantOf(Number(timestamp)),
     receivedAt: instantOf(Number(receivedAt)),
     place: { partition, seq: Number(seq), line },
@@ -241,10 +246,10 @@ function keyOf(row: KeyRow): EventKey {
 }
 
 function eventOf(row: EventRow): StoredEvent {
-  const [a, b, c, d, e, f, g, h, i, ...content] = row
+  const [a, b, c, d, e, f, g, h, i, j, ...content] = row
   const [reference, valueReferences, quantities, currencies, properties, deleted, differs] = content
   return {
-    ...keyOf([a, b, c, d, e, f, g, h, i]),
+    ...keyOf([a, b, c, d, e, f, g, h, i, j]),
     reference,
     values: valueReferences.map((value, place) => ({
       reference: value,

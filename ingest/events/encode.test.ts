@@ -13,7 +13,26 @@ const printable = fc
   .filter(text => !/[\p{Cc}\p{Cs}]/u.test(text))
 const ascii = fc.string({ unit: fc.constantFrom(...'abcXYZ 019!#-_.~'), minLength: 1, maxLength: 20 })
 
+/** What an event may say about its subscription. */
+const subscriptionWith = (text: fc.Arbitrary<string>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.oneof(
+    fc.constant({}),
+    text.map(id => ({ pricing_plan_subscription_id: id })),
+    text.map(reference => ({ pricing_plan_subscription_reference: reference })),
+    text.map(value => ({
+      pricing_plan_subscription_selector: {
+        data: [{ field: 'PRICING_PLAN_REFERENCE', value }],
+        rules: [{ field: 'PRICING_PLAN_REFERENCE', type: 'EQUALS' }],
+        filters: [{ field: 'BILLING_ENTITY_REGISTERED_ADDRESS_COUNTRY', type: 'IN', value }],
+        fallback: 'NONE',
+      },
+    })),
+  )
+
 const eventWith = (text: fc.Arbitrary<string>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.tuple(plainEventWith(text), subscriptionWith(text)).map(([event, subscription]) => ({ ...event, ...subscription }))
+
+const plainEventWith = (text: fc.Arbitrary<string>): fc.Arbitrary<Record<string, unknown>> =>
   fc.record({
     reference: text,
     customer_reference: text,
@@ -78,6 +97,7 @@ describe('the line of an event', () => {
           meterReference: event.meter.reference,
           timestampMs: event.timestampMs,
           receivedAtMs: NOW,
+          subscription: event.subscription,
         })
         for (const [place, property] of event.meter.properties.entries()) {
           const sent = event.properties[place]
@@ -132,6 +152,7 @@ describe('the answer to an event', () => {
             return [{ id, reference, value }]
           }),
           meter_values: measured,
+          ...Object.fromEntries(Object.entries(body).filter(([name]) => name.startsWith('pricing_plan_subscription_'))),
         })
       }),
     )

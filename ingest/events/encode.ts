@@ -4,6 +4,7 @@ import { eventHash, eventId, joinEvent, wireTime } from '../../shared/contracts/
 import type { Environment } from '../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../shared/time.ts'
 import type { UsageEvent } from './parse.ts'
+import { subscriptionMembers } from './parse-subscription.ts'
 import type { Quote } from './quote.ts'
 
 export type EncodedEvent = { readonly idHash: string; readonly contentHash: string; readonly line: string }
@@ -35,10 +36,13 @@ export function encodeUsageEvent(
     properties += `${properties === '' ? '' : ','}${meter.propertyQuoted[place]}:${quote(text)}`
   }
   const before = `[${tenantText(tenant)},${quote(event.reference)},${quote(event.customerKey)},${meter.quoted},"${wireTime(event.timestampMs)}"]`
-  const after = `[[${references}],[${quantities}],[${currencies}],{${properties}},""]`
+  const after = `[[${references}],[${quantities}],[${currencies}],{${properties}},${subscriptionText(event.subscription)}]`
   const { line, contentHash } = joinEvent(idHash, before, after, receivedAt)
   return { idHash, contentHash, line }
 }
+
+// A selector is JSON itself, so it needs escapes even where nothing the sender wrote does.
+const subscriptionText = (key: string): string => (key === '' ? '""' : JSON.stringify(key))
 
 // Our ids need no escape.
 const tenantText = (tenant: { readonly platformId: string; readonly environment: Environment }): string =>
@@ -65,7 +69,7 @@ export function viewOf(event: UsageEvent, idHash: string, createdAt: string, quo
   }
   return (
     `{"object_type":"METER_DATA","id":"${eventId(idHash)}","reference":${quote(event.reference)},"type":"INGEST",` +
-    `"${event.customerField}":${quote(event.customerKey)},${meter.keys},` +
+    `"${event.customerField}":${quote(event.customerKey)},${meter.keys},${subscriptionMembers(event.subscription)}` +
     `"timestamp":"${wholeSeconds(event.timestampMs)}","created_at":"${createdAt}",` +
     `"meter_properties":[${properties}],"meter_values":[${values}]}`
   )

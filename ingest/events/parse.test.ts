@@ -24,6 +24,11 @@ const cost = (amount: unknown) => ({
 })
 const model = { reference: 'model', value: 'm' }
 
+const SELECTOR = 'pricing_plan_subscription_selector'
+const COUNTRY = 'BILLING_ENTITY_REGISTERED_ADDRESS_COUNTRY'
+const selecting = (selector: unknown) => ({ [SELECTOR]: selector })
+const country = (value: string) => ({ field: COUNTRY, value })
+
 describe('an event that is right', () => {
   test('is read with its values and properties in the order of the meter', () => {
     const event = single({
@@ -263,12 +268,63 @@ describe('what the meter or the interface does not have is refused by name', () 
       'INVALID_FIELD',
       'meter_properties.1.value',
     ],
-    // Which of several subscriptions an event is for cannot be said yet; accepted, it would be ignored.
-    ...[
-      'pricing_plan_subscription_id',
+    [
+      'a subscription named twice',
+      { pricing_plan_subscription_id: 'a', pricing_plan_subscription_reference: 'b' },
+      'INVALID_FIELD',
       'pricing_plan_subscription_reference',
-      'pricing_plan_subscription_selector',
-    ].map((name): (typeof cases)[number] => [`${name}`, { [name]: 'x' }, 'INVALID_FIELD', name]),
+    ],
+    [
+      'a subscription id that is a number',
+      { pricing_plan_subscription_id: 1 },
+      'INVALID_FIELD',
+      'pricing_plan_subscription_id',
+    ],
+    ['a selector that is a text', selecting('x'), 'INVALID_FIELD', `${SELECTOR}`],
+    ['an unknown member of a selector', selecting({ x: 1 }), 'INVALID_FIELD', `${SELECTOR}.x`],
+    ['an unknown fallback', selecting({ fallback: 'FIRST' }), 'INVALID_FIELD', `${SELECTOR}.fallback`],
+    [
+      'an unknown field of data',
+      selecting({ data: [{ field: 'X', value: '1' }] }),
+      'INVALID_FIELD',
+      `${SELECTOR}.data.0.field`,
+    ],
+    [
+      'data without a value',
+      selecting({ data: [country('NL'), { field: COUNTRY }] }),
+      'MISSING_FIELD',
+      `${SELECTOR}.data.1.value`,
+    ],
+    [
+      'a rule without data',
+      selecting({ rules: [{ field: COUNTRY, type: 'EQUALS' }] }),
+      'INVALID_FIELD',
+      `${SELECTOR}.rules.0.field`,
+    ],
+    [
+      'a numeric comparator',
+      selecting({ data: [country('NL')], rules: [{ field: COUNTRY, type: 'GREATER_THAN' }] }),
+      'INVALID_FIELD',
+      `${SELECTOR}.rules.0.type`,
+    ],
+    [
+      'a filter without a value',
+      selecting({ filters: [{ field: COUNTRY, type: 'EQUALS' }] }),
+      'MISSING_FIELD',
+      `${SELECTOR}.filters.0.value`,
+    ],
+    [
+      'a filter with a value too many',
+      selecting({ filters: [{ field: COUNTRY, type: 'EMPTY', value: 'NL' }] }),
+      'INVALID_FIELD',
+      `${SELECTOR}.filters.0.value`,
+    ],
+    [
+      'eleven entries',
+      selecting({ data: Array.from({ length: 11 }, () => country('NL')) }),
+      'INVALID_FIELD',
+      `${SELECTOR}.data`,
+    ],
   ]
   for (const [name, changes, code, field] of cases) {
     test(name, () => expect(refusal(parseEvent(changes))).toEqual({ status: 400, code, field }))
@@ -287,6 +343,49 @@ describe('what the meter or the interface does not have is refused by name', () 
       'BAD_REQUEST',
     )
     expect(refusal(parseText(text.replace('"number":"12.5"', '"number":"1","number":"12.5"'))).code).toBe('BAD_REQUEST')
+  })
+})
+
+describe('the subscription of an event', () => {
+  const keyOf = (changes: Record<string, unknown>): string => {
+    const parsed = parseEvent(changes)
+    if (parsed.kind === 'reject') throw parsed.error
+    return parsed.events[0]?.subscription ?? 'no event'
+  }
+  test('is kept as one canonical text', () => {
+    expect(keyOf({})).toBe('')
+    expect(keyOf({ pricing_plan_subscription_id: null, pricing_plan_subscription_selector: null })).toBe('')
+    expect(keyOf({ pricing_plan_subscription_id: 'ppsu_1' })).toBe('id:ppsu_1')
+    expect(keyOf({ pricing_plan_subscription_reference: 'id:"x"' })).toBe('ref:id:"x"')
+    expect(keyOf(selecting({}))).toBe('sel:{"fallback":"LATEST"}')
+    expect(
+      keyOf(
+        selecting({
+          fallback: 'NONE',
+          filters: [
+            { value: 'gold', type: 'EQUALS', field: 'PRICING_PLAN_REFERENCE' },
+            { field: COUNTRY, type: 'EMPTY' },
+          ],
+          rules: [{ type: 'EQUALS', field: COUNTRY }],
+          data: [country('NL'), country('BE'), country('NL')],
+        }),
+      ),
+    ).toBe(
+      `sel:{"data":[{"field":"${COUNTRY}","value":"BE"},{"field":"${COUNTRY}","value":"NL"}],` +
+        `"rules":[{"field":"${COUNTRY}","type":"EQUALS"}],` +
+        `"filters":[{"field":"${COUNTRY}","type":"EMPTY"},{"field":"PRICING_PLAN_REFERENCE","type":"EQUALS","value":"gold"}],` +
+        '"fallback":"NONE"}',
+    )
+  })
+  test('in a selector leaves the path of what comes after it alone', () => {
+    const parsed = parseText(
+      JSON.stringify([
+        { ...goodEvent(), ...selecting({ data: [country('NL')] }) },
+        { ...goodEvent(), reference: '' },
+      ]),
+      'list',
+    )
+    expect(refusal(parsed).field).toBe('1.reference')
   })
 })
 

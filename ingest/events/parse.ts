@@ -5,6 +5,7 @@ import { type Instant, instantOf } from '../../shared/time.ts'
 import type { JsonScan } from '../http/scan-json.ts'
 import type { Meter, MeterSet } from './meter.ts'
 import { type MeasuredValue, readMeterProperties, readMeterValues } from './parse-entries.ts'
+import { readSubscription, SUBSCRIPTION_FIELDS } from './parse-subscription.ts'
 import { type JsonObject, Reading, readObject, readReference } from './reading.ts'
 
 export type UsageEvent = {
@@ -17,6 +18,8 @@ export type UsageEvent = {
   readonly values: readonly (MeasuredValue | null)[]
   /** By place in meter.properties; null where the event has none. */
   readonly properties: readonly (string | null)[]
+  /** Which subscription it asks for, as `subscriptionKey` writes it; '' when it asks for none. */
+  readonly subscription: string
 }
 
 export type Parsed =
@@ -45,6 +48,7 @@ const EVENT_FIELDS = new Set([
   'timestamp',
   'meter_values',
   'meter_properties',
+  ...SUBSCRIPTION_FIELDS,
 ])
 
 /** One event. Never throws. */
@@ -119,6 +123,7 @@ function readEvent(value: unknown, reading: Reading): UsageEvent {
     timestampMs: readTimestamp(body['timestamp'], reading),
     values: readMeterValues(body['meter_values'], meter, reading),
     properties: readMeterProperties(body['meter_properties'], meter, reading),
+    subscription: readSubscription(body, reading),
   }
 }
 

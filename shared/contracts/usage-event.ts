@@ -27,7 +27,7 @@ export const EVENT_FIELDS = [
   'value_quantities', // string[]: plain decimals, one for each value reference
   'value_currencies', // string[]: '' for a NUMBER value
   'properties', // {reference: value}
-  'subscription', // kept free for the subscription an event names; '' as long as the gateway refuses to be told one
+  'subscription', // which subscription it asks for: subscriptionKey() of shared/attribution/selector.ts; '' for none
 ] as const
 
 export type EventRecord = {

@@ -1,6 +1,7 @@
 // The wire shapes of single events.
 import Type from 'typebox'
 import { LIMIT_DEFAULT, PageQuery } from '../../http/pagination.ts'
+import { SelectorShape } from '../../resource/selector.ts'
 import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../resource/shapes.ts'
 import { LIST_DEPTH } from '../../usage/stored-events.ts'
 import { customerResource } from '../customers/resource.ts'
@@ -100,6 +101,9 @@ export const EventView = Type.Object(
     customer: Type.Optional(Nullable(customerResource.view)),
     meter_id: Nullable(Type.String()),
     meter_reference: Type.String(),
+    pricing_plan_subscription_id: Nullable(Type.String({ description: 'As it was sent; as are the two after it.' })),
+    pricing_plan_subscription_reference: Nullable(Type.String()),
+    pricing_plan_subscription_selector: Nullable(SelectorShape),
     timestamp: Timestamp,
     created_at: Type.String({ ...Timestamp, description: 'When the gateway received it.' }),
     meter_values: MeasuredValues,

@@ -1,5 +1,6 @@
 // From stored events to what the API shows: names filled in, and whether each is billed.
 import { and, inArray } from 'drizzle-orm'
+import { askedSubscription, selectorJson } from '../../../shared/attribution/selector.ts'
 import { eventId } from '../../../shared/contracts/usage-event.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { decimal, plain } from '../../../shared/decimal.ts'
@@ -75,6 +76,7 @@ function viewOf(event: StoredEvent, facts: EventFacts, ids: Ids): Row {
     customer_reference: customer ? customer.reference : event.customerKey,
     meter_id: facts.meter(event.meterReference)?.id ?? null,
     meter_reference: event.meterReference,
+    ...askedOf(event),
     timestamp: formatInstant(event.timestamp),
     created_at: formatInstant(event.receivedAt),
     meter_values: event.values.map(({ reference, quantity, currency }) => {
@@ -91,6 +93,16 @@ function viewOf(event: StoredEvent, facts: EventFacts, ids: Ids): Row {
     })),
     processed_details: processedOf(event, facts, id),
     deleted: event.deleted,
+  }
+}
+
+/** What the sender wrote about the subscription. */
+function askedOf({ subscription }: StoredEvent): Row {
+  const asked = askedSubscription(subscription)
+  return {
+    pricing_plan_subscription_id: asked.kind === 'ID' ? asked.id : null,
+    pricing_plan_subscription_reference: asked.kind === 'REFERENCE' ? asked.reference : null,
+    pricing_plan_subscription_selector: asked.kind === 'SELECTOR' ? JSON.parse(selectorJson(asked.selector)) : null,
   }
 }
 
