@@ -17,6 +17,7 @@ import { laterOperations } from './modules/events/later-operations.ts'
 import { eventRoutes } from './modules/events/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
+import { meterPropertyVariableRoutes } from './modules/meter-property-variables/routes.ts'
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/platforms/platform.ts'
 import { upToDateRoute } from './modules/platforms/up-to-date.ts'
 import { RESOURCES } from './modules/resources.ts'
@@ -87,6 +88,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     const { ingestCeilings } = deps
     const platform = ingestCeilings ? platformResourceUpTo(ingestCeilings) : platformResource
     for (const resource of RESOURCES) resourceRoutes(v1, deps, resource === platformResource ? platform : resource)
+    meterPropertyVariableRoutes(v1, deps)
     subscriptionRoutes(v1, deps)
     upToDateRoute(v1, deps)
     auditRoutes(v1, deps)

@@ -2,6 +2,7 @@
 import type { Resource } from '../resource/define-resource.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { customerResource } from './customers/resource.ts'
+import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
 import { meterResource } from './meters/meter.ts'
 import { meterPropertyResource } from './meters/meter-property.ts'
 import { meterValueResource } from './meters/meter-value.ts'
@@ -21,6 +22,7 @@ export const RESOURCES: readonly Resource[] = [
   meterValueResource,
   meterPropertyResource,
   meterResource,
+  meterPropertyVariableResource,
   meterValueCalculationResource,
   platformResource,
   billingEntityResource,

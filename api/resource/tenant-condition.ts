@@ -5,5 +5,5 @@ import type { ReadUow } from '../../shared/database/database.ts'
 import type { TenantTable } from './define-resource.ts'
 
 /** The condition every query of a tenant table starts with. */
-export const inThisTenant = (uow: ReadUow, table: TenantTable): SQL =>
+export const inThisTenant = (uow: ReadUow, table: Pick<TenantTable, 'platform_id' | 'environment'>): SQL =>
   sql`${table.platform_id} = ${uow.tenant.platformId} and ${table.environment} = ${uow.tenant.environment}`

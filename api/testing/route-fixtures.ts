@@ -32,6 +32,7 @@ const eventFixtures = (path: string): Record<string, RouteFixture> => ({
   [`POST ${path}/amend`]: { body: seeded => ({ reference: idOf(seeded, 'CUSTOMER'), meter_values: [] }) },
 })
 
+const aVariable = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'METER_PROPERTY_VARIABLE') }) }
 const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }
 
 /** Entries by `METHOD url`. */
@@ -40,6 +41,8 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
     params: seeded => ({ id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
     body: () => ({ type: 'NOW' }),
   },
+  'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
+  'GET /v1/meter-property-variables/:id/values': aVariable,
   'GET /v1/audit-records': {},
   // No seeded object has a record before the relay has run, so an id of another kind stands for a foreign one.
   'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
