@@ -48,7 +48,10 @@ export type Expansion = {
   /** The field with the id or ids, and the resource they name. */
   readonly by: string
   readonly to: () => Resource
-  /** The list of the view whose members have the id; their shape says so itself. Absent: the view has it. */
+  /**
+   * The list of the view whose members have the id, or `**` for whatever has it at any depth; their shape says so itself.
+   * Absent: the view has it.
+   */
   readonly within?: string
 }
 

@@ -56,7 +56,12 @@ async function expandInto(uow: ReadUow, resource: Resource, name: string, views:
   if (!expansion) return
   const target = expansion.to()
   const { within } = expansion
-  const holders = within === undefined ? views : views.flatMap(view => (view[within] ?? []) as Row[])
+  const holders =
+    within === undefined
+      ? views
+      : within === '**'
+        ? holdersIn(views, expansion.by)
+        : views.flatMap(view => (view[within] ?? []) as Row[])
   const ids = holders.flatMap(holder => (holder[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
   const rows = await findMany(uow, target, ids)
   const byId = new Map((await viewsOf(uow, target, rows)).map(view => [view['id'], view]))
@@ -65,4 +70,12 @@ async function expandInto(uow: ReadUow, resource: Resource, name: string, views:
     if (Array.isArray(value)) holder[name] = value.map(id => byId.get(id)).filter(found => found !== undefined)
     else holder[name] = byId.get(value) ?? null
   }
+}
+
+/** Every object at any depth that has the member. */
+function holdersIn(value: unknown, member: string): Row[] {
+  if (Array.isArray(value)) return value.flatMap(each => holdersIn(each, member))
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.values(value).flatMap(each => holdersIn(each, member))
+  return member in value ? [value as Row, ...below] : below
 }

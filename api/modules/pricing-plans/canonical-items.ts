@@ -6,20 +6,28 @@ import {
   type SupportedPricingType,
 } from '../../../shared/rating/rate.ts'
 import { withIds } from '../../resource/nested-ids.ts'
+import type { Conditions } from '../conditions/schema.ts'
 import type { PricingItem, PricingItemConfig, PricingItemConfigInput, PricingItemInput } from './schema.ts'
 
 /**
- * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`.
- * Throws INVALID_FIELD or MISSING_FIELD with the path below `items`.
+ * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`; `conditions` are
+ * those of `itemConditions`. Throws INVALID_FIELD or MISSING_FIELD with the path below `items`.
  */
-export function canonicalItems(items: readonly PricingItemInput[], previous: readonly PricingItem[]): PricingItem[] {
+export function canonicalItems(
+  items: readonly PricingItemInput[],
+  previous: readonly PricingItem[],
+  conditions: ReadonlyMap<string, Conditions> = new Map(),
+): PricingItem[] {
   return withIds(items, previous, { prefix: 'prii', field: 'items' }).map((item, index) => {
     const before = previous.find(({ id }) => id === item.id)
     return {
       object_type: 'PRICING_ITEM',
       id: item.id,
       product_item_ids: item.product_item_ids,
-      configs: canonicalConfigs(item.configs ?? [], before?.configs ?? [], `items.${index}.configs`),
+      configs: canonicalConfigs(item.configs ?? [], before?.configs ?? [], {
+        field: `items.${index}.configs`,
+        conditions,
+      }),
       display_order: item.display_order ?? null,
     }
   })
@@ -28,7 +36,7 @@ export function canonicalItems(items: readonly PricingItemInput[], previous: rea
 function canonicalConfigs(
   configs: readonly PricingItemConfigInput[],
   previous: readonly PricingItemConfig[],
-  field: string,
+  { field, conditions }: { field: string; conditions: ReadonlyMap<string, Conditions> },
 ): PricingItemConfig[] {
   return withIds(configs, previous, { prefix: 'pico', field }).map((config, index) => {
     const pricingType = pricingTypeOf(config, `${field}.${index}`)
@@ -42,6 +50,7 @@ function canonicalConfigs(
       bands: config.bands ?? [],
       order: config.order ?? index,
       billing_in_advance: config.billing_in_advance ?? false,
+      conditions: conditions.get(`${field}.${index}.conditions`) ?? null,
     }
   })
 }

@@ -7,6 +7,7 @@ import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from 
 import { Currency, IdText, LifecycleStatus } from '../../resource/shapes.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { checkActivation } from './check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { PricingCategories } from './schema.ts'
@@ -28,7 +29,14 @@ export const pricingPlanVersionResource: Resource = defineResource<PricingPlanVe
   operations: ['create', 'get', 'update', 'delete'],
   byReference: false,
   statuses: LIFECYCLE_RULES,
-  expand: { pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource } },
+  expand: {
+    pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource },
+    meter_property_variable: {
+      by: 'meter_property_variable_id',
+      to: () => meterPropertyVariableResource,
+      within: '**',
+    },
+  },
   references: {
     pricing_plan_id: () => pricingPlanResource,
     copied_from_pricing_plan_version_id: () => pricingPlanVersionResource,

@@ -4,9 +4,11 @@ import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field } from '../../resource/define-resource.ts'
 import { DisplayOrder, IdText, Name, OneOf } from '../../resource/shapes.ts'
 import { findMany, requireAll } from '../../resource/store.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
 import { checkPricing } from './check-pricing.ts'
+import { itemConditions } from './item-conditions.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
 import { type Pricing, type PricingPlanVersion, pricings } from './table.ts'
@@ -28,7 +30,14 @@ export const pricingResource = defineResource<Pricing>({
   },
   operations: ['create', 'get', 'update', 'delete'],
   byReference: false,
-  expand: { products: { by: 'product_ids', to: () => productResource } },
+  expand: {
+    products: { by: 'product_ids', to: () => productResource },
+    meter_property_variable: {
+      by: 'meter_property_variable_id',
+      to: () => meterPropertyVariableResource,
+      within: '**',
+    },
+  },
   references: {
     pricing_plan_version_id: () => pricingPlanVersionResource,
     product_ids: () => productResource,
@@ -37,7 +46,10 @@ export const pricingResource = defineResource<Pricing>({
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
     return { name: products[0]?.['name'] ?? 'Pricing', product_type: 'DEFAULT', items: [] }
   },
-  resolve: (_uow, row, previous) => ({ ...row, items: canonicalItems(row.items, previous?.items ?? []) }),
+  resolve: async (uow, row, previous) => ({
+    ...row,
+    items: canonicalItems(row.items, previous?.items ?? [], await itemConditions(uow, row.items)),
+  }),
   check: async (uow, row, previous) => {
     await requireDraftVersion(uow, row.pricing_plan_version_id)
     await checkPricing(uow, row, previous)

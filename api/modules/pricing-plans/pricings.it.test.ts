@@ -47,6 +47,7 @@ describe('pricings', () => {
             bands: [{ amount: eur('0.015'), block_size: { number: '1000' } }],
             order: 0,
             billing_in_advance: false,
+            conditions: null,
           },
         ],
       },
@@ -111,14 +112,17 @@ describe('pricings', () => {
     expect(await post([stranger['id']], [item['id']])).toEqual([400, 'INVALID_FIELD', 'product_ids.0'])
   })
 
-  test('price a product item once, by one config', async () => {
+  test('price a product item once, by one default at most', async () => {
     const { item, body } = await catalog.draft()
     const entry = { product_item_ids: [item['id']], configs: [FLAT] }
     const twice = await a.call('POST', '/v1/pricings', { ...body, items: [entry, entry] })
     expect(refusal(twice)).toEqual([400, 'INVALID_FIELD', 'items.1.product_item_ids.0'])
-    for (const configs of [[], [FLAT, FLAT]]) {
+    for (const [configs, field] of [
+      [[], 'configs'],
+      [[FLAT, FLAT], 'configs.1.conditions'],
+    ] as const) {
       const answer = await a.call('POST', '/v1/pricings', { ...body, items: [{ ...entry, configs }] })
-      expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'items.0.configs'])
+      expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', `items.0.${field}`])
     }
   })
 
@@ -129,7 +133,7 @@ describe('pricings', () => {
     ['no type', { bands: [] }, 'MISSING_FIELD', `${config}.pricing_type`],
     ['two types', { ...FLAT, type: 'FIXED' }, 'INVALID_FIELD', `${config}.type`],
     ['usage in advance', { ...FLAT, billing_in_advance: true }, 'INVALID_FIELD', `${config}.billing_in_advance`],
-    ['conditions', { ...FLAT, conditions: {} }, 'INVALID_FIELD', `${config}.conditions`],
+    ['empty conditions', { ...FLAT, conditions: {} }, 'MISSING_FIELD', `${config}.conditions`],
     ['included volume', { ...FLAT, default_included_volume: {} }, 'INVALID_FIELD', `${config}.default_included_volume`],
     ['a price in credits', { ...FLAT, bands: [{ credits: {} }] }, 'INVALID_FIELD', `${config}.bands.0.credits`],
     [

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { BANDS_MAX } from '../../../shared/rating/parse-price-config.ts'
 import type { SupportedPricingType } from '../../../shared/rating/rate.ts'
 import { Amount, DecimalText, DisplayOrder, IdText, Nullable, Optional, Period, Shape } from '../../resource/shapes.ts'
+import { type Conditions, ConfigConditions } from '../conditions/schema.ts'
 
 const ITEMS_MAX = 200
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
@@ -38,6 +39,7 @@ export const PricingItemConfigShape = Shape({
   bands: Given(Type.Array(PricingBand, { maxItems: BANDS_MAX })),
   order: Given(DisplayOrder),
   billing_in_advance: Given(Type.Boolean()),
+  conditions: Given(ConfigConditions),
 })
 
 export const PricingItemShape = Shape({
@@ -83,9 +85,11 @@ export type PricingItemConfig = {
   bands: PricingBand[]
   order: number
   billing_in_advance: boolean
+  /** Which usage it prices; null for the default, which prices what no other config of the item does. */
+  conditions: Conditions | null
 }
 
-/** An item as stored and shown. This release prices exactly one product item by exactly one config. */
+/** An item as stored and shown. This release prices exactly one product item. */
 export type PricingItem = {
   object_type: 'PRICING_ITEM'
   id: string

@@ -10,6 +10,7 @@ import { productCategories, products } from '../products/table.ts'
 import { canonicalItems, withoutIds } from './canonical-items.ts'
 import { currenciesOf } from './check-price.ts'
 import { checkPricing } from './check-pricing.ts'
+import { itemConditions } from './item-conditions.ts'
 import { type Pricing, pricings } from './table.ts'
 
 export const PRICING_ID_PREFIX = 'prcg'
@@ -90,7 +91,8 @@ async function categoriesOfProducts(uow: ReadUow, productIds: readonly string[])
 export async function copyPricings(uow: Uow, fromVersionId: string, toVersionId: string): Promise<void> {
   for (const source of await pricingsOf(uow, [fromVersionId])) {
     const { name, product_type, product_ids, display_order } = source
-    const items = canonicalItems(withoutIds(source.items), [])
+    const copied = withoutIds(source.items)
+    const items = canonicalItems(copied, [], await itemConditions(uow, copied))
     await checkPricing(uow, { product_ids, items }, null).catch(error => {
       if (!(error instanceof AppError)) throw error
       const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`

@@ -1,5 +1,6 @@
 // Products and their items: what a customer buys, and the lines of an invoice it consists of (semantics 2). One file, since
 // each knows the other: an item belongs to a product, and a product can take its items with it.
+import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../resource/define-resource.ts'
@@ -14,8 +15,13 @@ import {
   Reference,
   TaxCategory,
 } from '../../resource/shapes.ts'
-import { requireAll } from '../../resource/store.ts'
+import { getOne, requireAll } from '../../resource/store.ts'
+import { canonicalConditions } from '../conditions/canonical-conditions.ts'
+import { checkConditions } from '../conditions/check-conditions.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
+import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
+import type { Meter, MeterValueCalculation } from '../meters/table.ts'
 import { alignItems } from './align-items.ts'
 import { refuseWhilePriced } from './priced-things.ts'
 import { productCategoryResource } from './product-category.ts'
@@ -100,16 +106,19 @@ export const productItemResource: Resource = defineResource<ProductItem>({
   expand: {
     product: { by: 'product_id', to: () => productResource },
     meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
+    meter_property_variable: {
+      by: 'meter_property_variable_id',
+      to: () => meterPropertyVariableResource,
+      within: '**',
+    },
   },
   defaults: () => ({ type: 'REVENUE' }),
+  resolve: async (uow, row) => ({ ...row, usage_based: await canonicalUsage(uow, row.usage_based) }),
   check: async (uow, row, previous) => {
     if (!previous) await requireOpenProduct(uow, row.product_id)
     checkModel(row)
-    const calculation = row.usage_based?.meter_value_calculation_id
-    const before = previous?.usage_based?.meter_value_calculation_id
-    if (calculation === undefined || calculation === before) return
-    const field = 'usage_based.meter_value_calculation_id'
-    await requireAll(uow, meterValueCalculationResource, [{ id: calculation, field }])
+    if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
+    await checkUsage(uow, row.usage_based)
   },
   beforeDelete: (uow, row) => refuseWhilePriced(uow, 'PRODUCT_ITEM', row.id),
   fixture: {
@@ -137,6 +146,22 @@ async function requireOpenProduct(uow: Uow, productId: string): Promise<void> {
   throw new AppError('INVALID_FIELD', `The product is ${product?.status} and takes no new items.`, {
     field: 'product_id',
   })
+}
+
+async function canonicalUsage(uow: Uow, usage: ProductItem['usage_based']): Promise<ProductItem['usage_based']> {
+  if (!usage?.conditions) return usage && { meter_value_calculation_id: usage.meter_value_calculation_id }
+  const placed = [{ conditions: usage.conditions, field: 'usage_based.conditions' }]
+  const [conditions] = await canonicalConditions(uow, placed)
+  return { ...usage, conditions: conditions ?? null }
+}
+
+async function checkUsage(uow: Uow, usage: NonNullable<ProductItem['usage_based']>): Promise<void> {
+  const field = 'usage_based.meter_value_calculation_id'
+  const ids = [{ id: usage.meter_value_calculation_id, field }]
+  const [calculation] = (await requireAll(uow, meterValueCalculationResource, ids)) as MeterValueCalculation[]
+  if (!usage.conditions || !calculation) return
+  const meter = (await getOne(uow, meterResource, calculation.meter_id)) as Meter
+  await checkConditions(uow, [{ conditions: usage.conditions, meter, field: 'usage_based.conditions' }])
 }
 
 function checkModel(row: ProductItem): void {
