@@ -41,7 +41,6 @@ export type TestEvent = {
   values?: readonly { reference: string; quantity: string; currency: string }[]
   subscription?: string
   properties?: Record<string, string>
-  subscription?: string
 }
 
 export const TEST_TIME_MS = Date.UTC(2026, 0, 15, 10, 20, 30, 123)

@@ -1,4 +1,5 @@
 // The one statement that reads usage: raw rows and roll-ups, each where the plan says, put together in ClickHouse.
+import { SELECTOR_KEY } from '../../shared/attribution/selector.ts'
 import type { Interval } from '../../shared/time.ts'
 import type { UsageProperty } from '../../shared/usage/condition.ts'
 import { conditionSql, distinctTextSql, textSql } from './condition-sql.ts'
@@ -19,7 +20,7 @@ export function readSql(
   const { calculation, condition, groupBySubscription, splitBy = [] } = query
   const filter = usageFilter(query)
   const unique = calculation.type === 'UNIQUE' ? calculation.property : null
-  const conditions = [conditionSql('properties', condition), ...(unique ? [carries(unique)] : [])]
+  const conditions = [conditionSql('properties', condition), askingSql(query), ...(unique ? [carries(unique)] : [])]
   const split = splitBy.map(property => `if(${carries(property)}, concat('=', ${distinctTextSql(P, property)}), '')`)
   const figures = unique
     ? `sum(n), uniqExact(${distinctTextSql(P, unique)}), '0', '0', '0'`
@@ -33,6 +34,13 @@ export function readSql(
       SETTINGS do_not_merge_across_partitions_select_final = 1`,
     params: filter.params,
   }
+}
+
+function askingSql({ askingFor }: UsageQuery): string {
+  if (askingFor === undefined) return '1'
+  const named = askingFor.keys.map(textSql)
+  const among = named.length === 0 ? '0' : `toString(subscription) IN (${named.join(', ')})`
+  return askingFor.orSelector ? `(${among} OR startsWith(toString(subscription), '${SELECTOR_KEY}'))` : among
 }
 
 const P = 'properties'

@@ -27,6 +27,7 @@ export type EventKey = {
   readonly meterReference: string
   /** Which subscription it asks for, as `subscriptionKey` writes it; '' for none. */
   readonly subscription: string
+  readonly properties: Readonly<Record<string, string>>
   readonly timestamp: Instant
   readonly receivedAt: Instant
   readonly place: LogPlace
@@ -37,7 +38,6 @@ export type EventValue = { readonly reference: string; readonly quantity: string
 export type StoredEvent = EventKey & {
   readonly reference: string
   readonly values: readonly EventValue[]
-  readonly properties: Readonly<Record<string, string>>
   readonly deleted: boolean
   /** Whether a duplicate says something else than the event that counts. */
   readonly contentDiffers: boolean
@@ -59,6 +59,7 @@ type KeyRow = [
   customerKey: string,
   meterReference: string,
   subscription: string,
+  properties: Record<string, string>,
   timestamp: string,
   receivedAt: string,
   partition: number,
@@ -66,20 +67,19 @@ type KeyRow = [
   line: number,
   duplicate: number,
 ]
-const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, subscription, toUnixTimestamp64Milli(timestamp),
+const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, subscription, properties, toUnixTimestamp64Milli(timestamp),
   toUnixTimestamp64Milli(received_at), log_partition, log_seq, log_line`
 
-type EventRow = [
-  ...key: KeyRow,
+type Content = [
   reference: string,
   valueReferences: string[],
   quantities: string[],
   currencies: string[],
-  properties: Record<string, string>,
   deleted: number,
   contentDiffers: number,
 ]
-const CONTENT_COLUMNS = 'reference, value_references, value_quantities, value_currencies, properties'
+type EventRow = [...key: KeyRow, ...content: Content]
+const CONTENT_COLUMNS = 'reference, value_references, value_quantities, value_currencies'
 
 /** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */
 const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
@@ -155,7 +155,7 @@ async function readKeys(
   const reach = filter.bind(page.limit + page.offset, 'UInt32')
   const sources = sourcesOf(filter, tenant, page.filter).map(
     ({ from, duplicate }) =>
-      `(SELECT id_hash, customer_key, meter_reference, subscription, timestamp, received_at, log_partition, log_seq, log_line,
+      `(SELECT id_hash, customer_key, meter_reference, subscription, properties, timestamp, received_at, log_partition, log_seq, log_line,
           ${duplicate} AS duplicate FROM ${from} ORDER BY ${ORDER} LIMIT ${reach})`,
   )
   const rows = await selectRows<KeyRow>(
@@ -231,13 +231,14 @@ async function readTable(
 export const placeText = ({ partition, seq, line }: LogPlace): string => `${partition}/${seq}/${line}`
 
 function keyOf(row: KeyRow): EventKey {
-  const [idHash, customerKey, meterReference, subscription, timestamp, receivedAt, partition, seq, line, duplicate] =
-    row
+  const [idHash, customerKey, meterReference, subscription, properties, timestamp, receivedAt, ...where] = row
+  const [partition, seq, line, duplicate] = where
   return {
     idHash,
     customerKey,
     meterReference,
     subscription,
+    properties,
     timestamp: instantOf(Number(timestamp)),
     receivedAt: instantOf(Number(receivedAt)),
     place: { partition, seq: Number(seq), line },
@@ -245,18 +246,19 @@ function keyOf(row: KeyRow): EventKey {
   }
 }
 
+const KEY_LENGTH = 11
+
 function eventOf(row: EventRow): StoredEvent {
-  const [a, b, c, d, e, f, g, h, i, j, ...content] = row
-  const [reference, valueReferences, quantities, currencies, properties, deleted, differs] = content
+  const key = row.slice(0, KEY_LENGTH) as KeyRow
+  const [reference, valueReferences, quantities, currencies, deleted, differs] = row.slice(KEY_LENGTH) as Content
   return {
-    ...keyOf([a, b, c, d, e, f, g, h, i, j]),
+    ...keyOf(key),
     reference,
     values: valueReferences.map((value, place) => ({
       reference: value,
       quantity: quantities[place] ?? '0',
       currency: currencies[place] ?? '',
     })),
-    properties,
     deleted: deleted === 1,
     contentDiffers: differs === 1,
   }

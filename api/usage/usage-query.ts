@@ -18,6 +18,8 @@ export type UsageQuery = UsageScope & {
   readonly splitBy?: readonly UsageProperty[]
   /** A quantity for each subscription that events asked for. */
   readonly groupBySubscription?: true
+  /** Only events that ask for one of these (`subscriptionKey`), and those with a selector when `orSelector`. */
+  readonly askingFor?: { readonly keys: readonly string[]; readonly orSelector: boolean }
   /** RAW reads raw rows alone: the same answer, slower. */
   readonly source?: 'RAW' | 'ROLLED'
 }

@@ -95,7 +95,8 @@ export function askedSubscription(key: string): AskedSubscription {
   return { kind: 'SELECTOR', selector: selectorOf(JSON.parse(key.slice(SELECTOR_KEY.length))) }
 }
 
-type WireSelector = {
+/** As events and customers carry it on the wire. */
+export type WireSelector = {
   readonly data?: readonly SelectorData[] | null | undefined
   readonly rules?: readonly SelectorRule[] | null | undefined
   readonly filters?:

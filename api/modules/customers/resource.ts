@@ -1,13 +1,18 @@
 // Customers: who a platform bills. Usage may name a customer before it exists, so references stay once they are in use.
 
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
-import { defineResource, field, LIFECYCLE_RULES } from '../../resource/define-resource.ts'
-import { LifecycleStatus, OneOf, Reference, TimeZone } from '../../resource/shapes.ts'
-import { Individual, Organization } from './schema.ts'
+import { defineResource, field, LIFECYCLE_RULES, type Resource } from '../../resource/define-resource.ts'
+import { SelectorShape } from '../../resource/selector.ts'
+import { IdText, LifecycleStatus, OneOf, Reference, TimeZone } from '../../resource/shapes.ts'
+import { canonicalSelector, checkSelector } from './customer-selector.ts'
+import { keepTerms } from './keep-terms.ts'
+import { checkParents, PARENTS_MAX, withParents } from './parents.ts'
+import { Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
 
-export const customerResource = defineResource<Customer>({
+export const customerResource: Resource = defineResource<Customer>({
   objectType: 'CUSTOMER',
   shapeName: 'Customer',
   idPrefix: 'cust',
@@ -23,14 +28,32 @@ export const customerResource = defineResource<Customer>({
     locale: field(Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$' })),
     individual: field(Individual),
     organization: field(Organization),
+    parent_customer_id: field(IdText('customer'), { change: 'never' }),
+    parent_customer_ids: field(Type.Array(IdText('customer'), { maxItems: PARENTS_MAX, uniqueItems: true })),
+    // Whether a customer is billed decides whose its usage is, so it is fixed before there is any.
+    roles: field(Roles, { change: 'draft' }),
+    pricing_plan_subscription_selector: field(SelectorShape),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
   statuses: LIFECYCLE_RULES,
   orderBy: ['reference', 'email'],
   searchable: ['reference', 'email', 'status', 'type'],
-  prepare: row => ({ ...row, email: row.email?.trim() || null }),
-  check: (_uow, row) => {
+  references: { parent_customer_ids: () => customerResource },
+  computed: { parent_customer_id: IdText('customer') },
+  compute: async (_uow, rows) =>
+    rows.map(({ parent_customer_ids: ids }) => ({ parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null })),
+  defaults: () => ({ parent_customer_ids: [], roles: ['DEFAULT'] }),
+  prepare: row => ({
+    ...row,
+    email: row.email?.trim() || null,
+    pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
+  }),
+  resolve: (_uow, row) => withParents(row),
+  afterSave: keepTerms,
+  check: async (uow, row, previous) => {
+    checkSelector(row.pricing_plan_subscription_selector)
+    if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
     if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
       throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
     }

@@ -1,6 +1,6 @@
 // Wire shapes of a customer's two kinds. A field that is not here is refused by name.
 import Type from 'typebox'
-import { Address, Nullable, Optional, Shape } from '../../resource/shapes.ts'
+import { Address, Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 
 const Text = Type.String({ maxLength: 255 })
 
@@ -23,3 +23,6 @@ export const Organization = Shape({
   tax_exempt_note: Optional(Nullable(Type.String({ maxLength: 1_000 }))),
   registered_address: Optional(Nullable(Address)),
 })
+
+/** One role a customer: billed itself, or sending events that are its parents'. */
+export const Roles = Type.Array(OneOf('DEFAULT', 'PROCESSING_ONLY'), { minItems: 1, maxItems: 1 })

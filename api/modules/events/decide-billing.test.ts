@@ -1,83 +1,99 @@
 import { describe, expect, test } from 'vitest'
 import { instantOf, interval } from '../../../shared/time.ts'
-import { type BillingFacts, type Coverage, decideBilling } from './decide-billing.ts'
+import { type BillingFacts, type BillingPlace, decideBilling } from './decide-billing.ts'
 
 const at = (seconds: number) => instantOf(seconds * 1_000)
-const plan = (over: Partial<Coverage> = {}): Coverage => ({
-  start: at(100),
-  end: null,
-  pricesMeter: true,
-  finalInvoices: [],
-  ...over,
-})
+const rated = (...finalInvoices: ReturnType<typeof invoice>[]): BillingPlace => ({ kind: 'RATED', finalInvoices })
+const none = (reason: Extract<BillingPlace, { kind: 'NONE' }>['reason']): BillingPlace => ({ kind: 'NONE', reason })
 const facts = (over: Partial<BillingFacts> = {}): BillingFacts => ({
   timestamp: at(150),
   receivedAt: at(151),
   customer: { active: true },
-  coverage: [plan()],
+  places: [rated()],
+  named: 'OWN',
   ...over,
 })
 const invoice = (start: number, end: number, finalAt: number) => ({
   period: interval(at(start), at(end)),
   finalAt: at(finalAt),
 })
-const late = (...finalInvoices: ReturnType<typeof invoice>[]) => [plan({ finalInvoices })]
+const late = (...finalInvoices: ReturnType<typeof invoice>[]) => [rated(...finalInvoices)]
 
 describe('whether an event is billed', () => {
   const rows: [string, Partial<BillingFacts>, string][] = [
-    ['a plan that prices its meter holds', {}, 'DEFAULT'],
-    ['it happened the instant the plan starts', { timestamp: at(100) }, 'DEFAULT'],
-    ['it happened before the plan starts', { timestamp: at(99) }, 'NO_SUBSCRIPTION'],
-    ['it happened the instant the plan ends', { coverage: [plan({ end: at(150) })] }, 'NO_SUBSCRIPTION'],
-    ['it happened just before the plan ends', { coverage: [plan({ end: at(151) })] }, 'DEFAULT'],
-    ['nobody has its customer', { customer: null, coverage: [] }, 'CUSTOMER_NOT_FOUND'],
-    ['its customer has no subscription', { coverage: [] }, 'NO_SUBSCRIPTION'],
+    ['a price rates it', {}, 'DEFAULT'],
+    ['nobody has its customer', { customer: null, places: [] }, 'CUSTOMER_NOT_FOUND'],
+    ['nothing is held at its time', { places: [none('NO_SUBSCRIPTION')] }, 'NO_SUBSCRIPTION'],
+    ['what is held prices other meters', { places: [none('NO_PRICING')] }, 'NO_PRICING'],
+    ['no condition of a price holds', { places: [none('CONDITIONS_NOT_MET')] }, 'CONDITIONS_NOT_MET'],
+    ['no subscription passes its selector', { places: [none('SELECTOR_NOT_MATCHED')] }, 'SELECTOR_NOT_MATCHED'],
+    [
+      'nobody has the subscription it names',
+      { places: [none('SUBSCRIPTION_NOT_FOUND')], named: 'NOBODYS' },
+      'SUBSCRIPTION_NOT_FOUND',
+    ],
+    [
+      'the subscription it names was never activated',
+      { places: [none('SUBSCRIPTION_NOT_FOUND')], named: 'OWN' },
+      'NO_SUBSCRIPTION',
+    ],
+    [
+      'another customer has the subscription it names',
+      { places: [none('SUBSCRIPTION_NOT_FOUND')], named: 'ANOTHERS' },
+      'SUBSCRIPTION_OF_ANOTHER_CUSTOMER',
+    ],
     [
       'its customer is not active and has no plan',
-      { customer: { active: false }, coverage: [] },
+      { customer: { active: false }, places: [none('NO_SUBSCRIPTION')] },
       'CUSTOMER_NOT_ACTIVE',
     ],
     [
       'its customer is not active and the plan does not price it',
-      { customer: { active: false }, coverage: [plan({ pricesMeter: false })] },
+      { customer: { active: false }, places: [none('NO_PRICING')] },
       'CUSTOMER_NOT_ACTIVE',
     ],
-    ['its customer was archived but the plan goes on billing', { customer: { active: false } }, 'DEFAULT'],
-    ['the plan does not price its meter', { coverage: [plan({ pricesMeter: false })] }, 'NO_PRICING'],
-    ['one of two plans prices it', { coverage: [plan({ pricesMeter: false }), plan()] }, 'DEFAULT'],
     [
-      'the plan that prices it held at another time',
-      { coverage: [plan({ pricesMeter: false }), plan({ start: at(200) })] },
+      'its customer is not active and no condition holds',
+      { customer: { active: false }, places: [none('CONDITIONS_NOT_MET')] },
+      'CONDITIONS_NOT_MET',
+    ],
+    ['its customer was archived but the plan goes on billing', { customer: { active: false } }, 'DEFAULT'],
+    ['its parent bills it', { places: [none('PROCESSING_ONLY'), rated()] }, 'DEFAULT'],
+    ['its customer is never billed and has no parent', { places: [none('PROCESSING_ONLY')] }, 'NO_SUBSCRIPTION'],
+    [
+      'its customer is never billed and its parent prices other meters',
+      { places: [none('PROCESSING_ONLY'), none('NO_PRICING')] },
       'NO_PRICING',
     ],
     [
+      'the invoice of one of two is FINAL',
+      { receivedAt: at(400), places: [rated(invoice(100, 200, 300)), rated()] },
+      'DEFAULT',
+    ],
+    [
       'it came after its invoice went FINAL',
-      { receivedAt: at(301), coverage: late(invoice(100, 200, 300)) },
+      { receivedAt: at(301), places: late(invoice(100, 200, 300)) },
       'INVOICE_FINAL',
     ],
     [
       'it came in the second its invoice went FINAL',
-      { receivedAt: at(300), coverage: late(invoice(100, 200, 300)) },
+      { receivedAt: at(300), places: late(invoice(100, 200, 300)) },
       'DEFAULT',
     ],
-    [
-      'it came before its invoice went FINAL',
-      { receivedAt: at(299), coverage: late(invoice(100, 200, 300)) },
-      'DEFAULT',
-    ],
+    ['it came before its invoice went FINAL', { receivedAt: at(299), places: late(invoice(100, 200, 300)) }, 'DEFAULT'],
     [
       'the FINAL invoice ends where it happened',
-      { receivedAt: at(400), coverage: late(invoice(100, 150, 300)) },
+      { receivedAt: at(400), places: late(invoice(100, 150, 300)) },
       'DEFAULT',
     ],
     [
       'the FINAL invoice starts where it happened',
-      { receivedAt: at(400), coverage: late(invoice(150, 200, 300)) },
+      { receivedAt: at(400), places: late(invoice(150, 200, 300)) },
       'INVOICE_FINAL',
     ],
     [
       'the second of its FINAL invoices has its time',
-      { receivedAt: at(400), coverage: late(invoice(100, 140, 160), invoice(140, 200, 300)) },
+      { receivedAt: at(400), places: late(invoice(100, 140, 160), invoice(140, 200, 300)) },
       'INVOICE_FINAL',
     ],
   ]

@@ -1,62 +1,83 @@
-// Whether an event is billed, or why not. Pure: what is known of its customer, plans and invoices in, the decision out.
+// Whether an event is billed, or why not. Pure: what is known of the places that could bill it in, the decision out.
+import type { Attribution } from '../../../shared/attribution/attribute.ts'
 import type { Instant, Interval } from '../../../shared/time.ts'
 
 /** Why no invoice has, or will have, the event (semantics 1.2). */
-export type NotMatchedVariant =
-  | 'CUSTOMER_NOT_FOUND'
-  | 'CUSTOMER_NOT_ACTIVE'
-  | 'NO_SUBSCRIPTION'
-  | 'NO_PRICING'
-  | 'INVOICE_FINAL'
+export const NOT_MATCHED_VARIANTS = [
+  'CUSTOMER_NOT_FOUND',
+  'CUSTOMER_NOT_ACTIVE',
+  'NO_SUBSCRIPTION',
+  'NO_PRICING',
+  'CONDITIONS_NOT_MET',
+  'INVOICE_FINAL',
+  // The event names a subscription that its customer does not have: nobody has it, or somebody else.
+  'SUBSCRIPTION_NOT_FOUND',
+  'SUBSCRIPTION_OF_ANOTHER_CUSTOMER',
+  // No subscription passes the selector, and its fallback is NONE.
+  'SELECTOR_NOT_MATCHED',
+] as const
+export type NotMatchedVariant = (typeof NOT_MATCHED_VARIANTS)[number]
 
 export type BillingDecision =
   | { readonly type: 'DEFAULT' }
   | { readonly type: 'NOT_MATCHED'; readonly variant: NotMatchedVariant }
 
-/** A time in which one plan version holds for the customer; `end` null means for good. */
-export type Coverage = {
-  readonly start: Instant
-  readonly end: Instant | null
-  /** Whether the version prices a calculation of the event's meter. */
-  readonly pricesMeter: boolean
-  /** FINAL invoices that collect this usage, and nothing after them does. */
-  readonly finalInvoices: readonly FinalInvoice[]
-}
 export type FinalInvoice = {
   readonly period: Interval
   /** The whole second in which it went FINAL. */
   readonly finalAt: Instant
 }
 
+/** What one customer's subscriptions make of the event. */
+export type BillingPlace =
+  | { readonly kind: 'NONE'; readonly reason: Extract<Attribution, { kind: 'NONE' }>['reason'] | 'CONDITIONS_NOT_MET' }
+  /** `finalInvoices`: FINAL invoices that collect this usage, and nothing after them does. */
+  | { readonly kind: 'RATED'; readonly finalInvoices: readonly FinalInvoice[] }
+
 export type BillingFacts = {
   readonly timestamp: Instant
   readonly receivedAt: Instant
   /** Null when no customer has the id or reference that the event carries. */
   readonly customer: { readonly active: boolean } | null
-  /** The ACTIVE schedules of the customer's subscriptions that were activated, up to their cancellation. */
-  readonly coverage: readonly Coverage[]
+  /** The customer's own place first, then those of its parents that the event goes on to. */
+  readonly places: readonly BillingPlace[]
+  /** Whose the subscription is that the event names; OWN also when it names none. */
+  readonly named: 'OWN' | 'ANOTHERS' | 'NOBODYS'
 }
 
 /** Within the second in which an invoice went FINAL nobody can tell what came first. */
 const SECOND_MS = 1_000
 
 /**
- * The decision for one event. A plan that prices the meter bills the event whatever has become of the customer's status
- * since, so the status is a reason only where no plan does.
+ * The decision for one event. A price that rates it bills it whatever has become of the customer's status since, so the
+ * status is a reason only where no plan prices its meter.
  */
 export function decideBilling(facts: BillingFacts): BillingDecision {
-  const { customer, timestamp } = facts
+  const { customer, places } = facts
   if (customer === null) return notMatched('CUSTOMER_NOT_FOUND')
-  const covering = facts.coverage.filter(({ start, end }) => start <= timestamp && (end === null || timestamp < end))
-  const pricing = covering.find(({ pricesMeter }) => pricesMeter)
-  if (pricing) return isLate(facts, pricing) ? notMatched('INVOICE_FINAL') : { type: 'DEFAULT' }
-  if (!customer.active) return notMatched('CUSTOMER_NOT_ACTIVE')
-  return notMatched(covering.length > 0 ? 'NO_PRICING' : 'NO_SUBSCRIPTION')
+  const rated = places.filter(place => place.kind === 'RATED')
+  if (rated.some(({ finalInvoices }) => !isLate(facts, finalInvoices))) return { type: 'DEFAULT' }
+  if (rated.length > 0) return notMatched('INVOICE_FINAL')
+  return notMatched(variantOf(facts, customer.active))
+}
+
+function variantOf({ places, named }: BillingFacts, active: boolean): NotMatchedVariant {
+  // Of a customer that is never billed itself, its nearest parent has the reason.
+  const reasons = places.flatMap(place =>
+    place.kind === 'NONE' && place.reason !== 'PROCESSING_ONLY' ? place.reason : [],
+  )
+  let [reason = 'NO_SUBSCRIPTION'] = reasons
+  if (reason === 'SUBSCRIPTION_NOT_FOUND') {
+    if (named === 'ANOTHERS') return 'SUBSCRIPTION_OF_ANOTHER_CUSTOMER'
+    // Its own, and never activated.
+    if (named === 'OWN') reason = 'NO_SUBSCRIPTION'
+  }
+  return !active && (reason === 'NO_SUBSCRIPTION' || reason === 'NO_PRICING') ? 'CUSTOMER_NOT_ACTIVE' : reason
 }
 
 const notMatched = (variant: NotMatchedVariant): BillingDecision => ({ type: 'NOT_MATCHED', variant })
 
-const isLate = ({ timestamp, receivedAt }: BillingFacts, { finalInvoices }: Coverage): boolean =>
-  finalInvoices.some(
+const isLate = ({ timestamp, receivedAt }: BillingFacts, invoices: readonly FinalInvoice[]): boolean =>
+  invoices.some(
     ({ period, finalAt }) => period.start <= timestamp && timestamp < period.end && receivedAt >= finalAt + SECOND_MS,
   )

@@ -1,43 +1,93 @@
 // What the database knows that decides whether events are billed, for many events in one reading.
 import { and, inArray, or, sql } from 'drizzle-orm'
+import type { Attribution, DecidedBy } from '../../../shared/attribution/attribute.ts'
+import { placesOf } from '../../../shared/attribution/replicate.ts'
+import { askedSubscription, subscriptionKey } from '../../../shared/attribution/selector.ts'
+import type { PeriodLength } from '../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { type Instant, instantOf, interval } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import type { EventKey } from '../../usage/stored-events.ts'
 import { type Customer, customers } from '../customers/table.ts'
 import { type Meter, meters } from '../meters/table.ts'
-import { type BillingDecision, type Coverage, decideBilling, type FinalInvoice } from './decide-billing.ts'
+import { directoryOf, loadAttribution } from '../subscriptions/load-attribution.ts'
+import { subscriptions } from '../subscriptions/table.ts'
+import { type BillingDecision, type BillingPlace, decideBilling, type FinalInvoice } from './decide-billing.ts'
+import { isInvoicedOnce, loadPrices, type Rating } from './load-prices.ts'
 
+/** What bills an event in one customer's place: the subscription, why that one, and the configs that rate it. */
+export type RatedPlace = {
+  readonly subscriptionId: string
+  readonly by: DecidedBy
+  readonly ratings: readonly (Rating & { readonly invoicedOnce: boolean })[]
+}
 export type EventFacts = {
   /** The customer of a key that an event carries: an id or a reference. */
   customer(key: string): Customer | null
   meter(reference: string): Meter | null
   decide(event: EventKey): BillingDecision
+  /** Where an event is rated: by its customer's subscription, and by those of parents it goes on to. */
+  ratedPlaces(event: EventKey): RatedPlace[]
 }
 
-/** Reads what decides about these events: four queries, however many they are. */
+/** Reads what decides about these events: a fixed number of queries, however many they are. */
 export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Promise<EventFacts> {
   const byKey = await loadCustomers(uow, unique(events.map(event => event.customerKey)))
   const byReference = await loadMeters(uow, unique(events.map(event => event.meterReference)))
-  const ids = unique([...byKey.values()].map(customer => customer.id))
-  const plans = await loadPlans(uow, ids)
-  const invoices = await loadFinalInvoices(uow, plans, events)
+  const customerIds = unique([...byKey.values()].map(customer => customer.id))
+  const attribution = await loadAttribution(uow, { customerIds, with: 'PARENTS' })
+  const directory = directoryOf(attribution)
+  const subscriptionIds = attribution.subscriptions.map(subscription => subscription.id)
+  const versionIds = attribution.subscriptions.flatMap(({ held }) => held.map(part => part.version_id))
+  const prices = await loadPrices(uow, unique(versionIds))
+  const periods = await loadPeriods(uow, subscriptionIds)
+  const invoices = await loadFinalInvoices(uow, subscriptionIds, events)
+  const owners = await loadOwners(uow, events)
   const customer = (key: string): Customer | null => byKey.get(key) ?? null
-  const meter = (reference: string): Meter | null => byReference.get(reference) ?? null
+  const rate = (found: Attribution, event: EventKey): RatedPlace | null => {
+    if (found.kind === 'NONE') return null
+    const { subscription, held, by } = found
+    const of = periods.get(subscription.id)
+    if (!of) throw new Error(`the periods of ${subscription.id} were not read`)
+    const schedule = of.schedules[held.start] ?? null
+    const ratings = prices.ratingsOf(held.versionId, event.meterReference, event.properties)
+    const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
+    return {
+      subscriptionId: subscription.id,
+      by,
+      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating) })),
+    }
+  }
+  const placesFor = (event: EventKey): Attribution[] => {
+    const found = customer(event.customerKey)
+    return found ? placesOf(directory, found.id, event).map(place => place.attribution) : []
+  }
   return {
     customer,
-    meter,
+    meter: reference => byReference.get(reference) ?? null,
+    ratedPlaces: event =>
+      placesFor(event).flatMap(place => {
+        const rated = rate(place, event)
+        return rated && rated.ratings.length > 0 ? [rated] : []
+      }),
     decide: event => {
       const found = customer(event.customerKey)
-      const meterId = meter(event.meterReference)?.id
       return decideBilling({
         timestamp: event.timestamp,
         receivedAt: event.receivedAt,
         customer: found && { active: found.status === 'ACTIVE' },
-        coverage: (plans.get(found?.id ?? '') ?? []).map(plan => coverageOf(plan, meterId, invoices)),
+        places: placesFor(event).map(place => billingPlace(place, rate(place, event), invoices)),
+        named: namedOf(owners.get(event.subscription), found, event),
       })
     },
   }
+}
+
+function billingPlace(place: Attribution, rated: RatedPlace | null, invoices: FinalInvoices): BillingPlace {
+  if (place.kind === 'NONE') return { kind: 'NONE', reason: place.reason }
+  if (!rated || rated.ratings.length === 0) return { kind: 'NONE', reason: 'CONDITIONS_NOT_MET' }
+  const once = rated.ratings.every(rating => rating.invoicedOnce)
+  return { kind: 'RATED', finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
 }
 
 function grouped<T>(list: readonly T[], keyOf: (entry: T) => string): Map<string, T[]> {
@@ -75,47 +125,59 @@ async function loadMeters(uow: ReadUow, references: readonly string[]): Promise<
   return new Map(rows.map(row => [row.reference, row]))
 }
 
-type Plan = {
-  readonly customer_id: string
-  readonly subscription_id: string
-  readonly start_ms: string
-  readonly end_ms: string | null
-  /** Meters it prices; false where a price has a period of its own, whose usage a later invoice may still collect. */
-  readonly meters: Readonly<Record<string, boolean>>
+type Periods = {
+  readonly id: string
+  readonly billing_period: PeriodLength
+  /** Billing periods of schedules that have one of their own, by their start in milliseconds. */
+  readonly schedules: Readonly<Record<string, PeriodLength>>
 }
 
-/** The schedules that billing counts, by customer, each cut at its subscription's cancellation. */
-async function loadPlans(uow: ReadUow, customerIds: readonly string[]): Promise<Map<string, Plan[]>> {
-  if (customerIds.length === 0) return new Map()
+async function loadPeriods(uow: ReadUow, subscriptionIds: readonly string[]): Promise<Map<string, Periods>> {
+  if (subscriptionIds.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<Plan>(sql`
-    select s.customer_id, s.id as subscription_id,
-      (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
-      (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
-      coalesce((
-        select jsonb_object_agg(priced.meter_id, priced.invoiced_once) from (
-          select c.meter_id, h.billing_period is null and bool_and(
-            coalesce(nullif(config -> 'billing_period', 'null'), s.billing_period) = s.billing_period
-            and coalesce(nullif(config -> 'pricing_period', 'null'), s.billing_period) = s.billing_period) as invoiced_once
-          from pricings p
-          cross join lateral jsonb_array_elements(p.items) as item
-          cross join lateral jsonb_array_elements(item -> 'configs') as config
-          cross join lateral jsonb_array_elements_text(item -> 'product_item_ids') as item_id
-          join product_items i on i.platform_id = p.platform_id and i.environment = p.environment and i.id = item_id
-          join meter_value_calculations c on c.platform_id = p.platform_id and c.environment = p.environment
-            and c.id = i.meter_value_calculation_id
-          where p.platform_id = h.platform_id and p.environment = h.environment
-            and p.pricing_plan_version_id = h.pricing_plan_version_id
-          group by c.meter_id
-        ) as priced
-      ), '{}') as meters
+  const { rows } = await uow.tx.execute<Periods>(sql`
+    select s.id, s.billing_period, coalesce((
+      select jsonb_object_agg((extract(epoch from h.start_at) * 1000)::bigint, h.billing_period)
+      from pricing_plan_schedules h
+      where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
+        and h.status = 'ACTIVE' and h.billing_period is not null
+    ), '{}') as schedules
     from pricing_plan_subscriptions s
-    join pricing_plan_schedules h on h.platform_id = s.platform_id and h.environment = s.environment
-      and h.pricing_plan_subscription_id = s.id and h.status = 'ACTIVE'
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id in ${customerIds}
-      and s.status in ('ACTIVE', 'CANCELLED')
-    order by h.start_at, h.id`)
-  return grouped(rows, plan => plan.customer_id)
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${subscriptionIds}`)
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** Whose the subscriptions are that events name: customer ids by the events' own words. */
+async function loadOwners(uow: ReadUow, events: readonly EventKey[]): Promise<Map<string, string>> {
+  const asked = unique(events.map(event => event.subscription)).map(askedSubscription)
+  const ids = asked.flatMap(each => (each.kind === 'ID' ? [each.id] : []))
+  const references = asked.flatMap(each => (each.kind === 'REFERENCE' ? [each.reference] : []))
+  if (ids.length + references.length === 0) return new Map()
+  const { id, reference, customer_id } = subscriptions
+  const named = or(inArray(id, [...ids, '']), inArray(reference, [...references, '']))
+  const rows = await uow.tx
+    .select({ id, reference, customer_id })
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), named))
+  return new Map(
+    rows.flatMap(row => [
+      [subscriptionKey({ kind: 'ID', id: row.id }), row.customer_id] as const,
+      ...(row.reference === null
+        ? []
+        : [[subscriptionKey({ kind: 'REFERENCE', reference: row.reference }), row.customer_id] as const]),
+    ]),
+  )
+}
+
+function namedOf(
+  owner: string | undefined,
+  customer: Customer | null,
+  event: EventKey,
+): 'OWN' | 'ANOTHERS' | 'NOBODYS' {
+  const { kind } = askedSubscription(event.subscription)
+  if (kind !== 'ID' && kind !== 'REFERENCE') return 'OWN'
+  if (owner === undefined) return 'NOBODYS'
+  return owner === customer?.id ? 'OWN' : 'ANOTHERS'
 }
 
 type FinalInvoices = ReadonlyMap<string, readonly FinalInvoice[]>
@@ -123,10 +185,9 @@ type FinalInvoices = ReadonlyMap<string, readonly FinalInvoice[]>
 /** FINAL invoices by subscription, of those whose time has one of the events. */
 async function loadFinalInvoices(
   uow: ReadUow,
-  plans: ReadonlyMap<string, readonly Plan[]>,
+  subscriptionIds: readonly string[],
   events: readonly EventKey[],
 ): Promise<FinalInvoices> {
-  const subscriptionIds = unique([...plans.values()].flat().map(plan => plan.subscription_id))
   if (subscriptionIds.length === 0) return new Map()
   const [first, last] = [Math.min(...events.map(at)), Math.max(...events.map(at))]
   const { platformId, environment } = uow.tenant
@@ -148,13 +209,3 @@ async function loadFinalInvoices(
 
 const at = (event: EventKey): number => event.timestamp
 const instant = (ms: string): Instant => instantOf(Number(ms))
-
-function coverageOf(plan: Plan, meterId: string | undefined, invoices: FinalInvoices): Coverage {
-  const invoicedOnce = meterId === undefined ? undefined : plan.meters[meterId]
-  return {
-    start: instant(plan.start_ms),
-    end: plan.end_ms === null ? null : instant(plan.end_ms),
-    pricesMeter: invoicedOnce !== undefined,
-    finalInvoices: invoicedOnce === true ? (invoices.get(plan.subscription_id) ?? []) : [],
-  }
-}

@@ -5,6 +5,7 @@ import { SelectorShape } from '../../resource/selector.ts'
 import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../resource/shapes.ts'
 import { LIST_DEPTH } from '../../usage/stored-events.ts'
 import { customerResource } from '../customers/resource.ts'
+import { NOT_MATCHED_VARIANTS } from './decide-billing.ts'
 
 const Key = Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const Expandable = Type.String({ maxLength: 64 })
@@ -73,7 +74,7 @@ const Processed = Type.Object({
   ),
   not_matched: Nullable(
     Type.Object({
-      variant: OneOf('CUSTOMER_NOT_FOUND', 'CUSTOMER_NOT_ACTIVE', 'NO_SUBSCRIPTION', 'NO_PRICING', 'INVOICE_FINAL'),
+      variant: Type.Enum([...NOT_MATCHED_VARIANTS]),
     }),
   ),
 })
@@ -153,6 +154,10 @@ export const EventTraceView = Type.Object(
         meter_value_calculation_ids: Type.Array(Type.String()),
         product_item_ids: Type.Array(Type.String()),
         pricing_plan_subscription_id: Type.String(),
+        attributed_by: Type.Enum(['ID', 'REFERENCE', 'EVENT_SELECTOR', 'CUSTOMER_SELECTOR', 'ONLY', 'LATEST'], {
+          description:
+            'What decided that it is this subscription: what the event names, a selector, or there being no other.',
+        }),
         pricing_item_config_id: Type.String(),
         invoice_id: Nullable(Type.String({ description: 'Null before there is one, or when several may collect it.' })),
       }),

@@ -4,7 +4,10 @@ import { createHash } from 'node:crypto'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../shared/billing/tax.ts'
 import type { BandInput } from '../../../shared/rating/parse-price-config.ts'
+import type { ConditionNamesInput } from '../conditions/load-names.ts'
+import type { Conditions } from '../conditions/schema.ts'
 import type { InvoiceSettings } from '../platforms/schema.ts'
+import type { AttributionInputs } from '../subscriptions/load-attribution.ts'
 
 export type AddressInput = {
   readonly line1?: string | null
@@ -92,6 +95,7 @@ export type ConfigInput = {
   readonly bands?: readonly BandInput[] | null
   readonly order?: number | null
   readonly billing_in_advance?: boolean | null
+  readonly conditions?: Conditions | null
 }
 
 export type ItemInput = {
@@ -132,6 +136,7 @@ export type ProductItemInput = {
   readonly type: 'REVENUE' | 'DEDUCTION'
   readonly model_type: string
   readonly meter_value_calculation_id: string | null
+  readonly usage_based?: { readonly conditions?: Conditions | null } | null
   readonly tax_category: TaxCategory | null
   readonly display_order: number | null
   readonly unit_name: { readonly singular?: string | null; readonly plural?: string | null } | null
@@ -165,6 +170,10 @@ export type BillingInputs = {
   readonly products: readonly ProductInput[]
   readonly product_categories: readonly CategoryInput[]
   readonly calculations: readonly CalculationInput[]
+  /** What the conditions of prices and items name. */
+  readonly condition_names: ConditionNamesInput
+  /** What decides which events are the subscription's. */
+  readonly attribution: AttributionInputs
 }
 
 /** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */

@@ -3,6 +3,9 @@ import { type BillingPeriod, billingPeriods, type PeriodLength, type Span } from
 import { usageInterval } from '../../../shared/billing/usage-interval.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../shared/time.ts'
+import type { UsageCondition } from '../../../shared/usage/condition.ts'
+import { type ConditionNames, configConditions } from '../conditions/config-conditions.ts'
+import { conditionNamesOf } from '../conditions/load-names.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -29,6 +32,8 @@ export type Position = {
   readonly category: CategoryInput | null
   /** Null for an item that is not metered. */
   readonly calculation: CalculationInput | null
+  /** Which usage the configuration rates; null for all of the calculation's meter. */
+  readonly condition: UsageCondition | null
 }
 
 export type Charge = Position & {
@@ -49,27 +54,34 @@ export type Charge = Position & {
 
 /** The price lists of the inputs, each once, in the order of the invoice. */
 export function positionsOf(inputs: BillingInputs): Position[] {
+  const names = conditionNamesOf(inputs.condition_names)
   return inputs.schedules.flatMap(schedule =>
     inputs.pricings
       .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
-      .flatMap(pricing => positionsOfPricing(inputs, schedule, pricing)),
+      .flatMap(pricing => positionsOfPricing(inputs, names, { schedule, pricing })),
   )
 }
 
-function positionsOfPricing(inputs: BillingInputs, schedule: ScheduleInput, pricing: PricingInput): Position[] {
+function positionsOfPricing(
+  inputs: BillingInputs,
+  names: ConditionNames,
+  { schedule, pricing }: { readonly schedule: ScheduleInput; readonly pricing: PricingInput },
+): Position[] {
   const plan = find(inputs.plans, schedule.pricing_plan_id)
   const positions = pricing.items.flatMap(item =>
-    item.configs.flatMap(config =>
-      item.product_item_ids.map((id): Position => {
-        const productItem = find(inputs.product_items, id)
-        const product = find(inputs.products, productItem.product_id)
-        const category = product.category_id === null ? null : find(inputs.product_categories, product.category_id)
-        const calculationId = productItem.meter_value_calculation_id
-        const calculation = calculationId === null ? null : find(inputs.calculations, calculationId)
-        return { schedule, plan, pricing, item, config, productItem, product, category, calculation }
-      }),
-    ),
+    item.product_item_ids.flatMap(id => {
+      const productItem = find(inputs.product_items, id)
+      const product = find(inputs.products, productItem.product_id)
+      const category = product.category_id === null ? null : find(inputs.product_categories, product.category_id)
+      const calculationId = productItem.meter_value_calculation_id
+      const calculation = calculationId === null ? null : find(inputs.calculations, calculationId)
+      const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, names)
+      const shared = { schedule, plan, pricing, item, productItem, product, category, calculation }
+      return item.configs.map(
+        (config): Position => ({ ...shared, config, condition: conditions.get(config.id) ?? null }),
+      )
+    }),
   )
   return positions.toSorted(
     (a, b) =>

@@ -13,6 +13,7 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Failpoints } from '../../../shared/failpoint.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Instant } from '../../../shared/time.ts'
+import { holdCustomer } from '../customers/hold-customer.ts'
 import { lockSubscription } from '../subscriptions/next-billing.ts'
 import { type BillingInputs, fingerprintOf } from './billing-inputs.ts'
 import { type BuiltInvoice, buildInvoice } from './build-invoice.ts'
@@ -90,6 +91,7 @@ export async function computeInvoice<T>(
     const usage = await readUsage(deps.usage, { tenant, inputs, charges })
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, target.subscriptionId)
+      await holdCustomer(uow, loaded.inputs.customer.id)
       const state = await loadState(uow, target)
       if (state.stamp !== loaded.stamp) return { kind: 'changed' as const }
       const build = (window: InvoiceWindow, finalisedAt: Instant | null): BuiltInvoice =>

@@ -142,6 +142,8 @@ export function exampleInputs(example: Example): BillingInputs {
         property_type: null,
       },
     ],
+    condition_names: { properties: [], variables: [] },
+    attribution: { customers: [], subscriptions: [] },
     ...example.inputs,
   }
 }

@@ -88,7 +88,7 @@ function lineView(figures: Figures, priced: Priced, order: number): LineView {
   return {
     id: lineId(charge.key),
     line_order: order,
-    description: charge.productItem.name,
+    description: descriptionOf(charge),
     pricing_item_id: charge.item.id,
     pricing_item_config_id: charge.config.id,
     product_items: [productItemView(charge.productItem)],
@@ -97,10 +97,17 @@ function lineView(figures: Figures, priced: Priced, order: number): LineView {
     tax_categories: taxShares(figures, [priced]),
     amount_excluding_tax: excluding,
     amount_including_tax: including,
+    ...(charge.config.conditions ? { conditions: charge.config.conditions } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
     details: priceDetails(rated, charge.plan.amount_type === 'INCLUDING_TAX' ? including : excluding),
     ...(subs ? { sub_lines: subs } : {}),
   }
+}
+
+/** Lines of one item that differ in their conditions are told apart by the conditions' name. */
+function descriptionOf({ productItem, config }: Charge): string {
+  const name = config.conditions?.name
+  return name ? `${productItem.name} (${name})` : productItem.name
 }
 
 /** The id of a line follows from what it charges, so that it stays when the invoice is computed again. */

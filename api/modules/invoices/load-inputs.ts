@@ -7,11 +7,14 @@ import { AppError } from '../../../shared/errors.ts'
 import type { TenantTable } from '../../resource/define-resource.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { billingEntities } from '../billing-entities/table.ts'
+import { loadConditionNames } from '../conditions/load-names.ts'
+import type { Conditions } from '../conditions/schema.ts'
 import { customers } from '../customers/table.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
 import { platforms } from '../platforms/table.ts'
 import { pricingPlans, pricings } from '../pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../products/table.ts'
+import { loadAttribution } from '../subscriptions/load-attribution.ts'
 import { schedules, subscriptions } from '../subscriptions/table.ts'
 import type {
   BillingEntityInput,
@@ -47,8 +50,19 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
     pricings: prices,
     ...sold,
     calculations: await loadCalculations(uow, sold.product_items),
+    condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
+    attribution: await loadAttribution(uow, {
+      customerIds: [subscription.customer_id],
+      with: 'CHILDREN',
+      ...(subscription.status === 'DRAFT' ? { previewing: subscription.id } : {}),
+    }),
   }
 }
+
+const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductItemInput[]): Conditions[] => [
+  ...items.flatMap(item => item.usage_based?.conditions ?? []),
+  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(config => config.conditions ?? []))),
+]
 
 const one = (uow: ReadUow, table: TenantTable, id: string) => and(inThisTenant(uow, table), eq(table.id, id))
 const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
@@ -147,6 +161,7 @@ async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<
       type: i.type,
       model_type: i.model_type,
       meter_value_calculation_id: i.meter_value_calculation_id,
+      usage_based: i.usage_based,
       tax_category: i.tax_category,
       display_order: i.display_order,
       unit_name: i.unit_name,

@@ -78,7 +78,7 @@ function volumeOf(charge: Charge, interval: Interval | null, usage: UsageFigures
   const { calculation, schedule } = charge
   if (!isMetered(charge)) return numberVolume(ONE)
   if (!calculation || !interval) throw new Error(`the metered charge ${charge.key} has no calculation`)
-  const figures = usage.get(needKey(calculation, interval))
+  const figures = usage.get(needKey(charge, interval))
   if (!figures) throw new Error(`the usage of ${charge.key} was not read`)
   if (calculation.value_type !== 'AMOUNT') {
     const [figure] = figures.filter(({ currency }) => currency === null)

@@ -7,6 +7,20 @@ const Text = Type.String()
 const Money = Type.Object({ quantity: Text, currency: Text })
 const Period = Type.Object({ type: Text, value: Type.Integer() })
 const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) })
+const TextOrNull = Type.Union([Text, Type.Null()])
+const Conditions = Type.Object({
+  name: TextOrNull,
+  meter_properties: Type.Array(
+    Type.Object({
+      id: Text,
+      reference: Text,
+      comparator: Text,
+      value: TextOrNull,
+      values: Type.Union([Type.Array(Text), Type.Null()]),
+      meter_property_variable_id: TextOrNull,
+    }),
+  ),
+})
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
 
 const TaxCategorySummary = Type.Object({
@@ -88,6 +102,7 @@ const Line = Type.Object({
   tax_categories: Type.Array(TaxCategoryShare),
   amount_excluding_tax: Money,
   amount_including_tax: Money,
+  conditions: Optional(Conditions),
   meter_value: Optional(MeterValue),
   details: PriceDetails,
   sub_lines: Optional(Type.Array(SubLine)),
@@ -163,7 +178,6 @@ export const InvoiceContent = Type.Object({
   advance_charges: Type.Array(Text),
 })
 
-const NullableText = Type.Union([Text, Type.Null()])
 export const InvoiceView = Type.Object(
   {
     object_type: Type.Literal('INVOICE'),
@@ -171,7 +185,7 @@ export const InvoiceView = Type.Object(
     created_at: Text,
     updated_at: Text,
     platform_id: Text,
-    invoice_number: NullableText,
+    invoice_number: TextOrNull,
     status: Text,
     type: Text,
     billing_type: Text,
@@ -180,16 +194,16 @@ export const InvoiceView = Type.Object(
     pricing_plan_subscription_id: Text,
     period_start: Text,
     period_end: Text,
-    invoice_date: NullableText,
-    delivery_date: NullableText,
-    due_date: NullableText,
-    finalize_at: NullableText,
-    updated_to_final_at: NullableText,
+    invoice_date: TextOrNull,
+    delivery_date: TextOrNull,
+    due_date: TextOrNull,
+    finalize_at: TextOrNull,
+    updated_to_final_at: TextOrNull,
     to_be_reprocessed: Type.Boolean(),
-    to_be_reprocessed_at: NullableText,
+    to_be_reprocessed_at: TextOrNull,
     billing_currency: Text,
     timezone: Text,
-    sales_tax_percentage: NullableText,
+    sales_tax_percentage: TextOrNull,
     on_hold: Type.Boolean(),
     paid: Type.Boolean(),
     payment_status: Text,

@@ -1,27 +1,40 @@
 // Which usage an invoice needs, listed before it is built, so that building it is pure.
 import type { Decimal } from '../../../shared/decimal.ts'
 import type { Interval } from '../../../shared/time.ts'
+import type { UsageCondition } from '../../../shared/usage/condition.ts'
 import type { CalculationInput } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
 
-export type UsageNeed = { readonly key: string; readonly calculation: CalculationInput; readonly interval: Interval }
+export type UsageNeed = {
+  readonly key: string
+  readonly calculation: CalculationInput
+  /** Null for all events of the calculation's meter. */
+  readonly condition: UsageCondition | null
+  readonly interval: Interval
+}
 
 /** One quantity a currency; `currency` is null for plain numbers. None when no event matched. */
 export type UsageFigure = { readonly currency: string | null; readonly number: Decimal; readonly count: number }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
-export const needKey = (calculation: CalculationInput, { start, end }: Interval): string =>
-  `${calculation.id} ${start} ${end}`
+type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem'>
+
+/** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */
+export function needKey({ calculation, condition, item, config, productItem }: Asking, interval: Interval): string {
+  const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id}`
+  return `${calculation?.id} ${interval.start} ${interval.end}${which}`
+}
 
 /** The usage of these charges, each figure once. */
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>()
-  for (const { calculation, usage, charged } of charges) {
+  for (const charge of charges) {
+    const { calculation, condition, usage, charged } = charge
     if (!calculation) continue
     for (const interval of [usage, charged]) {
       if (!interval) continue
-      const key = needKey(calculation, interval)
-      needs.set(key, { key, calculation, interval })
+      const key = needKey(charge, interval)
+      needs.set(key, { key, calculation, condition, interval })
     }
   }
   return [...needs.values()]

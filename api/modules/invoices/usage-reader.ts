@@ -7,13 +7,15 @@ import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
 import { queryUsage } from '../../usage/query-usage.ts'
 import { usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../usage/usage-query.ts'
+import { attributedUsage } from './attributed-usage.ts'
 import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
 import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
+import { type UsagePart, usageParts } from './usage-parts.ts'
 
 export type UsageReader = {
-  /** The figures of one need. `customerKeys`: every name events may carry the customer by. */
-  read(tenant: Tenant, customerKeys: readonly string[], need: UsageNeed): Promise<readonly UsageFigure[]>
+  /** The figures of one need, of the events that are in `parts`. */
+  read(tenant: Tenant, parts: readonly UsagePart[], need: UsageNeed): Promise<readonly UsageFigure[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
   /** Everything the gateways accepted before this instant can be read. */
@@ -26,14 +28,23 @@ export const createUsageReader = (deps: {
   readonly jsm: JetStreamManager
   readonly partitions: number
 }): UsageReader => ({
-  read: (tenant, customerKeys, { calculation, interval }) =>
-    queryUsage(deps.client, {
-      tenant,
-      customerKeys,
-      meterReference: calculation.meter_reference,
-      interval,
-      calculation: usageCalculationOf(calculation),
-    }),
+  read: (tenant, parts, { calculation: of, condition }) =>
+    attributedUsage(
+      parts,
+      usageCalculationOf(of),
+      ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
+        queryUsage(deps.client, {
+          tenant,
+          customerKeys,
+          meterReference: of.meter_reference,
+          interval,
+          calculation,
+          ...(condition === null ? {} : { condition }),
+          ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
+          ...(askingFor ? { askingFor } : {}),
+          ...(grouped ? { groupBySubscription: true } : {}),
+        }),
+    ),
   settle: async timeoutMs =>
     await waitForUsage(deps.client, { ends: await logEnds(deps.jsm, deps.partitions), timeoutMs }),
   upToDateUntil: async clock => (await usageUpToDate({ ...deps, clock })).upToDateUntil,
@@ -53,18 +64,21 @@ function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
 /** Queries in flight for one invoice: enough to hide the latency, too few to crowd out others. */
 const READS_MAX = 4
 
-/** Reads the usage of these charges. */
+/** Reads the usage of these charges: of the events that are the subscription's. */
 export async function readUsage(
   usage: UsageReader,
   of: { readonly tenant: Tenant; readonly inputs: BillingInputs; readonly charges: readonly Charge[] },
 ): Promise<UsageFigures> {
-  const { id, reference } = of.inputs.customer
-  const customerKeys = reference === null ? [id] : [id, reference]
+  const { attribution, subscription } = of.inputs
   const needs = usageNeeds(of.charges)
   const figures = new Map<string, readonly UsageFigure[]>()
   const queue = needs.values()
   const worker = async (): Promise<void> => {
-    for (const need of queue) figures.set(need.key, await usage.read(of.tenant, customerKeys, need))
+    for (const need of queue) {
+      const { interval, calculation } = need
+      const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
+      figures.set(need.key, await usage.read(of.tenant, usageParts(attribution, scope), need))
+    }
   }
   await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
   return figures

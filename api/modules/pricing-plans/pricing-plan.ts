@@ -36,9 +36,13 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   searchable: ['name', 'reference', 'description'],
   defaults: () => ({ type: 'STANDARD', amount_type: 'EXCLUDING_TAX', variant: 'DEFAULT' }),
   check: async (uow, row, previous) => {
-    if (!previous || row.amount_type === previous.amount_type) return
+    if (!previous || (row.amount_type === previous.amount_type && row.reference === previous.reference)) return
     const versions = await versionsOf(uow, [row.id])
     if (versions.every(version => version.status === 'DRAFT')) return
+    if (row.reference !== previous.reference) {
+      const message = 'Versions of this plan are live, and selectors of subscriptions go by its reference.'
+      throw new AppError('INVALID_FIELD', message, { field: 'reference' })
+    }
     throw new AppError(
       'INVALID_FIELD',
       'Versions of this plan are live, and their prices mean what amount_type says.',

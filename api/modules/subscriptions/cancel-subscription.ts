@@ -10,7 +10,6 @@ import type { Row } from '../../resource/define-resource.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { currentPeriodEnd } from './billing-calendar.ts'
-import { refuseSharedUsage } from './refuse-shared-usage.ts'
 import { listSchedules } from './schedule.ts'
 import type { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -60,8 +59,6 @@ async function takeEffect(
     ...(due ? { status: 'CANCELLED' } : {}),
     next_billing_at: now,
   })
-  // A later end may reach into another subscription.
-  await refuseSharedUsage(uow, subscription)
   if (due) {
     const data = await viewOf(uow, subscriptionResource, row)
     await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row['id'], data, previous: null })
@@ -84,13 +81,11 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<R
   if (subscription.cancelled_at === null) {
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }
-  const row = await saveChange(uow, subscriptionResource, subscription, {
+  return await saveChange(uow, subscriptionResource, subscription, {
     inactive_periods: subscription.inactive_periods.filter(period => period.type !== 'CANCEL'),
     cancelled_at: null,
     next_billing_at: formatInstant(uow.now),
   })
-  await refuseSharedUsage(uow, subscription)
-  return row
 }
 
 async function timeOf(uow: Uow, subscription: Subscription, request: CancelRequest): Promise<string> {

@@ -8,7 +8,7 @@ import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { scheduleReprocess } from '../reprocess/schedule-reprocess.ts'
-import { refuseSharedUsage } from './refuse-shared-usage.ts'
+import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { namedVersion, requireSellable } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -50,7 +50,6 @@ export async function updateSchedule(uow: Uow, id: string, patch: Row, neighbour
   }
   const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
   if (schedule.status === 'ACTIVE') {
-    if (subscription.status === 'ACTIVE') await refuseSharedUsage(uow, subscription)
     await wakeBilling(uow, subscription)
     // The end of a live schedule is the one thing that can change its price (semantics 1.4).
     if (row['end_at'] !== schedule.end_at) {
@@ -95,7 +94,7 @@ export async function activateSchedule(uow: Uow, id: string): Promise<Row> {
     )
   }
   const row = await activateOne(uow, schedule, subscription)
-  if (subscription.status === 'ACTIVE') await refuseSharedUsage(uow, subscription)
+  if (subscription.status === 'ACTIVE') await refuseBilledTime(uow, subscription, [schedule.id])
   await wakeBilling(uow, subscription)
   return row
 }

@@ -9,7 +9,7 @@ import { deleteRow, getOne, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { customerResource } from '../customers/resource.ts'
-import { refuseSharedUsage } from './refuse-shared-usage.ts'
+import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -29,24 +29,34 @@ export async function updateSubscription(uow: Uow, idOrReference: string, patch:
 
 /** The caller holds the subscription's lock, so of two activations at once the second finds it ACTIVE. */
 async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Row> {
-  await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
-  await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
+  const customer = await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
+  if (customer['roles'].includes('PROCESSING_ONLY')) {
+    const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
+    throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: subscription.customer_id })
+  }
+  const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
   await activateAllSchedules(uow, subscription)
-  await refuseSharedUsage(uow, subscription)
+  const schedules = await listSchedules(uow, subscription.id)
+  await refuseBilledTime(
+    uow,
+    subscription,
+    schedules.map(schedule => schedule.id),
+  )
   const now = formatInstant(uow.now)
   const row = await saveChange(uow, subscriptionResource, subscription, {
     status: 'ACTIVE',
     activated_at: now,
     next_billing_at: now,
+    billing_entity_country: entity['registered_address']?.country ?? null,
   })
   const data = await viewOf(uow, subscriptionResource, row)
   await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row['id'], data, previous: null })
   return row
 }
 
-async function requireActive(uow: Uow, resource: Resource, field: string, id: string): Promise<void> {
+async function requireActive(uow: Uow, resource: Resource, field: string, id: string): Promise<Row> {
   const party = await getOne(uow, resource, id)
-  if (party['status'] === 'ACTIVE') return
+  if (party['status'] === 'ACTIVE') return party
   const message = `The ${resource.objectType} ${id} is ${party['status']}; it must be ACTIVE before it can be billed.`
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: id, resourceType: resource.objectType })
 }

@@ -52,6 +52,7 @@ export const subscriptionResource = defineResource<Subscription>({
     variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
     sales_tax_percentage: field(DecimalText, TERM),
     init_invoice_on_hold: field(Type.Boolean()),
+    replicate_meter_data_ingest_to_parent: field(Type.Boolean(), TERM),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
@@ -91,6 +92,7 @@ export const subscriptionResource = defineResource<Subscription>({
       type: 'BILLING',
       variant: 'DEFAULT',
       init_invoice_on_hold: false,
+      replicate_meter_data_ingest_to_parent: false,
       inactive_periods: [],
     }
   },

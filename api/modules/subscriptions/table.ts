@@ -25,6 +25,9 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   inactive_periods: wireJson<Static<typeof InactivePeriod>[]>().notNull(),
   cancelled_at: timestamp(),
   next_billing_at: timestamp(),
+  replicate_meter_data_ingest_to_parent: boolean().notNull(),
+  /** That of the billing entity when it was activated; selectors go by it. */
+  billing_entity_country: text(),
 })
 
 export const schedules = pgTable('pricing_plan_schedules', {

@@ -1,0 +1,171 @@
+// What decides which subscription events belong to, read for some customers at once (semantics 1.3).
+import { sql } from 'drizzle-orm'
+import type { AttributedCustomer, Candidate, CustomerTerms, Held } from '../../../shared/attribution/attribute.ts'
+import { type Directory, GENERATIONS_MAX } from '../../../shared/attribution/replicate.ts'
+import { selectorOf } from '../../../shared/attribution/selector.ts'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
+import type { AttributionTerms } from '../customers/table.ts'
+
+/** A customer as events name it. */
+export type AttributionCustomer = {
+  readonly id: string
+  readonly reference: string | null
+  readonly processing_only: boolean
+  readonly terms: AttributionTerms[] | null
+}
+export type AttributionSubscription = {
+  readonly id: string
+  readonly reference: string | null
+  readonly customer_id: string
+  readonly replicates: boolean
+  readonly country: string | null
+  readonly held: readonly {
+    readonly start_ms: number
+    readonly end_ms: number | null
+    readonly version_id: string
+    readonly plan_reference: string
+    readonly meters: readonly string[]
+  }[]
+}
+/** Plain values in a fixed order, so that they can be hashed and compared. */
+export type AttributionInputs = {
+  readonly customers: readonly AttributionCustomer[]
+  readonly subscriptions: readonly AttributionSubscription[]
+}
+
+/**
+ * What decides about the events of these customers: with PARENTS where they go on to, with CHILDREN whose events come to
+ * them. `previewing` is a DRAFT subscription that counts as if it were activated.
+ */
+export async function loadAttribution(
+  uow: ReadUow,
+  of: { readonly customerIds: readonly string[]; readonly with: 'PARENTS' | 'CHILDREN'; readonly previewing?: string },
+): Promise<AttributionInputs> {
+  if (of.customerIds.length === 0) return { customers: [], subscriptions: [] }
+  const customers = await loadCustomers(uow, of.customerIds, of.with)
+  const ids = customers.map(customer => customer.id)
+  return { customers, subscriptions: await loadSubscriptions(uow, ids, of.previewing ?? '') }
+}
+
+async function loadCustomers(
+  uow: ReadUow,
+  ids: readonly string[],
+  related: 'PARENTS' | 'CHILDREN',
+): Promise<AttributionCustomer[]> {
+  const { platformId, environment } = uow.tenant
+  // A child is found by whatever has ever been in its terms; which of them held at an event's time is decided later.
+  const step =
+    related === 'PARENTS'
+      ? sql`parent.id in (
+          select jsonb_array_elements_text(term -> 'parent_customer_ids') from jsonb_array_elements(known.terms) as term)`
+      : sql`parent.attribution_terms @>
+          jsonb_build_array(jsonb_build_object('parent_customer_ids', jsonb_build_array(known.id)))`
+  const { rows } = await uow.tx.execute<AttributionCustomer>(sql`
+    with recursive known (id, terms, depth) as (
+      select id, attribution_terms, 0 from customers
+      where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
+      union
+      select parent.id, parent.attribution_terms, known.depth + 1
+      from known join customers parent on parent.platform_id = ${platformId} and parent.environment = ${environment} and ${step}
+      where known.depth < ${GENERATIONS_MAX}
+    )
+    select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms
+    from customers c
+    where c.platform_id = ${platformId} and c.environment = ${environment} and c.id in (select id from known)
+    order by c.id`)
+  return rows
+}
+
+type HeldRow = Omit<AttributionSubscription, 'held'> & {
+  readonly start_ms: string
+  readonly end_ms: string | null
+  readonly version_id: string
+  readonly plan_reference: string
+  readonly meters: string[]
+}
+
+async function loadSubscriptions(
+  uow: ReadUow,
+  customerIds: readonly string[],
+  previewing: string,
+): Promise<AttributionSubscription[]> {
+  const { platformId, environment } = uow.tenant
+  // One that is ARCHIVED since still has what it billed.
+  const { rows } = await uow.tx.execute<HeldRow>(sql`
+    select s.id, s.reference, s.customer_id, s.replicate_meter_data_ingest_to_parent as replicates,
+      case when s.activated_at is null then e.registered_address ->> 'country' else s.billing_entity_country end as country,
+      (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
+      (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
+      h.pricing_plan_version_id as version_id, p.reference as plan_reference,
+      array(select m.reference from priced_meters priced
+        join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
+        where priced.platform_id = h.platform_id and priced.environment = h.environment
+          and priced.pricing_plan_version_id = h.pricing_plan_version_id
+        order by m.reference) as meters
+    from pricing_plan_subscriptions s
+    join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
+    join pricing_plan_schedules h on h.platform_id = s.platform_id and h.environment = s.environment
+      and h.pricing_plan_subscription_id = s.id
+    join pricing_plans p on p.platform_id = h.platform_id and p.environment = h.environment and p.id = h.pricing_plan_id
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id in ${customerIds}
+      and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
+    order by s.id, h.start_at, h.id`)
+  const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
+  for (const { start_ms, end_ms, version_id, plan_reference, meters, ...own } of rows) {
+    const subscription = found.get(own.id) ?? { ...own, held: [] }
+    found.set(own.id, subscription)
+    const [start, end] = [Number(start_ms), end_ms === null ? null : Number(end_ms)]
+    // Cancelled before it started, it never held.
+    if (end !== null && end <= start) continue
+    subscription.held.push({ start_ms: start, end_ms: end, version_id, plan_reference, meters })
+  }
+  return [...found.values()]
+}
+
+const ALWAYS: CustomerTerms = { from: instantOf(0), selector: null, parentIds: [] }
+
+/** The inputs as attribution takes them. */
+export function directoryOf({ customers, subscriptions }: AttributionInputs): Directory {
+  const held = (customerId: string): AttributionSubscription[] =>
+    subscriptions.filter(subscription => subscription.customer_id === customerId)
+  return new Map(
+    customers.map((customer): [string, AttributedCustomer] => [
+      customer.id,
+      {
+        id: customer.id,
+        processingOnly: customer.processing_only,
+        terms: customer.terms === null ? [ALWAYS] : customer.terms.map(termsOf),
+        subscriptions: held(customer.id).map(candidateOf),
+      },
+    ]),
+  )
+}
+
+const termsOf = ({ from, selector, parent_customer_ids }: AttributionTerms): CustomerTerms => ({
+  from: instantFrom(from),
+  selector: selector === null ? null : selectorOf(selector),
+  parentIds: parent_customer_ids,
+})
+
+function instantFrom(text: string): Instant {
+  const at = parseInstant(text)
+  if (at === null) throw new Error(`not a time: ${text}`)
+  return at
+}
+
+const candidateOf = ({ id, reference, country, replicates, held }: AttributionSubscription): Candidate => ({
+  id,
+  reference,
+  billingEntityCountry: country,
+  replicatesToParent: replicates,
+  held: held.map(
+    (part): Held => ({
+      start: instantOf(part.start_ms),
+      end: part.end_ms === null ? null : instantOf(part.end_ms),
+      versionId: part.version_id,
+      planReference: part.plan_reference,
+      meters: new Set(part.meters),
+    }),
+  ),
+})
