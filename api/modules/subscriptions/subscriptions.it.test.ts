@@ -263,28 +263,23 @@ describe('usage of one customer', () => {
   }
   const activate = (id: string) => tenant.call('PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
 
-  test('is billed by one subscription: a second on the same meter at the same time is refused', async () => {
-    const customer = (await tenant.seed.make(customerResource))['id']
-    const version = await makeVersion(tenant)
-    const first = await onVersion(customer, version, { end_at: '2026-07-01T00:00:00Z' })
-    const second = await onVersion(customer, version)
-    expect((await activate(first)).status).toBe(200)
-    const refused = await activate(second)
-    expect([refused.status, refused.body['code'], refused.body['resource_id']]).toEqual([
-      400,
-      'INVALID_OPERATION',
-      first,
-    ])
-    const after = await onVersion(customer, version, { start_at: '2026-07-01T00:00:00Z' })
-    expect((await activate(after)).status).toBe(200)
-    expect((await activate(await onVersion(customer, await makeVersion(tenant)))).status).toBe(200)
-  })
-
-  test('is billed by one subscription, whichever of two activated at once comes first', async () => {
+  test('may be priced by several subscriptions at a time: each event belongs to one of them', async () => {
     const customer = (await tenant.seed.make(customerResource))['id']
     const version = await makeVersion(tenant)
     const ids = [await onVersion(customer, version), await onVersion(customer, version)]
     const answers = await Promise.all(ids.map(activate))
-    expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 400])
+    expect(answers.map(answer => answer.status)).toEqual([200, 200])
+  })
+
+  test('of a customer that only sends events is its parents, so it is never billed itself', async () => {
+    const parent = (await tenant.seed.make(customerResource))['id']
+    const child = await succeed(tenant, 'POST', '/v1/customers', {
+      type: 'INDIVIDUAL',
+      status: 'ACTIVE',
+      roles: ['PROCESSING_ONLY'],
+      parent_customer_id: parent,
+    })
+    const id = await onVersion(child['id'], await makeVersion(tenant))
+    expect((await activate(id)).body).toEqual(refusal('customer_id'))
   })
 })
