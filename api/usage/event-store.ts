@@ -11,6 +11,7 @@ import {
   type EventKey,
   findStoredEvent,
   listStoredEvents,
+  readStoredAt,
   readStoredEvents,
   type StoredEvent,
 } from './stored-events.ts'
@@ -26,6 +27,8 @@ export type EventPage = {
 export type EventStore = {
   /** The event that counts for this id, deleted or not; null when the tenant has none. */
   find(tenant: Tenant, idHash: string): Promise<StoredEvent | null>
+  /** When it, or its deletion, was stored; null when that is not known. */
+  storedAt(tenant: Tenant, idHash: string): Promise<Instant | null>
   /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
   list(tenant: Tenant, page: EventPage): Promise<{ keys: readonly EventKey[]; total: number }>
   /** Records whole, in the order of their keys, at most a page of them. */
@@ -39,6 +42,7 @@ export type EventStore = {
 
 export const createEventStore = (client: ClickHouseClient, log: EventLog): EventStore => ({
   find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
+  storedAt: (tenant, idHash) => answered(readStoredAt(client, tenant, idHash)),
   list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
   read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
   amendments: (tenant, idHash) => answered(loadAmendments(client, tenant, idHash)),

@@ -105,6 +105,19 @@ export async function findStoredEvent(
   return rows.map(eventOf)[0] ?? null
 }
 
+/** When the event, or its deletion, was stored last; null when that is not known or the tenant has no such event. */
+export async function readStoredAt(client: ClickHouseClient, tenant: Tenant, idHash: string): Promise<Instant | null> {
+  const filter = tenantFilter(tenant)
+  const rows = await selectRows<[string]>(
+    client,
+    `SELECT toUnixTimestamp64Milli(stored_at) FROM usage_events
+     WHERE ${filter.scope} AND id_hash = ${filter.bind(idHash, 'String')} ORDER BY version DESC, stored_at LIMIT 1`,
+    filter.params,
+  )
+  const at = Number(rows[0]?.[0] ?? 0)
+  return at === 0 ? null : instantOf(at)
+}
+
 /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
 export async function listStoredEvents(
   client: ClickHouseClient,

@@ -212,10 +212,11 @@ describe('the trace', () => {
         meter_data: { reference: name, processed_details: { type: 'DEFAULT' } },
         customer: { id: own.customerId },
         received_time: '2026-03-04T00:00:01Z',
-        processed_time: null,
         links: [{ pricing_plan_subscription_id: own.subscriptionId, invoice_id: invoices[0].id }],
       })
       expect(Math.abs(ms(trace['ingest_time']) - sentAt)).toBeLessThan(30_000)
+      expect(ms(trace['processed_time'])).toBeGreaterThanOrEqual(ms(trace['ingest_time']))
+      expect(Math.abs(ms(trace['processed_time']) - sentAt)).toBeLessThan(30_000)
       const [link] = trace['links']
       const item = await succeed(tenant, 'GET', `/v1/product-items/${link.product_item_ids[0]}`)
       expect(link.meter_value_calculation_ids).toEqual([item['usage_based'].meter_value_calculation_id])

@@ -143,7 +143,11 @@ export const EventTraceView = Type.Object(
     ingest_time: Nullable(
       Type.String({ description: 'When the log took it; null once the log no longer holds it (14 days).' }),
     ),
-    processed_time: Type.Null({ description: 'Not kept.' }),
+    processed_time: Nullable(
+      Type.String({
+        description: 'When usage last took it in, or its deletion or correction; null where that was not kept yet.',
+      }),
+    ),
     amendments: Type.Array(AmendmentView, {
       description: 'What was corrected, first to last; meter_data has what holds now.',
     }),

@@ -1,4 +1,4 @@
-// The way of one event: when it was received and taken, and what bills it, or why nothing does.
+// The way of one event: when it was received, taken and processed, and what bills it, or why nothing does.
 import { sql } from 'drizzle-orm'
 import { eventId } from '../../../shared/contracts/usage-event.ts'
 import { type ReadUow, readTenant } from '../../../shared/database/database.ts'
@@ -31,6 +31,7 @@ export async function traceEvent(
     throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
   })
   const amendments = await deps.events.amendments(tenant, event.idHash)
+  const storedAt = await deps.events.storedAt(tenant, event.idHash)
   return await readTenant(deps.database, tenant, async uow => {
     const facts = await loadFacts(uow, [event])
     const [view] = await viewEvents(uow, [event], { withCustomer: of.withCustomer, facts })
@@ -46,8 +47,7 @@ export async function traceEvent(
       ...(of.withCustomer ? { customer } : {}),
       received_time: formatInstant(event.receivedAt),
       ingest_time: takenAt === null ? null : formatInstant(takenAt),
-      // When a row reached ClickHouse is not kept.
-      processed_time: null,
+      processed_time: storedAt === null ? null : formatInstant(storedAt),
       amendments: await viewAmendments(uow, event, amendments),
       links: billed ? await linksOf(uow, event, facts) : [],
     }

@@ -28,7 +28,14 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
   const { subscriptionId, meterReference } = of
   const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
   const times = cut(of.interval, boundaries(directory))
-  return attribution.customers.flatMap(customer =>
+  // Nothing goes on from a customer that is billed itself and whose subscriptions do not replicate.
+  const senders = attribution.customers.filter(
+    ({ id, processing_only }) =>
+      id === owner ||
+      processing_only ||
+      attribution.subscriptions.some(each => each.customer_id === id && each.replicates),
+  )
+  return senders.flatMap(customer =>
     times.map((time): UsagePart => {
       const known = new Map<string, boolean>()
       const isOurs = (key: string): boolean => {

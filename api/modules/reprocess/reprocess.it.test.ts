@@ -23,8 +23,8 @@ let complete: boolean
 let upToDate: () => Promise<number>
 
 const usage: UsageReader = {
-  read: async (_tenant, keys) => {
-    const fault = keys.map(key => faults.get(key)).find(Boolean)
+  read: async (_tenant, parts) => {
+    const fault = parts.flatMap(part => part.customerKeys.map(key => faults.get(key))).find(Boolean)
     if (fault) throw fault
     return [{ currency: null, number: decimal(tokens), count: 1 }]
   },

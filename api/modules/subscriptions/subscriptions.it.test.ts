@@ -280,6 +280,6 @@ describe('usage of one customer', () => {
       parent_customer_id: parent,
     })
     const id = await onVersion(child['id'], await makeVersion(tenant))
-    expect((await activate(id)).body).toEqual(refusal('customer_id'))
+    expect((await activate(id)).body).toEqual(refusal('customer_id', 'INVALID_OPERATION'))
   })
 })

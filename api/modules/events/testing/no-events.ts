@@ -3,6 +3,7 @@ import type { EventStore } from '../../../usage/event-store.ts'
 /** The events of a platform that nobody has sent any to; for tests that are not about events. */
 export const NO_EVENTS: EventStore = {
   find: async () => null,
+  storedAt: async () => null,
   list: async () => ({ keys: [], total: 0 }),
   read: async () => [],
   amendments: async () => [],
