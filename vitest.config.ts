@@ -10,6 +10,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['**/*.test.ts'],
           exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', 'node_modules/**', 'dist/**'],
+          // Nothing here waits for anything; a busy machine may still take its time.
+          testTimeout: 30_000,
         },
       },
       {
