@@ -49,17 +49,20 @@ async function expectExact(aggregator: TestAggregator): Promise<void> {
   expect(await aggregator.rows('SELECT count() FROM usage_dead_letters FINAL')).toEqual([['0']])
 }
 
-test('refuses half, loses every fifth answer of what it took: all of it is counted once', async () => {
+test('refuses half of the inserts, loses every fifth answer of those it took: all of it is counted once', async () => {
   const seed = runSeed()
   const random = randomFrom(seed)
-  const faultOf = (): Fault => (random.below(2) === 0 ? 'refuse' : random.below(5) === 0 ? 'cut' : 'none')
+  const faultOf = (path: string): Fault => {
+    if (!/INSERT/.test(path)) return 'none'
+    return random.below(2) === 0 ? 'refuse' : random.below(5) === 0 ? 'cut' : 'none'
+  }
   await behindProxy(faultOf, async ({ aggregator, proxy, start }) => {
     const running = await start()
     await publishAll(aggregator)
     await aggregator.settle(90_000)
     await expectExact(aggregator)
     // The test would prove nothing of a proxy that let everything through.
-    expect([proxy.counts.refused > 10, proxy.counts.cut > 2], `FAULT_SEED=${seed}`).toEqual([true, true])
+    expect([proxy.counts.refused > 3, proxy.counts.cut > 0], `FAULT_SEED=${seed}`).toEqual([true, true])
     await running.stop()
   })
 }, 120_000)
