@@ -1,7 +1,7 @@
 // The api's table of contents: the ground first, then every module by name.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { consoleRoute } from './http/console.ts'
@@ -15,6 +15,8 @@ import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
 import { laterOperations } from './modules/events/later-operations.ts'
 import { eventRoutes } from './modules/events/routes.ts'
+import { fileRoutes } from './modules/files/routes.ts'
+import type { UploadLimits } from './modules/files/upload.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
 import { meterPropertyVariableRoutes } from './modules/meter-property-variables/routes.ts'
@@ -28,11 +30,14 @@ import type { EventStore } from './usage/event-store.ts'
 
 const BODY_BYTES_MAX = 1_048_576
 const REQUEST_TIMEOUT_MS = 30_000
+/** A file may take long to come, as long as it keeps coming: a connection that is silent for REQUEST_TIMEOUT_MS is closed. */
+const UPLOAD_TIMEOUT_MS = 3_600_000
 
 export type AppDeps = RouteDeps & {
   readonly logger: Logger
   readonly usage: UsageReader
   readonly events: EventStore
+  readonly files: UploadLimits
   /** Health and metrics of the running process; tests of the routes go without. */
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */
@@ -46,6 +51,25 @@ export type AppDeps = RouteDeps & {
 /** One declared route, for the tests that go through all of them. */
 export type DeclaredRoute = { readonly method: string; readonly url: string; readonly permission: string }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on the calls whose body is a stream of any length. */
+    streamed?: true
+  }
+}
+
+/** A body that is not there by then is not coming: its sender would hold a connection for nothing. */
+function limitBodyTime(request: FastifyRequest, reply: FastifyReply): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  const isEmpty = encoding === undefined && (length === undefined || length === '0')
+  if (isEmpty || request.routeOptions.config?.streamed) return
+  const timer = setTimeout(() => {
+    if (!request.raw.complete) request.raw.destroy()
+  }, REQUEST_TIMEOUT_MS)
+  timer.unref()
+  reply.raw.once('close', () => clearTimeout(timer))
+}
+
 /** The api as a Fastify instance, not yet listening. Throws when a route declares no permission. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerFormats()
@@ -54,7 +78,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: () => newId('reqr'),
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: UPLOAD_TIMEOUT_MS,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
     connectionTimeout: REQUEST_TIMEOUT_MS,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
@@ -68,6 +93,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
   // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
   app.addHook('onSend', async (_request, reply, payload) => {
     if (String(reply.getHeader('content-type')).startsWith('application/json'))
@@ -95,6 +121,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)
     laterOperations(v1, deps)
+    await fileRoutes(v1, deps)
     if (deps.gateway) await forwardIngest(v1, deps.gateway, ingestDynamically(deps))
     consoleRoute(v1)
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())

@@ -26,6 +26,8 @@ const config = loadConfig(process.env, [
   'INGEST_BATCH_MAX',
   'INGEST_RATE_MAX',
   'IDENTITY_URL',
+  'FILE_BYTES_MAX',
+  'FILE_STORAGE_BYTES_MAX',
   'FAILPOINT',
 ])
 const logger = createLogger('api', config.LOG_LEVEL)
@@ -52,6 +54,7 @@ async function main(): Promise<void> {
     keys,
     usage,
     events,
+    files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },

@@ -1,5 +1,6 @@
 // The worker process: relays changes and works on the jobs. Any number of them may run.
 import { collectDefaultMetrics, register } from 'prom-client'
+import { Pool } from 'undici'
 import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
@@ -10,7 +11,9 @@ import { runBilling } from './modules/invoices/run-billing.ts'
 import { runReprocess } from './modules/reprocess/run-reprocess.ts'
 import { openUsage } from './open-usage.ts'
 import { clickHouseFault } from './readiness.ts'
+import { findUsedIds } from './usage/known-references.ts'
 import { billingOf, queueBilling } from './workers/billing-run.ts'
+import { queueFiles, settleUsage, startFileJobs, uploadsOf } from './workers/file-jobs.ts'
 import { prepareJobSchema } from './workers/job-schema.ts'
 import { startJobs } from './workers/jobs.ts'
 import { createWorkerMetrics } from './workers/metrics.ts'
@@ -26,12 +29,20 @@ const config = loadConfig(process.env, [
   'PARTITIONS',
   'CLICKHOUSE_URL',
   'CLICKHOUSE_DATABASE',
+  'INGEST_URL',
+  'INGEST_RATE_LIVE',
+  'INGEST_RATE_TEST',
+  'FILE_RATE_PERCENT',
   'FAILPOINT',
 ])
 const logger = createLogger('worker', config.LOG_LEVEL)
 
-/** Of each of the two roles; the queue has its own few besides. */
-const POOL_MAX = 4
+/** Of each of the two roles; the queues have their own few besides. */
+const POOL_MAX = 8
+
+/** Calls of two files at a time. */
+const GATEWAY_CONNECTIONS_MAX = 16
+const GATEWAY_PATIENCE_MS = 60_000
 
 async function main(): Promise<void> {
   const stopped = new Promise<void>(resolve => {
@@ -57,25 +68,50 @@ async function main(): Promise<void> {
     metrics,
     logger,
   })
+  const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
+  const eventsPerSecond = (rate: number): number => Math.max(1, (rate * config.FILE_RATE_PERCENT) / 100)
+  const files = await startFileJobs(config.DATABASE_URL, {
+    database: workerDatabase,
+    work: {
+      database,
+      gateway,
+      eventsPerSecond: {
+        LIVE: eventsPerSecond(config.INGEST_RATE_LIVE),
+        TEST: eventsPerSecond(config.INGEST_RATE_TEST),
+      },
+      findUsedIds: (lease, idHashes) => findUsedIds(client, lease.tenant, idHashes),
+      settleUsage: () => settleUsage(usage),
+      patienceMs: GATEWAY_PATIENCE_MS,
+      failpoint,
+    },
+    metrics,
+    logger,
+  })
   const relay = startOutboxRelay({
     database: workerDatabase,
     react: async (tx, rows) => {
       await queueBilling(tx, billingOf(rows))
       await queueReprocesses(tx, reprocessesOf(rows))
+      await queueFiles(tx, uploadsOf(rows))
     },
     failpoints: failpoint,
     metrics,
     logger,
   })
   const ready = async () =>
-    jobs.fault() ?? logFault() ?? (await databaseFault(workerDatabase)) ?? (await clickHouseFault(client))
+    jobs.fault() ??
+    files.fault() ??
+    logFault() ??
+    (await databaseFault(workerDatabase)) ??
+    (await clickHouseFault(client))
   const health = await startHealthServer({ port: config.PORT, host: config.HOST, ready })
   logger.info({ port: config.PORT }, 'worker started')
   await stopped
   logger.info({}, 'stopping')
   await health.close()
   await relay.close()
-  await jobs.close()
+  await Promise.all([jobs.close(), files.close()])
+  await gateway.destroy()
   await closeUsage()
   await database.close()
   await workerDatabase.close()

@@ -107,6 +107,17 @@ export const SETTINGS = {
     '1000000',
     integer(0, 100_000_000),
   ),
+  FILE_BYTES_MAX: setting('Largest file of usage, in bytes.', '536870912', integer(1_024, 68_719_476_736)),
+  FILE_STORAGE_BYTES_MAX: setting(
+    'What the files of a platform may take in one environment, in bytes.',
+    '21474836480',
+    integer(1_024, 1_125_899_906_842_624),
+  ),
+  FILE_RATE_PERCENT: setting(
+    'Share of INGEST_RATE_LIVE and INGEST_RATE_TEST that the files of a platform are sent at, so that what it sends itself has room.',
+    '50',
+    integer(1, 100),
+  ),
   FAILPOINT: setting('For fault tests only: name:kill|delay|error at a named point.', '', text),
 } as const
 

@@ -25,6 +25,9 @@ export async function authenticate(keys: LiveKeys, request: FastifyRequest, perm
   if (identity.roleType === 'READ_ONLY' && !permission.endsWith('.VIEW')) {
     throw new AppError('USER_NOT_ALLOWED', `This API key is read-only; the call needs ${permission}.`)
   }
+  if (identity.roleType === 'INGEST') {
+    throw new AppError('USER_NOT_ALLOWED', `This key sends events and does nothing else; the call needs ${permission}.`)
+  }
   const tenant = { platformId: identity.platformId, environment: identity.environment }
   return { tenant, actorId: identity.keyRowId, identity }
 }

@@ -11,6 +11,7 @@ import {
   readTenant,
   type Uow,
 } from '../../shared/database/database.ts'
+import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { authenticate } from './authenticate.ts'
@@ -42,6 +43,8 @@ type Shapes<P extends TSchema | undefined, Q extends TSchema | undefined, B exte
   readonly body?: B
   /** What a success answers. */
   readonly response: TSchema
+  /** For the few calls that take a large body: its sender is known before it is read, and only a few are read at a time. */
+  readonly bodyBytesMax?: number
 }
 
 /** Declares a read: GET, or a POST that changes nothing. Runs in a read-only snapshot. */
@@ -83,6 +86,7 @@ export function writeRoute<
 ): void {
   app.route({
     ...declaration(spec, spec.status),
+    ...(spec.bodyBytesMax === undefined ? {} : largeBody(deps, spec.permission, spec.bodyBytesMax)),
     handler: async (request, reply) => {
       const { tenant, actorId } = await authenticate(deps.keys, request, spec.permission)
       const key = spec.method === 'POST' ? idempotencyKeyOf(request) : null
@@ -119,7 +123,7 @@ export function actionRoute<
   app: FastifyInstance,
   deps: RouteDeps,
   spec: Shapes<P, Q, B> & {
-    method: 'GET' | 'POST' | 'PATCH'
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT'
     status: 200 | 201
     handle: (context: ActionContext, input: Input<P, Q, B>, reply: FastifyReply) => Promise<unknown>
   },
@@ -133,6 +137,29 @@ export function actionRoute<
       return await reply.status(spec.status).send(answer)
     },
   })
+}
+
+const LARGE_BODIES_MAX = 4
+/** Below this a body costs no more than those of other calls. */
+const LARGE_BYTES = 1_048_576
+
+/** Bounds what large JSON bodies may hold of this process's memory. */
+function largeBody(deps: RouteDeps, permission: Permission, bodyLimit: number) {
+  let arriving = 0
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await authenticate(deps.keys, request, permission)
+    if (Number(request.headers['content-length'] ?? bodyLimit) <= LARGE_BYTES) return
+    if (arriving >= LARGE_BODIES_MAX) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'Too many large bodies are arriving at once; send it again.', {
+        retryAfterSeconds: 2,
+      })
+    }
+    arriving += 1
+    reply.raw.once('close', () => {
+      arriving -= 1
+    })
+  }
+  return { bodyLimit, onRequest }
 }
 
 function declaration(

@@ -2,6 +2,8 @@
 import type { Resource } from '../resource/define-resource.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { customerResource } from './customers/resource.ts'
+import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
+import { fileResource } from './files/file.ts'
 import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
 import { meterResource } from './meters/meter.ts'
 import { meterPropertyResource } from './meters/meter-property.ts'
@@ -35,4 +37,6 @@ export const RESOURCES: readonly Resource[] = [
   subscriptionResource,
   scheduleResource,
   reprocessResource,
+  fileProcessingSettingsResource,
+  fileResource,
 ]

@@ -54,7 +54,8 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger })
   const routes: DeclaredRoute[] = []
   const onRoute = (route: DeclaredRoute) => routes.push(route)
-  const absent = { usage: NO_USAGE, events: NO_EVENTS }
+  const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
+  const absent = { usage: NO_USAGE, events: NO_EVENTS, files }
   const app = await buildApp({ database, keys, logger: silentLogger, ...absent, onRoute, ...more })
   await app.ready()
   const owner = new pg.Client({ connectionString: testDatabase.url })
@@ -100,7 +101,9 @@ export function callerWith(app: FastifyInstance, own: Record<string, string>): C
       method: method as 'GET',
       url,
       headers: { ...own, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body) }),
     })
     const isJson = String(response.headers['content-type']).startsWith('application/json')
     return {

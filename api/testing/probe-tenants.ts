@@ -9,7 +9,14 @@ import { type Answer, type ApiHarness, callerWith, type TestTenant } from './har
 import { routeFixtureOf, type Seeded } from './route-fixtures.ts'
 
 type Route = { method: string; url: string }
-type Probe = { what: string; method: string; url: string; body: unknown; expect: readonly number[] }
+type Probe = {
+  what: string
+  method: string
+  url: string
+  body: unknown
+  headers: Record<string, string>
+  expect: readonly number[]
+}
 
 const REFUSED = [401, 403, 404]
 /** A bound on going through every route, on a machine that does other things besides. */
@@ -30,7 +37,7 @@ export async function probeTenants(api: ApiHarness, routes: readonly Route[]): P
     const own = await seedTenant(api, intruder, routes)
     for (const route of routes) {
       for (const probe of probesOf(route, victim, own)) {
-        const answer = await intruder.call(probe.method, probe.url, probe.body)
+        const answer = await intruder.call(probe.method, probe.url, probe.body, probe.headers)
         violations.push(...judge(`${name} ${route.method} ${route.url} ${probe.what}`, answer, probe.expect, victim))
       }
     }
@@ -38,7 +45,7 @@ export async function probeTenants(api: ApiHarness, routes: readonly Route[]): P
   const nobody = callerWith(api.app, {})
   for (const route of routes) {
     for (const probe of probesOf(route, victim, victim)) {
-      const answer = await nobody(probe.method, probe.url, probe.body)
+      const answer = await nobody(probe.method, probe.url, probe.body, probe.headers)
       violations.push(...judge(`nobody ${route.method} ${route.url} ${probe.what}`, answer, [401], victim))
     }
   }
@@ -67,7 +74,7 @@ function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
   if (!fixture) throw new Error(`${route.method} ${route.url} has no fixture in api/testing/route-fixtures.ts`)
   const probes: Probe[] = []
   const add = (what: string, params: Record<string, string>, body: unknown, expect: readonly number[]) =>
-    probes.push({ what, method: route.method, url: urlOf(route, params), body, expect })
+    probes.push({ what, method: route.method, url: urlOf(route, params), body, headers: fixture.headers ?? {}, expect })
   const ownBody = fixture.body?.(own)
   if (fixture.params) {
     const params = fixture.params(victim)

@@ -12,6 +12,7 @@ export type RouteFixture = {
   /** A body that is valid for the tenant whose objects it names. */
   body?: (seeded: Seeded) => unknown
   query?: (seeded: Seeded) => Record<string, string>
+  headers?: Record<string, string>
 }
 
 const idOf = (seeded: Seeded, objectType: string): string => {
@@ -35,6 +36,8 @@ const eventFixtures = (path: string): Record<string, RouteFixture> => ({
 const aVariable = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'METER_PROPERTY_VARIABLE') }) }
 const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }
 
+const aFile = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'FILE') }) }
+
 /** Entries by `METHOD url`. */
 export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'POST /v1/pricing-plan-subscriptions/:id/cancel': {
@@ -51,6 +54,9 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   'POST /v1/events/calculate': { body: () => ({}) },
   'POST /v1/ingest/persist-data': { body: () => ({}) },
   'GET /v1/platforms/:id/up-to-date': { params: seeded => ({ id: idOf(seeded, 'PLATFORM') }) },
+  'GET /v1/files/:id/lines': aFile,
+  'PUT /v1/files/:id/content': { ...aFile, body: () => 'reference\n', headers: { 'content-type': 'text/csv' } },
+  'GET /v1/meters/:id/meter-data-file': { params: seeded => ({ id: idOf(seeded, 'METER') }) },
   'GET /v1/invoices': {},
   'POST /v1/invoices/search': { body: () => ({}) },
   'GET /v1/invoices/:id': anInvoice,

@@ -69,16 +69,34 @@ export type Jobs = {
 }
 
 /** Works on the queue in the database at `databaseUrl`, in the role millrace_worker. `prepareJobSchema` comes first. */
-export async function startJobs(databaseUrl: string, deps: JobDeps): Promise<Jobs> {
+export const startJobs = (databaseUrl: string, deps: JobDeps): Promise<Jobs> =>
+  startRunner(databaseUrl, {
+    crontab: CRONTAB,
+    taskList: tasksOf(deps),
+    concurrency: CONCURRENCY,
+    logger: deps.logger,
+  })
+
+/** Works on these tasks alone; a second runner beside it keeps long ones from holding up short ones. */
+export async function startRunner(
+  databaseUrl: string,
+  options: {
+    readonly crontab: string
+    readonly taskList: TaskList
+    readonly concurrency: number
+    readonly logger: Logger
+  },
+): Promise<Jobs> {
+  const { crontab, taskList, concurrency, logger } = options
   const runner = await run({
     connectionString: inRole(databaseUrl, 'millrace_worker'),
     maxPoolSize: POOL_MAX,
-    concurrency: CONCURRENCY,
+    concurrency,
     pollInterval: POLL_MS,
     noHandleSignals: true,
-    crontab: CRONTAB,
-    taskList: tasksOf(deps),
-    logger: queueLogger(deps.logger),
+    crontab,
+    taskList,
+    logger: queueLogger(logger),
   })
   let ended: string | null = null
   runner.promise.then(
@@ -87,7 +105,7 @@ export async function startJobs(databaseUrl: string, deps: JobDeps): Promise<Job
     },
     (error: unknown) => {
       ended = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
-      deps.logger.error({ err: error }, 'the job queue cannot go on')
+      logger.error({ err: error }, 'the job queue cannot go on')
     },
   )
   return {

@@ -7,6 +7,7 @@ export type WorkerMetrics = {
   readonly relayLag: Gauge
   readonly billingRuns: Counter<'outcome'>
   readonly expiredKeys: Counter
+  readonly files: Counter<'outcome'>
 }
 
 export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
@@ -31,6 +32,12 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     expiredKeys: new Counter({
       name: 'millrace_idempotency_keys_expired_total',
       help: 'Stored answers of Idempotency-Keys removed after 48 hours.',
+      registers,
+    }),
+    files: new Counter({
+      name: 'millrace_files_total',
+      help: 'Turns at one file each: done, error (it cannot be read), or interrupted and to be gone on with.',
+      labelNames: ['outcome'],
       registers,
     }),
   }

@@ -4,10 +4,12 @@ import { asSystem, type Database, listen, type SystemTransaction } from '../data
 import { AppError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../tenant.ts'
+import { type Instant, instantOf } from '../time.ts'
 import { apiKeyEnvironment, hashApiKey } from './api-key.ts'
 import { createRefresher } from './refresher.ts'
 
-export type ApiKeyRole = 'ADMINISTRATOR' | 'READ_ONLY'
+/** INGEST: a key a worker made for itself; it sends events and does nothing else. */
+export type ApiKeyRole = 'ADMINISTRATOR' | 'READ_ONLY' | 'INGEST'
 
 export type ApiKeyIdentity = {
   readonly platformId: string
@@ -15,6 +17,8 @@ export type ApiKeyIdentity = {
   /** The row's id, for the audit trail. */
   readonly keyRowId: string
   readonly roleType: ApiKeyRole
+  /** From then on it is no key any more; null for those that live until revoked. */
+  readonly expiresAt: Instant | null
 }
 
 export type LiveKeys = {
@@ -44,6 +48,7 @@ type Row = {
   id: string
   sha256: string
   role_type: ApiKeyRole
+  expires_at_ms: string | null
   revoked: boolean
 }
 
@@ -92,6 +97,7 @@ export function createLiveKeys(options: { database: Database; logger: Logger }):
   const peek = (key: string): ApiKeyIdentity | undefined => {
     if (key.length > KEY_CHARACTERS_MAX) return undefined
     const identity = identities.get(hashApiKey(key))
+    if (identity?.expiresAt != null && identity.expiresAt <= database.clock.now()) return undefined
     // The environment stands in the key and in the row; a key whose two differ was not made by us.
     return identity !== undefined && key.startsWith(PREFIX[identity.environment]) ? identity : undefined
   }
@@ -126,6 +132,7 @@ const toIdentity = (row: Row): ApiKeyIdentity => ({
   environment: row.environment,
   keyRowId: row.id,
   roleType: row.role_type,
+  expiresAt: row.expires_at_ms === null ? null : instantOf(Number(row.expires_at_ms)),
 })
 
 /**
@@ -145,7 +152,8 @@ async function readKeys(database: Database, since: string | null, count: boolean
             case when pg_snapshot_xmin(pg_current_snapshot()) < ${since}::xid8 then -1 else ${live} end as live`,
     )
     const { rows } = await tx.execute<Row>(
-      sql`select platform_id, environment, id, sha256, role_type, revoked_at is not null as revoked
+      sql`select platform_id, environment, id, sha256, role_type, revoked_at is not null as revoked,
+            floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
           from api_keys where ${isWanted}`,
     )
     const [{ up_to: upTo, live: counted } = { up_to: '0', live: null }] = state.rows

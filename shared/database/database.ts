@@ -163,6 +163,7 @@ export type SystemJob =
   | 'find-due-billing'
   | 'find-lost-reprocesses'
   | 'expire-idempotency-keys'
+  | 'find-files'
 
 /** Runs a named system job in one transaction; never as the api's role. */
 export async function asSystem<T>(

@@ -1,0 +1,159 @@
+// Files as jobs: one job a tenant whose files wait. They have a runner of their own, because a file takes minutes and a billing
+// run must not wait for it. A job that dies with its worker stays locked in the queue, so the look every minute, and the one at
+// the start, make another; the lease of the file says when that one may begin.
+import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import type { TaskList } from 'graphile-worker'
+import { asSystem, type Database, inTenant, type SystemTransaction } from '../../shared/database/database.ts'
+import type { Logger } from '../../shared/logger.ts'
+import type { Environment, Tenant } from '../../shared/tenant.ts'
+import { instantOf } from '../../shared/time.ts'
+import { takeFile, UNFINISHED } from '../modules/files/process/lease.ts'
+import { type FileWorkDeps, workOnFile } from '../modules/files/process/work-on-file.ts'
+import { removeAbandonedUpload } from '../modules/files/upload.ts'
+import type { UsageReader } from '../modules/invoices/usage-reader.ts'
+import type { OutboxRow } from './audit-entry.ts'
+import { type Jobs, startRunner } from './jobs.ts'
+import type { WorkerMetrics } from './metrics.ts'
+
+/** A tenant with files to work on; the payload of a `work-on-files` job. */
+export type WaitingFiles = { platform_id: string; environment: Environment; ready_at?: string | null }
+
+export type FileJobDeps = {
+  /** In the role millrace_worker. */
+  readonly database: Database
+  /** Its database is in the role millrace_app: a file is worked on for one tenant, under its row-level security. */
+  readonly work: FileWorkDeps
+  readonly metrics: Pick<WorkerMetrics, 'files'>
+  readonly logger: Logger
+}
+
+const WORK_ON_FILES = 'work-on-files'
+const FIND_FILES = 'find-files'
+const REMOVE_UPLOADS = 'remove-abandoned-uploads'
+const CRONTAB = `
+* * * * * ${FIND_FILES} ?jobKey=${FIND_FILES}&max=3
+37 * * * * ${REMOVE_UPLOADS} ?jobKey=${REMOVE_UPLOADS}&max=3
+`
+/** Files at a time in one worker; each holds up to some 100 MB when it has five million lines. */
+const CONCURRENCY = 2
+const UPLOAD_KEPT_MS = 24 * 3_600_000
+const UPLOADS_MAX = 1_000
+const SETTLE_TIMEOUT_MS = 30_000
+
+/** The tenants of these changes whose files have got their content. */
+export function uploadsOf(rows: readonly OutboxRow[]): WaitingFiles[] {
+  const tenants = new Map<string, WaitingFiles>()
+  for (const { object_type, data, platform_id, environment } of rows) {
+    if (object_type !== 'FILE' || data['status'] !== 'UPLOADED') continue
+    tenants.set(`${platform_id}/${environment}`, { platform_id, environment })
+  }
+  return [...tenants.values()]
+}
+
+/** Queues the work on the files of each, for when the file in hand may be taken over. One job a tenant, however often asked for. */
+export async function queueFiles(tx: SystemTransaction, waiting: readonly WaitingFiles[]): Promise<void> {
+  if (waiting.length === 0) return
+  await tx.execute(sql`
+    select count(graphile_worker.add_job(identifier => ${WORK_ON_FILES},
+      payload => json_build_object('platform_id', w.platform_id, 'environment', w.environment),
+      job_key => ${`${WORK_ON_FILES}:`} || w.platform_id || ':' || w.environment, run_at => greatest(now(), w.ready_at)))
+    from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w(platform_id text, environment text, ready_at timestamptz)`)
+}
+
+/** The tenants with unfinished files, and when the last lease on one of them ends. */
+export async function findWaitingFiles(database: Database): Promise<WaitingFiles[]> {
+  const found = await asSystem(database, 'find-files', tx =>
+    tx.execute<WaitingFiles>(sql`
+      select platform_id, environment, max(worked_until)::text as ready_at from files
+      where status in (${sql.join(
+        UNFINISHED.map(status => sql`${status}`),
+        sql`, `,
+      )})
+      group by platform_id, environment`),
+  )
+  return found.rows
+}
+
+/** Waits until everything accepted so far can be looked up. Throws when that takes too long: the file is gone on with later. */
+export async function settleUsage(usage: UsageReader): Promise<void> {
+  if (!(await usage.settle(SETTLE_TIMEOUT_MS))) throw new Error('usage is behind; the file waits')
+}
+
+async function removeUploads(deps: FileJobDeps): Promise<void> {
+  const { database } = deps.work
+  const before = instantOf(database.clock.now() - UPLOAD_KEPT_MS)
+  const found = await asSystem(deps.database, 'find-files', tx =>
+    tx.execute<{ platform_id: string; environment: Environment; id: string }>(sql`
+      select platform_id, environment, id from files where status = 'CREATED' and content_bytes > 0
+        and upload_at < to_timestamp(${before / 1_000}) limit ${UPLOADS_MAX}`),
+  )
+  for (const { platform_id: platformId, environment, id } of found.rows) {
+    const actor = { id: null, requestId: null }
+    await inTenant(database, { platformId, environment }, actor, uow => removeAbandonedUpload(uow, id, before))
+  }
+}
+
+const requeue = (deps: FileJobDeps, tenant: Tenant): Promise<void> =>
+  asSystem(deps.database, 'find-files', tx =>
+    queueFiles(tx, [{ platform_id: tenant.platformId, environment: tenant.environment }]),
+  )
+
+/** Works on the oldest file of the tenant, if nobody does, and sees to it that the next one follows. */
+async function workOnFiles(
+  deps: FileJobDeps,
+  tenant: Tenant,
+  of: { workerId: string; stop: AbortSignal },
+): Promise<void> {
+  const lease = await takeFile(deps.work.database, tenant, of)
+  if (lease === null) return
+  try {
+    const outcome = await workOnFile(deps.work, lease)
+    deps.metrics.files.inc({ outcome: outcome.toLowerCase() })
+  } catch (error) {
+    deps.metrics.files.inc({ outcome: 'interrupted' })
+    if (!lease.signal.aborted) {
+      // The queue tries the job again, later each time; the look every minute does too.
+      deps.logger.warn({ err: error, fileId: lease.fileId }, 'a file could not be gone on with; it is tried again')
+      throw error
+    }
+    // Stopped, or somebody else's now: neither is a failure of the file.
+  } finally {
+    await lease.release()
+  }
+  await requeue(deps, tenant)
+}
+
+export const fileTasksOf = (deps: FileJobDeps, of: { workerId: string; stop: AbortSignal }): TaskList => ({
+  [FIND_FILES]: async () => {
+    const waiting = await findWaitingFiles(deps.database)
+    await asSystem(deps.database, 'find-files', tx => queueFiles(tx, waiting))
+  },
+  [WORK_ON_FILES]: async payload => {
+    // Only queueFiles makes these jobs.
+    const { platform_id: platformId, environment } = payload as WaitingFiles
+    await workOnFiles(deps, { platformId, environment }, of)
+  },
+  [REMOVE_UPLOADS]: () => removeUploads(deps),
+})
+
+/** Works on files from the queue in the database at `databaseUrl`. Closing breaks off the file at work; another worker goes on. */
+export async function startFileJobs(databaseUrl: string, deps: FileJobDeps): Promise<Jobs> {
+  const stop = new AbortController()
+  const taskList = fileTasksOf(deps, { workerId: randomUUID(), stop: stop.signal })
+  const waiting = await findWaitingFiles(deps.database)
+  await asSystem(deps.database, 'find-files', tx => queueFiles(tx, waiting))
+  const jobs = await startRunner(databaseUrl, {
+    crontab: CRONTAB,
+    taskList,
+    concurrency: CONCURRENCY,
+    logger: deps.logger,
+  })
+  return {
+    fault: jobs.fault,
+    close: async () => {
+      stop.abort(new Error('the worker stops'))
+      await jobs.close()
+    },
+  }
+}
