@@ -1,0 +1,205 @@
+// What the tests of files share: the api, the gateway, the aggregator and the worker's jobs in the test's own process, over real
+// servers.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Registry } from 'prom-client'
+import { Pool } from 'undici'
+import { createTestAggregator, type TestAggregator } from '../../aggregator/testing.ts'
+import { createUsageReader } from '../../api/modules/invoices/usage-reader.ts'
+import type { Row } from '../../api/resource/define-resource.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../api/testing/harness.ts'
+import { createEventLog } from '../../api/usage/event-log.ts'
+import { createEventStore } from '../../api/usage/event-store.ts'
+import { findUsedIds } from '../../api/usage/known-references.ts'
+import { type FileJobDeps, queueFiles, settleUsage, startFileJobs, uploadsOf } from '../../api/workers/file-jobs.ts'
+import { prepareJobSchema } from '../../api/workers/job-schema.ts'
+import type { Jobs } from '../../api/workers/jobs.ts'
+import { createWorkerMetrics } from '../../api/workers/metrics.ts'
+import { startOutboxRelay } from '../../api/workers/outbox-relay.ts'
+import { ingestConfig } from '../../ingest/config.ts'
+import { type Gateway, startGateway } from '../../ingest/gateway.ts'
+import { type Database, openDatabase } from '../../shared/database/database.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { createTestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { startTestNats } from '../../shared/testing/nats.ts'
+
+export type FilesRig = {
+  readonly api: ApiHarness
+  readonly tenant: TestTenant
+  readonly aggregator: TestAggregator
+  readonly gatewayUrl: string
+  /** What the jobs work with; a test may start others beside them. */
+  readonly deps: FileJobDeps
+  /** A meter with a number `tokens`, an amount `cost` and a property `model`, all under a reference of its own. */
+  meter(): Promise<MeterParts>
+  /** Creates a DEFAULT file of this text. */
+  upload(text: string | Buffer, more?: object): Promise<Row>
+  /** The file when it is DONE or in ERROR. */
+  finished(id: string): Promise<Row>
+  /** `[status, message]` of each line. */
+  outcomes(id: string): Promise<[string, string | null][]>
+  /** References of the tenant's events that count, and their quantities. */
+  counted(prefix: string): Promise<Record<string, string>>
+  startJobs(more?: Partial<FileJobDeps['work']>): Promise<Jobs>
+  close(): Promise<void>
+}
+
+export type MeterParts = { readonly id: string; readonly reference: string; readonly header: string }
+
+const PATIENCE_MS = 30_000
+
+export async function openFilesRig(settings: Record<string, string> = {}): Promise<FilesRig> {
+  const nats = await startTestNats()
+  const clickhouse = await createTestClickHouse()
+  const aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
+  const { client, partitions } = aggregator
+  const jsm = await jetstreamManager(aggregator.nats)
+  const usage = createUsageReader({ client, jsm, partitions })
+  const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
+  const api = await startApi({ usage, events: createEventStore(client, log) })
+  const gateway = await startGateway(
+    ingestConfig({
+      PORT: '0',
+      DATABASE_URL: api.databaseUrl,
+      NATS_URL: nats.url,
+      PARTITIONS: String(partitions),
+      INGEST_RATE_LIVE: '1000000',
+      ...settings,
+    }),
+    silentLogger,
+  )
+  const running = await aggregator.start()
+  const gatewayUrl = `http://127.0.0.1:${gateway.port}`
+  const pool = new Pool(gatewayUrl, { connections: 8 })
+  const worker = await openWorker(api)
+  const metrics = createWorkerMetrics(new Registry())
+  const deps: FileJobDeps = {
+    database: worker,
+    work: {
+      database: api.database,
+      gateway: pool,
+      eventsPerSecond: { LIVE: 1_000_000, TEST: 1_000_000 },
+      findUsedIds: (lease, hashes) => findUsedIds(client, lease.tenant, hashes),
+      settleUsage: () => settleUsage(usage),
+      patienceMs: 5_000,
+      failpoint: () => undefined,
+    },
+    metrics,
+    logger: silentLogger,
+  }
+  const relay = startOutboxRelay({
+    database: worker,
+    react: (tx, rows) => queueFiles(tx, uploadsOf(rows)),
+    failpoints: () => undefined,
+    metrics,
+    logger: silentLogger,
+  })
+  const tenant = api.tenants.aLive
+  return {
+    api,
+    tenant,
+    aggregator,
+    gatewayUrl,
+    deps,
+    meter: () => makeMeter(tenant),
+    upload: (text, more = {}) => upload(tenant, text, more),
+    finished: id => finished(tenant, id),
+    outcomes: async id => {
+      const outcomes: [string, string | null][] = []
+      for (let page = 1; ; page += 1) {
+        const { data } = await must(tenant, 'GET', `/v1/files/${id}/lines?limit=100&page=${page}`)
+        outcomes.push(...data.map((line: Row) => [line['status'], line['message']]))
+        if (data.length < 100) return outcomes
+      }
+    },
+    counted: async prefix => {
+      await aggregator.settle()
+      const rows = await aggregator.rows<[string, string]>(
+        `SELECT reference, toString(value_quantities[1]) FROM usage_events FINAL
+         WHERE deleted = 0 AND startsWith(reference, '${prefix}') ORDER BY reference`,
+      )
+      return Object.fromEntries(rows)
+    },
+    startJobs: more => startFileJobs(api.databaseUrl, { ...deps, work: { ...deps.work, ...more } }),
+    close: () => close({ relay, pool, gateway, running, worker, api, aggregator, nats, clickhouse }),
+  }
+}
+
+async function openWorker(api: ApiHarness): Promise<Database> {
+  await prepareJobSchema(api.databaseUrl)
+  return await openDatabase({
+    url: api.databaseUrl,
+    role: 'millrace_worker',
+    clock: api.clock,
+    logger: silentLogger,
+    poolMax: 6,
+  })
+}
+
+type Closing = {
+  readonly relay: { close(): Promise<void> }
+  readonly pool: Pool
+  readonly gateway: Gateway
+  readonly running: { stop(): Promise<void> }
+  readonly worker: Database
+  readonly api: ApiHarness
+  readonly aggregator: TestAggregator
+  readonly nats: { stop(): Promise<void> }
+  readonly clickhouse: { drop(): Promise<void> }
+}
+
+async function close(of: Closing): Promise<void> {
+  await of.relay.close()
+  await of.pool.destroy()
+  await of.gateway.stop()
+  await of.running.stop()
+  await of.worker.close()
+  await of.api.close()
+  await of.aggregator.close()
+  await of.nats.stop()
+  await of.clickhouse.drop()
+}
+
+/** A call that must succeed; its body. */
+export async function must(tenant: TestTenant, method: string, url: string, body?: unknown): Promise<Row> {
+  const answer = await tenant.call(method, url, body)
+  if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+async function makeMeter(tenant: TestTenant): Promise<MeterParts> {
+  const reference = tenant.seed.unique('meter')
+  const active = { name: 'n', status: 'ACTIVE' }
+  const names = { tokens: `${reference}.tokens`, cost: `${reference}.cost`, model: `${reference}.model` }
+  await must(tenant, 'POST', '/v1/meter-values', { ...active, reference: names.tokens, type: 'NUMBER' })
+  await must(tenant, 'POST', '/v1/meter-values', { ...active, reference: names.cost, type: 'AMOUNT' })
+  await must(tenant, 'POST', '/v1/meter-properties', { ...active, reference: names.model, type: 'STRING' })
+  const meter = await must(tenant, 'POST', '/v1/meters', {
+    reference,
+    status: 'ACTIVE',
+    meter_values: [{ reference: names.tokens, required: true }, { reference: names.cost }],
+    meter_properties: [{ reference: names.model }],
+  })
+  const { body } = await tenant.call('GET', `/v1/meters/${reference}/meter-data-file`)
+  return { id: meter['id'], reference, header: body['text'] }
+}
+
+const upload = (tenant: TestTenant, text: string | Buffer, more: object): Promise<Row> =>
+  must(tenant, 'POST', '/v1/files', {
+    reference: tenant.seed.unique('file'),
+    file_name: 'usage.csv',
+    type: 'METER_DATA',
+    processing_type: 'DEFAULT',
+    content: Buffer.from(text).toString('base64'),
+    ...more,
+  })
+
+async function finished(tenant: TestTenant, id: string): Promise<Row> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const file = await must(tenant, 'GET', `/v1/files/${id}`)
+    if (file['status'] === 'DONE' || file['status'] === 'ERROR') return file
+    if (performance.now() > deadline) throw new Error(`the file is ${JSON.stringify(file)}`)
+    await sleep(50)
+  }
+}
