@@ -41,7 +41,7 @@ const logger = createLogger('worker', config.LOG_LEVEL)
 const POOL_MAX = 8
 
 /** Calls of two files at a time. */
-const GATEWAY_CONNECTIONS_MAX = 16
+const GATEWAY_CONNECTIONS_MAX = 32
 const GATEWAY_PATIENCE_MS = 60_000
 
 async function main(): Promise<void> {

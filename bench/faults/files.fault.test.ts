@@ -79,6 +79,44 @@ test.each(['files.after-import', 'files.after-check', 'files.after-send', 'files
   150_000,
 )
 
+const residentMiB = async (name: 'api' | 'worker'): Promise<number> => {
+  const text = await (await fetch(`${system.urlOf(name)}/metrics`)).text()
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]) / 1_048_576
+}
+
+test('memory does not grow with the file: 20,000 lines of 24 MB are streamed in, and worked off', async () => {
+  const prefix = randomUUID()
+  const lines = 20_000
+  // As long as a property may be, nearly.
+  const csv = csvOf(prefix, lines).replaceAll(',gpt,', `,${'x'.repeat(990)},`)
+  const { id } = await create(prefix)
+  const before = { api: await residentMiB('api'), worker: await residentMiB('worker') }
+  const most = { ...before }
+  const look = async () => {
+    for (const name of ['api', 'worker'] as const) most[name] = Math.max(most[name], await residentMiB(name))
+  }
+  const response = await fetch(`${system.baseUrl}/v1/files/${id}/content`, {
+    method: 'PUT',
+    headers: { 'x-api-key': apiKey, 'content-type': 'text/csv' },
+    body: csv,
+  })
+  expect(response.status).toBe(200)
+  await look()
+  await expect
+    .poll(
+      async () => {
+        await look()
+        return (await call('GET', `/v1/files/${id}`)).status
+      },
+      { timeout: 120_000, interval: 500 },
+    )
+    .toBe('DONE')
+  expect((await call('GET', `/v1/files/${id}`)).lines.done).toBe(lines)
+  // What a process that has done little so far may need for its own code and its garbage, and then some.
+  expect(most.api - before.api).toBeLessThan(200)
+  expect(most.worker - before.worker).toBeLessThan(250)
+}, 180_000)
+
 test('the api killed in the middle of an upload: the file waits for its content, which is sent again', async () => {
   const prefix = randomUUID()
   const { id } = await create(prefix)

@@ -29,6 +29,8 @@ export type System = {
   readonly ingestUrl: string
   readonly databaseUrl: string
   readonly natsUrl: string
+  /** The address of one of the processes, for its metrics. */
+  urlOf(name: ProcessName): string
   readonly platforms: readonly [NewPlatform, NewPlatform]
   readonly partitions: number
   /** ClickHouse and the log as a test reads them, past every process. Both outlive a restart of their server. */
@@ -192,6 +194,7 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     ingestUrl: settings.addresses.ingest_url,
     databaseUrl: database.url,
     natsUrl,
+    urlOf: name => `http://${settings.host}:${settings.port(name)}`,
     platforms,
     partitions: PARTITIONS,
     clickhouse,

@@ -15,6 +15,7 @@ const IDENTITY: ApiKeyIdentity = {
   environment: 'LIVE',
   keyRowId: 'akey_0000000000000000000001',
   roleType: 'ADMINISTRATOR',
+  expiresAt: null,
 }
 const BATCH_MAX = 50
 const BODY_BYTES_MAX = 262_144

@@ -1,6 +1,7 @@
 // Which worker has a file in hand. A lease ends by itself, so the file of a worker that died goes on elsewhere; one that comes
 // back to life finds that it is not its file any more. Two at work on one file for a moment is harmless all the same: the
 // outcome of a block is saved once, and an event sent twice is one event.
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
@@ -9,6 +10,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 /** How long a worker may be silent. */
 export const LEASE_SECONDS = 15
 const RENEW_MS = 4_000
+const LISTENERS_MAX = 100
 const SYSTEM: Actor = { id: null, requestId: null }
 export const UNFINISHED = ['UPLOADED', 'IMPORTING', 'IMPORTED', 'TO_BE_PROCESSED', 'PROCESSING'] as const
 
@@ -83,10 +85,13 @@ function createLease(database: Database, tenant: Tenant, { fileId, workerId, sto
     }
   }
   const keeping = keep()
+  const signal = AbortSignal.any([stop, lost.signal])
+  // Every batch on its way listens to it while it waits.
+  setMaxListeners(LISTENERS_MAX, signal)
   return {
     fileId,
     tenant,
-    signal: AbortSignal.any([stop, lost.signal]),
+    signal,
     change,
     release: async () => {
       ended.abort()

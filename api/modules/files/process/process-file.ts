@@ -28,8 +28,8 @@ export type ProcessDeps = {
 
 /** Blocks whose references are looked up together: each look reads the ids of the whole tenant. */
 const BLOCKS_A_LOOK = 10
-/** Calls to the gateway at a time. */
-const SENDS_MAX = 4
+/** Calls to the gateway at a time: the gateway puts what comes together into one message, so few would wait for the disk one by one. */
+const SENDS_MAX = 16
 
 type Work = {
   readonly deps: ProcessDeps
@@ -68,7 +68,7 @@ async function processFrom(work: Work, first: number): Promise<void> {
     if (last === undefined) return
     await checkLines(work, open)
     await work.deps.failpoint('files.after-check')
-    for (const each of open) await sendBlock(work, each)
+    await sendBlocks(work, open)
     after = last.block.number
   }
 }
@@ -156,36 +156,53 @@ function knownOutcome(
   return { status: 'SKIPPED', message: 'There is an event with this reference already.' }
 }
 
-/** Sends the lines of a block that are not settled, and saves what became of them. */
-async function sendBlock(work: Work, { block, lines }: OpenBlock): Promise<void> {
-  const outcomes = new Map<number, LineOutcome>()
-  const waiting: { place: number; event: LineEvent }[] = []
-  for (const [place, line] of lines.entries()) {
-    if (block.statuses[place] !== 'I') continue
-    if (line.kind === 'event') waiting.push({ place, event: line.event })
-    // It was an event when it was checked: the settings have been changed since.
-    else outcomes.set(place, { status: line.kind === 'skip' ? 'SKIPPED' : 'ERROR', message: line.message })
-  }
-  if (waiting.length + outcomes.size === 0) return
+/** Lines of one block on their way, and what is known of all its lines so far. */
+type Sending = { readonly block: LineBlock; readonly outcomes: Map<number, LineOutcome>; batchesLeft: number }
+type Batch = { readonly of: Sending; readonly lines: readonly { readonly place: number; readonly event: LineEvent }[] }
+
+/** Sends the lines of these blocks that are not settled; a block is saved as soon as all of its lines are. */
+async function sendBlocks(work: Work, open: readonly OpenBlock[]): Promise<void> {
+  const waiting = open.flatMap(each => batchesOf(each, work.gateway.batchMax))
   const sender = async (): Promise<void> => {
-    for (;;) {
-      const batch = waiting.splice(0, work.gateway.batchMax)
-      if (batch.length === 0) return
+    for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
       work.lease.signal.throwIfAborted()
-      const verdicts = await work.gateway.send(batch.map(({ event }) => event))
-      for (const [index, { place }] of batch.entries()) {
-        const message = verdicts[index] ?? null
-        outcomes.set(place, message === null ? { status: 'DONE' } : { status: 'ERROR', message })
-      }
-      await work.deps.failpoint('files.after-send')
+      await sendBatch(work, batch)
     }
   }
   // All are waited for, so that nothing is still being sent when the file is given up.
   const ends = await Promise.allSettled(Array.from({ length: SENDS_MAX }, sender))
   const failed = ends.find(end => end.status === 'rejected')
   if (failed) throw failed.reason
+}
+
+function batchesOf({ block, lines }: OpenBlock, batchMax: number): Batch[] {
+  const of: Sending = { block, outcomes: new Map(), batchesLeft: 0 }
+  const events: { place: number; event: LineEvent }[] = []
+  for (const [place, line] of lines.entries()) {
+    if (block.statuses[place] !== 'I') continue
+    if (line.kind === 'event') events.push({ place, event: line.event })
+    // It was an event when it was checked: the settings have been changed since.
+    else of.outcomes.set(place, { status: line.kind === 'skip' ? 'SKIPPED' : 'ERROR', message: line.message })
+  }
+  const batches: Batch[] = []
+  while (events.length > 0) batches.push({ of, lines: events.splice(0, batchMax) })
+  // A block without events still has to be saved when there is something to say of it.
+  if (batches.length === 0 && of.outcomes.size > 0) batches.push({ of, lines: [] })
+  of.batchesLeft = batches.length
+  return batches
+}
+
+async function sendBatch(work: Work, { of, lines }: Batch): Promise<void> {
+  const verdicts = await work.gateway.send(lines.map(({ event }) => event))
+  for (const [index, { place }] of lines.entries()) {
+    const message = verdicts[index] ?? null
+    of.outcomes.set(place, message === null ? { status: 'DONE' } : { status: 'ERROR', message })
+  }
+  await work.deps.failpoint('files.after-send')
+  of.batchesLeft -= 1
+  if (of.batchesLeft > 0) return
   await work.lease.change(async uow => {
-    if (!(await saveBlock(uow, block, withOutcomes(block, outcomes)))) throw changedMeanwhile(block)
+    if (!(await saveBlock(uow, of.block, withOutcomes(of.block, of.outcomes)))) throw changedMeanwhile(of.block)
   })
   await work.deps.failpoint('files.after-block')
 }
