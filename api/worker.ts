@@ -69,16 +69,13 @@ async function main(): Promise<void> {
     logger,
   })
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
-  const eventsPerSecond = (rate: number): number => Math.max(1, (rate * config.FILE_RATE_PERCENT) / 100)
   const files = await startFileJobs(config.DATABASE_URL, {
     database: workerDatabase,
     work: {
       database,
       gateway,
-      eventsPerSecond: {
-        LIVE: eventsPerSecond(config.INGEST_RATE_LIVE),
-        TEST: eventsPerSecond(config.INGEST_RATE_TEST),
-      },
+      eventsPerSecond: { LIVE: config.INGEST_RATE_LIVE, TEST: config.INGEST_RATE_TEST },
+      share: config.FILE_RATE_PERCENT / 100,
       findUsedIds: (lease, idHashes) => findUsedIds(client, lease.tenant, idHashes),
       settleUsage: () => settleUsage(usage),
       patienceMs: GATEWAY_PATIENCE_MS,

@@ -114,7 +114,7 @@ export const SETTINGS = {
     integer(1_024, 1_125_899_906_842_624),
   ),
   FILE_RATE_PERCENT: setting(
-    'Share of INGEST_RATE_LIVE and INGEST_RATE_TEST that the files of a platform are sent at, so that what it sends itself has room.',
+    "Percent of a platform's event limit that its files are sent at, so that what it sends itself has room.",
     '50',
     integer(1, 100),
   ),

@@ -79,6 +79,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
       database: api.database,
       gateway: pool,
       eventsPerSecond: { LIVE: 1_000_000, TEST: 1_000_000 },
+      share: 1,
       findUsedIds: (lease, hashes) => findUsedIds(client, lease.tenant, hashes),
       settleUsage: () => settleUsage(usage),
       patienceMs: 5_000,

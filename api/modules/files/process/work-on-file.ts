@@ -1,5 +1,7 @@
 // One file from where it stands to its end. May be broken off anywhere and begun again by any worker.
+import { sql } from 'drizzle-orm'
 import type { Dispatcher } from 'undici'
+import { readTenant } from '../../../../shared/database/database.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
 import { UnreadableFile } from '../unreadable-file.ts'
 import { Gateway } from './gateway.ts'
@@ -12,7 +14,10 @@ import { type ProcessDeps, processFile } from './process-file.ts'
 export type FileWorkDeps = ImportDeps &
   ProcessDeps & {
     readonly gateway: Dispatcher
+    /** What a platform may send a second when it has no limit of its own. */
     readonly eventsPerSecond: Readonly<Record<Environment, number>>
+    /** The part of its limit that files may take, up to 1. */
+    readonly share: number
     readonly patienceMs: number
   }
 
@@ -24,7 +29,7 @@ export async function workOnFile(deps: FileWorkDeps, lease: Lease): Promise<'DON
     if (status === 'UPLOADED' || status === 'IMPORTING') await importFile(deps, lease)
     const gateway = new Gateway({
       dispatcher: deps.gateway,
-      pace: createPace(deps.eventsPerSecond[lease.tenant.environment]),
+      pace: createPace(await eventsPerSecond(deps, lease)),
       key: keys.key,
       signal: lease.signal,
       patienceMs: deps.patienceMs,
@@ -39,4 +44,15 @@ export async function workOnFile(deps: FileWorkDeps, lease: Lease): Promise<'DON
     // A key that cannot be ended now ends by itself.
     await keys.end().catch(() => undefined)
   }
+}
+
+/** Half a limit is still a limit, so at least one event a second. */
+async function eventsPerSecond(deps: FileWorkDeps, { tenant }: Lease): Promise<number> {
+  const own = await readTenant(deps.database, tenant, async ({ tx }) => {
+    const found = await tx.execute<{ limit: string | null }>(sql`
+      select ingest_settings ->> 'events_per_second' as limit from platforms
+      where platform_id = ${tenant.platformId} and environment = ${tenant.environment}`)
+    return found.rows[0]?.limit ?? null
+  })
+  return Math.max(1, Number(own ?? deps.eventsPerSecond[tenant.environment]) * deps.share)
 }
