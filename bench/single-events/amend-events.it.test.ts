@@ -1,11 +1,13 @@
 // Correcting events through the api: what they measured is replaced under the same reference, for every reader, with the
 // history of it, and nothing that is deleted or FINAL moves.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { amendEvent } from '../../api/modules/events/amend-event.ts'
 import { runBilling } from '../../api/modules/invoices/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../api/modules/invoices/testing/billed-subscription.ts'
 import { runReprocess } from '../../api/modules/reprocess/run-reprocess.ts'
 import type { Row } from '../../api/resource/define-resource.ts'
 import type { TestTenant } from '../../api/testing/harness.ts'
+import type { EventStore } from '../../api/usage/event-store.ts'
 import { queryUsage } from '../../api/usage/query-usage.ts'
 import { plain } from '../../shared/decimal.ts'
 import { instantOf, interval } from '../../shared/time.ts'
@@ -302,6 +304,30 @@ describe('an amendment', () => {
     expect(meter_data).toMatchObject({ deleted: true, meter_values: [{ number: '1000' }] })
     expect(amendments).toMatchObject([{ applied: false, meter_values: [{ number: '1' }] }])
     expect(await notices(name)).toEqual([])
+  })
+
+  test('that is asked again while it is being stored is the same one', async () => {
+    // The event is read, and then its history: what is stored between the two must not be taken for somebody else's.
+    const name = await sent()
+    const { events } = rig
+    let behind = 0
+    const find: EventStore['find'] = async (...of) => {
+      const event = await events.find(...of)
+      behind += 1
+      // The first read is answered late, by what the event was.
+      if (behind === 1) await amend(name, '6')
+      return event
+    }
+    const deps = { database: rig.api.database, events: { ...events, find } }
+    const context = { tenant: tenant.tenant, actor: { id: null, requestId: null } }
+    const again = await amendEvent(deps, context, {
+      idOrReference: name,
+      amendment: { meter_values: ofTokens(rig.billed, '6') },
+    })
+    expect(again['meter_values'][0].number).toBe('6')
+    expect(behind).toBeGreaterThan(1)
+    expect((await trace(name))['amendments']).toHaveLength(1)
+    expect(await notices(name)).toHaveLength(1)
   })
 
   test('waits for what was accepted a moment ago; 503 while nothing is processed, and the same call later is the same one', async () => {

@@ -8,7 +8,7 @@ import { createUsageReader } from '../../api/modules/invoices/usage-reader.ts'
 import type { Row } from '../../api/resource/define-resource.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../api/testing/harness.ts'
 import { createEventLog, type EventLog } from '../../api/usage/event-log.ts'
-import { createEventStore } from '../../api/usage/event-store.ts'
+import { createEventStore, type EventStore } from '../../api/usage/event-store.ts'
 import { eventHash, eventId } from '../../shared/contracts/usage-event.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import { createTestClickHouse } from '../../shared/testing/clickhouse.ts'
@@ -35,6 +35,7 @@ export type EventsRig = {
   readonly api: ApiHarness
   readonly aggregator: TestAggregator
   readonly log: EventLog
+  readonly events: EventStore
   readonly tenant: TestTenant
   readonly billing: InvoiceDeps
   /** A subscription whose customer and meter events are of, unless they say otherwise. */
@@ -64,7 +65,8 @@ export async function openEventsRig(): Promise<EventsRig> {
   await ensureStreams(jsm, { partitions, replicas: 1 })
   const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
   const usage = createUsageReader({ client, jsm, partitions })
-  const api = await startApi({ usage, events: createEventStore(client, log) })
+  const events = createEventStore(client, log)
+  const api = await startApi({ usage, events })
   api.clock.set(NOW)
   const tenant = api.tenants.aLive
   const billed = await billedSubscription(tenant, { start_at: START })
@@ -73,15 +75,16 @@ export async function openEventsRig(): Promise<EventsRig> {
     api,
     aggregator,
     log,
+    events,
     tenant,
     billing: { database: api.database, usage },
     billed,
-    publish: async (...events) => {
+    publish: async (...sent) => {
       const of = { customerKey: billed.customerReference, meterReference: billed.meterReference }
-      for (const event of events) await aggregator.publish([eventLineOf({ ...of, ...event, ...tenant.tenant })])
+      for (const event of sent) await aggregator.publish([eventLineOf({ ...of, ...event, ...tenant.tenant })])
     },
-    send: async (...events) => {
-      await rig.publish(...events)
+    send: async (...sent) => {
+      await rig.publish(...sent)
       await aggregator.settle()
     },
     reference: () => tenant.seed.unique('event'),

@@ -2,6 +2,7 @@
 // reference. The log decides, as with a deletion: of several corrections the last in the log holds, a deleted event stays
 // as it was, and what is sent again under the reference stays a duplicate.
 import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Actor, inTenant, type ReadUow, readTenant } from '../../../shared/database/database.ts'
 import { decimal, plain } from '../../../shared/decimal.ts'
@@ -43,16 +44,38 @@ export async function amendEvent(
   of: { readonly idOrReference: string; readonly amendment: Amendment },
 ): Promise<Row> {
   const { tenant } = context
-  const event = await awaitEvent(deps, tenant, of.idOrReference)
+  const { event, history } = await readState(deps, tenant, of.idOrReference)
   if (event.deleted) throw isDeleted(event)
   const meter = await readTenant(deps.database, tenant, uow => loadEntries(uow, event.meterReference))
   const { meter_values, meter_properties } = of.amendment
   const values = readValues(meter_values, meter)
   const properties = meter_properties ? readProperties(meter_properties, meter) : null
-  const history = await deps.events.amendments(tenant, event.idHash)
   const asked = { values, properties: properties ?? event.properties }
   if (isSame(asked, event)) return await settled(deps, tenant, { event, amendment: history.findLast(isApplied) })
   return await publishAndAwait(deps, context, { event, values, properties, history, reason: of.amendment.reason ?? '' })
+}
+
+/** Reads of an event whose history is ahead of it, and the pause between them: what comes between is one insert. */
+const READS_MAX = 20
+const READ_PAUSE_MS = 100
+
+/**
+ * The event and the amendments that made it what it is. The history of an amendment is stored before the row it makes, so
+ * an event that is behind its history is about to change: judged by what it was, the same correction would count as another.
+ */
+async function readState(
+  deps: EventsDeps,
+  tenant: Tenant,
+  idOrReference: string,
+): Promise<{ event: StoredEvent; history: readonly StoredAmendment[] }> {
+  for (let read = 1; read <= READS_MAX; read += 1) {
+    const event = await awaitEvent(deps, tenant, idOrReference)
+    const history = await deps.events.amendments(tenant, event.idHash)
+    const last = history.findLast(isApplied)
+    if (event.deleted || last === undefined || isSame(last.after, event)) return { event, history }
+    await sleep(READ_PAUSE_MS)
+  }
+  throw notYet('Another correction of this event is being processed; send it again.')
 }
 
 const isApplied = ({ applied }: StoredAmendment): boolean => applied
