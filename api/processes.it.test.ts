@@ -41,6 +41,7 @@ async function start(name: Name): Promise<void> {
     DATABASE_URL: testDatabase.url,
     NATS_URL: nats.url,
     PARTITIONS: '2',
+    DURABILITY: 'local',
     CLICKHOUSE_URL: inject('clickhouseUrl'),
     CLICKHOUSE_DATABASE: clickhouse.database,
     INGEST_URL: originOf('ingest'),

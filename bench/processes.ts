@@ -29,7 +29,8 @@ export type Running = {
 export async function startModule(module: string, env: Record<string, string>, healthPort?: number): Promise<Running> {
   const child = spawn(process.execPath, nodeArgs(module), {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
+    // A broker of the run's own is no cluster.
+    env: { DURABILITY: 'local', ...process.env, ...env },
   })
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))

@@ -19,6 +19,7 @@ import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
 import { joinShareNews } from './limits/share-news.ts'
+import { checkDurability } from './log/check-durability.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 
@@ -65,6 +66,13 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
   })
   closers.push(log.close)
   const counts = newCounts()
+  counts.ackDurable = await checkDurability({
+    url: config.NATS_URL,
+    partitions: config.PARTITIONS,
+    monitors: config.NATS_MONITOR_URL,
+    wanted: config.DURABILITY,
+    logger,
+  })
   const { rates, gateways } = await openRates(limits, log, context)
   const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways })
   const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })

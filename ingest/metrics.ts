@@ -6,6 +6,8 @@ export type IngestCounts = {
   acceptedRequests: number
   acceptedEvents: number
   throttledEvents: number
+  /** Whether an ack outlives the loss of a machine, as found at the start. */
+  ackDurable: boolean
   /** Refused requests by error code. */
   readonly refused: Map<string, number>
 }
@@ -14,6 +16,7 @@ export const newCounts = (): IngestCounts => ({
   acceptedRequests: 0,
   acceptedEvents: 0,
   throttledEvents: 0,
+  ackDurable: false,
   refused: new Map(),
 })
 
@@ -60,6 +63,9 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts, ga
   counter('millrace_ingest_messages_total', 'Messages published.', () => published.messages)
   counter('millrace_ingest_messages_failed_total', 'Messages without an ack.', () => published.messagesFailed)
   counter('millrace_ingest_lines_acked_total', 'Lines in acknowledged messages.', () => published.linesAcked)
+  gauge('millrace_ingest_ack_durable', '1 when an ack means synced on three replicas, as found at the start.', () =>
+    counts.ackDurable ? 1 : 0,
+  )
   gauge('millrace_ingest_bytes_queued', 'Bytes of lines waiting for a message.', () => published.bytesQueued)
   gauge('millrace_ingest_bytes_in_flight', 'Bytes of lines waiting for an ack.', () => published.bytesInFlight)
   gauge('millrace_ingest_gateways', 'Gateways that share the rate limits, as this one sees them.', gateways)

@@ -32,6 +32,10 @@ const folderName = (value: string): string => {
     throw new ConfigFault('must be letters, digits, dots, dashes and underscores, at most 64')
   return value
 }
+const list =
+  <T>(parse: (value: string) => T) =>
+  (value: string): readonly T[] =>
+    value === '' ? [] : value.split(',').map(part => parse(part.trim()))
 const optional =
   <T>(parse: (value: string) => T) =>
   (value: string): T | null =>
@@ -66,6 +70,16 @@ export const SETTINGS = {
   DATABASE_POOL_MAX: setting('Most PostgreSQL connections one process opens.', '10', integer(1, 500)),
   NATS_URL: setting('NATS server with JetStream, or several separated by commas.', null, text),
   NATS_REPLICAS: setting('Replicas of each usage stream; 3 on a cluster.', '1', integer(1, 5)),
+  NATS_MONITOR_URL: setting(
+    'Monitoring addresses of the NATS servers, separated by commas; the gateway asks them whether they sync before an ack.',
+    '',
+    list(url('http:', 'https:')),
+  ),
+  DURABILITY: setting(
+    'strict: the gateway starts only if an ack means synced on three replicas. local: it starts on any broker and says what an ack means.',
+    'strict',
+    choice('strict', 'local'),
+  ),
   PARTITIONS: setting(
     'Partitions of the usage log. Fixed once the streams exist: a reference must stay in its partition.',
     '4',

@@ -22,7 +22,13 @@ let base: string
 beforeAll(async () => {
   nats = await startTestNats()
   seedApi = await startApi()
-  const settings = { PORT: '0', DATABASE_URL: seedApi.databaseUrl, NATS_URL: nats.url, PARTITIONS: '2' }
+  const settings = {
+    PORT: '0',
+    DATABASE_URL: seedApi.databaseUrl,
+    NATS_URL: nats.url,
+    PARTITIONS: '2',
+    DURABILITY: 'local',
+  }
   gateway = await startGateway(ingestConfig(settings), silentLogger)
   pool = new Pool(`http://127.0.0.1:${gateway.port}`)
   // Forwarding needs no database, so the api that forwards may be another one than the one that seeds.

@@ -16,7 +16,7 @@ async function sweepKilledRuns(): Promise<void> {
     const owner = readPidFile(join(folder, OWNER))
     if (!owner || isRunning(owner)) continue
     for (const spec of PROCESSES) await stopOrphan(pidFileOf(folder, spec.name), 'SIGKILL')
-    for (const service of ['clickhouse', 'nats']) {
+    for (const service of ['clickhouse', 'nats', 'nats-1', 'nats-2', 'nats-3']) {
       const pidFile = join(folder, service, 'server.pid.json')
       if (existsSync(pidFile)) await stopOrphan(pidFile, 'SIGKILL')
     }

@@ -6,7 +6,7 @@ import { createSender, type Sender } from './client.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { resendAll, USAGE_END_MS, USAGE_START_MS } from './load.ts'
 import { type Reconciliation, reconcile } from './reconcile.ts'
-import { type System, startSystem } from './start-system.ts'
+import { type System, type SystemOptions, startSystem } from './start-system.ts'
 
 export type IngestSystem = {
   readonly system: System
@@ -23,9 +23,13 @@ export type IngestSystem = {
   stop(): Promise<void>
 }
 
-export async function startIngestSystem(): Promise<IngestSystem> {
-  // The rate limit is not the subject, and resending everything is faster than it.
-  const system = await startSystem({ processes: ['ingest', 'aggregator'], env: { INGEST_RATE_LIVE: '1000000' } })
+export async function startIngestSystem(options: Pick<SystemOptions, 'env' | 'natsUrl'> = {}): Promise<IngestSystem> {
+  const system = await startSystem({
+    ...options,
+    processes: ['ingest', 'aggregator'],
+    // The rate limit is not the subject, and resending everything is faster than it.
+    env: { INGEST_RATE_LIVE: '1000000', ...options.env },
+  })
   const [platform] = system.platforms
   const tenant: Tenant = { platformId: platform.id, environment: 'LIVE' }
   const ledger = createLedger()

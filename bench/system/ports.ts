@@ -11,11 +11,17 @@ type PortName = keyof typeof PORTS
 
 /** A port for each name, free at this moment. Test files that run side by side start at other blocks. */
 export async function claimPorts(): Promise<(name: PortName) => number> {
+  const base = await claimBlock()
+  return name => base + PORTS[name]
+}
+
+/** The first of ten ports in a row that are free at this moment. */
+export async function claimBlock(): Promise<number> {
   for (let attempt = 0; attempt < BLOCKS; attempt += 1) {
     const base = FIRST + ((process.pid * 7 + attempt) % BLOCKS) * BLOCK
-    const all = Object.values(PORTS).map(offset => assertPortFree(base + offset, 'a test'))
+    const all = Array.from({ length: BLOCK }, (_, offset) => assertPortFree(base + offset, 'a test'))
     const results = await Promise.allSettled(all)
-    if (results.every(result => result.status === 'fulfilled')) return name => base + PORTS[name]
+    if (results.every(result => result.status === 'fulfilled')) return base
   }
   throw new Error(`no ${BLOCK} free ports from ${FIRST} to ${FIRST + BLOCK * BLOCKS - 1}`)
 }

@@ -55,6 +55,8 @@ export type SystemOptions = {
   readonly processes: readonly ProcessName[]
   /** Settings of every process, over the defaults. */
   readonly env?: Env
+  /** A broker that the test starts and ends by itself. */
+  readonly natsUrl?: string
 }
 
 const PARTITIONS = 3
@@ -88,14 +90,14 @@ async function loadCompiled(): Promise<Modules> {
   }
 }
 
-async function newSettings(): Promise<Settings> {
+async function newSettings(natsUrl: string | null): Promise<Settings> {
   const port = await claimPorts()
   const urlOf = (name: ProcessName) => `http://127.0.0.1:${port(name)}`
   return {
     dataDir: await newDataFolder(),
     host: '127.0.0.1',
     clickhouseDatabase: DATABASE,
-    external: { databaseUrl: null, natsUrl: null, clickhouseUrl: null },
+    external: { databaseUrl: null, natsUrl, clickhouseUrl: null },
     addresses: {
       base_url: urlOf('api'),
       identity_url: urlOf('identity'),
@@ -109,7 +111,7 @@ async function newSettings(): Promise<Settings> {
 /** Starts the servers, migrates, makes two platforms and starts the processes. On a failure nothing is left running. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const modules = await loadCompiled()
-  const settings = await newSettings()
+  const settings = await newSettings(options.natsUrl ?? null)
   const closers: (() => Promise<unknown>)[] = [
     async () => rmSync(settings.dataDir, { recursive: true, force: true, maxRetries: 5 }),
   ]
@@ -146,7 +148,10 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
   }
   const database = await createTestDatabase()
   closers.push(database.drop)
-  const [clickhouseUrl, natsUrl] = await Promise.all([startService('clickhouse'), startService('nats')])
+  const [clickhouseUrl, natsUrl] = await Promise.all([
+    startService('clickhouse'),
+    options.natsUrl ?? startService('nats'),
+  ])
   const services: ServiceUrls = { databaseUrl: database.url, clickhouseUrl, natsUrl }
   await modules.services.migrateAll(settings, services, quiet)
   const platforms = [await createPlatform(database.url, 'One'), await createPlatform(database.url, 'Two')] as const

@@ -9,6 +9,8 @@ export type ServiceOptions = {
   /** The folder of this service alone, made if missing. */
   readonly dataDir: string
   readonly port: number
+  /** Of a service that tells how it is configured on another port than it serves; left out: it does not. */
+  readonly monitorPort?: number
   readonly log: Progress
   /** Gives up the start: what was begun is ended and the start rejects. */
   readonly signal?: AbortSignal

@@ -23,20 +23,22 @@ export function supportsSyncAlways(version: string): boolean {
 }
 
 /** The server's configuration. Loopback only, and with a password: other users of the machine may not publish events. */
-export const natsConfiguration = (
-  dataDir: string,
-  port: number,
-  syncAlways: boolean,
-  password: string,
-  storeBytesMax?: number,
-): string => `
+export const natsConfiguration = (options: {
+  dataDir: string
+  port: number
+  monitorPort: number | undefined
+  syncAlways: boolean
+  password: string
+  storeBytesMax?: number | undefined
+}): string => `
 host: 127.0.0.1
-port: ${port}
+port: ${options.port}
+${options.monitorPort === undefined ? '' : `http: 127.0.0.1:${options.monitorPort}\n`}\
 server_name: millrace-embedded
-authorization { user: ${USER}, password: ${JSON.stringify(password)} }
+authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }
 jetstream {
-  store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}
-${syncAlways ? '  sync_interval: always\n' : ''}${storeBytesMax === undefined ? '' : `  max_file_store: ${storeBytesMax}\n`}}
+  store_dir: ${JSON.stringify(join(options.dataDir, 'jetstream'))}
+${options.syncAlways ? '  sync_interval: always\n' : ''}${options.storeBytesMax === undefined ? '' : `  max_file_store: ${options.storeBytesMax}\n`}}
 `
 
 // The server greets with an INFO line once it takes clients, which is after its streams are recovered.
@@ -61,6 +63,7 @@ function greeting(port: number): Promise<string | null> {
 export async function startNats({
   dataDir,
   port,
+  monitorPort,
   log,
   signal,
   storeBytesMax,
@@ -73,7 +76,8 @@ export async function startNats({
   const syncAlways = supportsSyncAlways(version)
   const configFile = join(dataDir, 'nats.conf')
   const password = secretIn(join(dataDir, 'password'))
-  writeFileSync(configFile, natsConfiguration(dataDir, port, syncAlways, password, storeBytesMax), { mode: 0o600 })
+  const settings = { dataDir, port, monitorPort, syncAlways, password, storeBytesMax }
+  writeFileSync(configFile, natsConfiguration(settings), { mode: 0o600 })
   const child = await startChild({
     name: 'NATS',
     command: binary,

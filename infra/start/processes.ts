@@ -39,6 +39,9 @@ async function readiness(url: string): Promise<string | null> {
 
 function environment(settings: Settings, services: ServiceUrls, spec: ProcessSpec): NodeJS.ProcessEnv {
   return {
+    // One broker on this machine is what an embedded start is: it is asked for, and the gateway says what it means.
+    ...(settings.external.natsUrl === null ? { DURABILITY: 'local' } : {}),
+    ...(services.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: services.natsMonitorUrl }),
     ...process.env,
     ...spec.env,
     DATA_DIR: settings.dataDir,

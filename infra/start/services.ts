@@ -14,7 +14,7 @@ const EMBEDDED = {
   clickhouseUrl: { name: 'clickhouse', label: 'ClickHouse', start: startClickHouse },
   natsUrl: { name: 'nats', label: 'NATS', start: startNats },
 } as const satisfies Record<
-  keyof ServiceUrls,
+  keyof Settings['external'],
   { name: string; label: string; start: (options: ServiceOptions) => Promise<Service> }
 >
 
@@ -32,7 +32,7 @@ export async function startServices(settings: Settings, supervisor: Supervisor, 
       name: label,
       start: async signal => {
         const options = { dataDir: join(settings.dataDir, name), port: settings.port(name), log, signal }
-        const service = await start(options)
+        const service = await start({ ...options, monitorPort: settings.port('natsMonitor') })
         urls[key] = service.url
         return service.child
       },
@@ -41,7 +41,9 @@ export async function startServices(settings: Settings, supervisor: Supervisor, 
   await supervisor.start(units)
   const { databaseUrl, natsUrl, clickhouseUrl } = urls
   if (databaseUrl === null || natsUrl === null || clickhouseUrl === null) throw new Error('a service has no address')
-  return { databaseUrl, natsUrl, clickhouseUrl }
+  const embedded = settings.external.natsUrl === null
+  const natsMonitorUrl = `http://127.0.0.1:${settings.port('natsMonitor')}`
+  return { databaseUrl, natsUrl, clickhouseUrl, ...(embedded ? { natsMonitorUrl } : {}) }
 }
 
 /** Brings both databases to the schema of this build. */

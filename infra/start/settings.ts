@@ -14,16 +14,24 @@ export const PORTS = {
   clickhouse: 5,
   postgres: 6,
   nats: 7,
+  natsMonitor: 8,
 } as const
 
-export type ServiceUrls = { readonly databaseUrl: string; readonly natsUrl: string; readonly clickhouseUrl: string }
+export type ServiceUrls = {
+  readonly databaseUrl: string
+  readonly natsUrl: string
+  readonly clickhouseUrl: string
+  /** Where the embedded broker tells how it is configured; left out when the broker is not ours. */
+  readonly natsMonitorUrl?: string
+}
+type ExternalUrls = Omit<ServiceUrls, 'natsMonitorUrl'>
 
 export type Settings = {
   readonly dataDir: string
   readonly host: string
   readonly clickhouseDatabase: string
   /** Services that run elsewhere; null: the embedded one is started. */
-  readonly external: { readonly [Name in keyof ServiceUrls]: string | null }
+  readonly external: { readonly [Name in keyof ExternalUrls]: string | null }
   readonly addresses: Addresses
   port(name: keyof typeof PORTS): number
 }

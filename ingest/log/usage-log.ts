@@ -5,6 +5,7 @@ import { streamName, streamSubject } from '../../shared/contracts/streams.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import { newId } from '../../shared/ids.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
+import { patiently } from '../../shared/log/patiently.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import type { Logger } from '../../shared/logger.ts'
 
@@ -51,7 +52,7 @@ export async function openUsageLog(options: {
     connected = state
   })
   try {
-    await ensureStreams(await jetstreamManager(connection), { partitions, replicas })
+    await patiently(async () => ensureStreams(await jetstreamManager(connection), { partitions, replicas }))
   } catch (error) {
     await connection.close()
     throw error

@@ -69,6 +69,7 @@ export async function startGatewayRig(
         DATABASE_URL: database.url,
         NATS_URL: nats.url,
         PARTITIONS: String(PARTITIONS),
+        DURABILITY: 'local',
         ...settings,
         ...more,
       }),
