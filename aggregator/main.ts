@@ -1,7 +1,7 @@
 // The aggregator process: configuration, connections, start, and an orderly end.
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
-import { register } from 'prom-client'
+import { collectDefaultMetrics, register } from 'prom-client'
 import { loadConfig } from '../shared/config.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
@@ -29,6 +29,7 @@ const config = loadConfig(process.env, [
 const logger = createLogger('aggregator', config.LOG_LEVEL)
 
 async function main(): Promise<void> {
+  collectDefaultMetrics({ register })
   const stopped = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   let aggregator: Aggregator | null = null

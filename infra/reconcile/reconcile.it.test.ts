@@ -1,0 +1,230 @@
+// Reconciliation on a real log, index and ClickHouse: nothing is wrong with what the product stored, and every damage done
+// to it by hand is found and named.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { open } from 'lmdb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Aggregator } from '../../aggregator/aggregator.ts'
+import { findStaleBuckets, rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
+import {
+  createTestAggregator,
+  deleteLineOf,
+  eventLineOf,
+  hashOf,
+  TEST_TIME_MS,
+  type TestAggregator,
+  type TestEvent,
+} from '../../aggregator/testing.ts'
+import { partitionOf } from '../../shared/contracts/usage-event.ts'
+import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
+import { nodeArgs } from '../services/project.ts'
+import type { Difference } from './findings.ts'
+import type { Reconciliation } from './reconcile.ts'
+
+const HOUR_MS = 3_600_000
+const EVENTS = 200
+
+let nats: TestNats
+let clickhouse: TestClickHouse
+let aggregator: TestAggregator
+let running: Aggregator
+
+const event = (number: number): TestEvent => ({
+  reference: `r-${number}`,
+  customerKey: `customer-${number % 5}`,
+  timestampMs: TEST_TIME_MS + (number % 7) * HOUR_MS,
+  quantity: `${number}.500`,
+  properties: { model: `m-${number % 3}` },
+})
+type Report = Omit<Reconciliation, 'findings'> & {
+  readonly code: number
+  readonly differences: readonly { kind: Difference; count: number; examples: readonly string[] }[]
+}
+/** The command as an operator runs it, in a process of its own beside the aggregator. */
+async function reconcile(waitSeconds = 20): Promise<Report> {
+  const options = ['--json', '--all', '--index', aggregator.indexDirectory, '--wait', String(waitSeconds)]
+  const env = {
+    ...process.env,
+    // The test runner has one of its own.
+    BASE_URL: '',
+    NATS_URL: nats.url,
+    CLICKHOUSE_URL: clickhouse.url,
+    CLICKHOUSE_DATABASE: clickhouse.database,
+    PARTITIONS: String(aggregator.partitions),
+  }
+  const child = spawn(process.execPath, [...nodeArgs('infra/reconcile/main'), ...options], { env })
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  if (child.exitCode === null) await once(child, 'exit')
+  if (child.exitCode !== 0 && child.exitCode !== 1) throw new Error(errors)
+  return { code: child.exitCode, ...(JSON.parse(output) as Omit<Report, 'code'>) }
+}
+/** What it finds now that it did not find before. */
+let known = new Map<Difference, readonly string[]>()
+async function newFindings(waitSeconds?: number): Promise<Partial<Record<Difference, readonly string[]>>> {
+  const { code, differences } = await reconcile(waitSeconds)
+  expect(code).toBe(1)
+  const now = new Map(differences.map(({ kind, examples }) => [kind, examples]))
+  const fresh = [...now].map(([kind, all]) => [kind, all.filter(each => !known.get(kind)?.includes(each))] as const)
+  known = now
+  return Object.fromEntries(fresh.filter(([, all]) => all.length > 0))
+}
+const sql = async (query: string): Promise<void> => {
+  await aggregator.client.command({ query, clickhouse_settings: { mutations_sync: '2' } })
+}
+const placeIn = async (table: string, reference: string): Promise<string> => {
+  const [row] = await aggregator.rows<[number, string, number]>(
+    `SELECT log_partition, log_seq, log_line FROM ${table} WHERE reference = '${reference}' LIMIT 1`,
+  )
+  return `partition ${row?.[0]}, message ${row?.[1]}, line ${row?.[2]}`
+}
+
+beforeAll(async () => {
+  nats = await startTestNats()
+  clickhouse = await createTestClickHouse()
+  aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
+  running = await aggregator.start()
+  const all = Array.from({ length: EVENTS }, (_, number) => eventLineOf(event(number)))
+  for (let from = 0; from < EVENTS; from += 25) await aggregator.publish(all.slice(from, from + 25))
+  await aggregator.publish([
+    ...all.slice(0, 30),
+    eventLineOf({ ...event(1), quantity: '7' }),
+    deleteLineOf(event(8)),
+    deleteLineOf({ reference: 'never-seen' }),
+    { line: 'no record', idHash: hashOf(event(9)) },
+  ])
+  await aggregator.settle()
+  await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
+}, 60_000)
+afterAll(async () => {
+  await running?.stop()
+  await aggregator?.close()
+  await clickhouse?.drop()
+  await nats?.stop()
+})
+
+test('what the product stored adds up: log = kept + duplicates + refused + control, index = raw, roll-ups = raw', async () => {
+  const result = await reconcile()
+  expect(result).toMatchObject({ code: 0, differences: [] })
+  const sum = (of: 'records' | 'kept' | 'duplicates' | 'refused' | 'control') =>
+    result.partitions.reduce((total, { counts }) => total + counts[of], 0)
+  const counts = { kept: sum('kept'), duplicates: sum('duplicates'), refused: sum('refused'), control: sum('control') }
+  expect(counts).toEqual({ kept: EVENTS, duplicates: 31, refused: 2, control: 1 })
+  expect(sum('records')).toBe(EVENTS + 34)
+  for (const { indexes } of result.partitions) {
+    expect(indexes).toHaveLength(1)
+    for (const { claims, rows } of indexes) expect(claims).toBe(rows)
+  }
+  expect(result.rollups).toMatchObject({ series: 5, unsettled: 0 })
+  expect(result.rollups.queries).toBe(5 * 4)
+})
+
+test('it may run while events come in', async () => {
+  const more = Array.from({ length: 400 }, (_, number) => eventLineOf(event(1_000 + number)))
+  const publishing = (async () => {
+    for (let from = 0; from < more.length; from += 10) await aggregator.publish(more.slice(from, from + 10))
+  })()
+  expect(await reconcile()).toMatchObject({ code: 0, differences: [] })
+  await publishing
+  await aggregator.settle()
+  await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
+  expect(await reconcile()).toMatchObject({ code: 0, differences: [] })
+})
+
+describe('damage done by hand is found and named', () => {
+  test('a raw row that is gone', async () => {
+    const where = await placeIn('usage_events', 'r-21')
+    await sql(`ALTER TABLE usage_events DELETE WHERE reference = 'r-21'`)
+    const found = await newFindings()
+    // Its reference stands in the log twice, and the second copy is kept as the duplicate that it is.
+    expect(found.NOT_STORED).toEqual([`${where}: reference "r-21"`])
+    expect(found.NOT_IN_ROWS).toEqual([expect.stringContaining(`meda_${hashOf(event(21))}`)])
+    // SUM and what else the row changed, in its hour: r-21 is of customer-1 and the first hour.
+    expect(found.ROLLUP_DIFFERS).toContainEqual(expect.stringMatching(/customer-1.*SUM of "tokens", 2026-01-15T10:00/))
+  })
+  test('a raw row that was never sent', async () => {
+    const hash = hashOf({ reference: 'forged' })
+    await sql(
+      `INSERT INTO usage_events SELECT * REPLACE ('${hash}' AS id_hash, 'forged' AS reference, log_line + 900 AS log_line)
+       FROM (SELECT * FROM usage_events WHERE reference = 'r-40')`,
+    )
+    const found = await newFindings()
+    expect(found.NOT_IN_LOG).toEqual([`${await placeIn('usage_events', 'forged')}: reference "forged" in usage_events`])
+    expect(found.NOT_IN_INDEX).toEqual([expect.stringContaining(`meda_${hash}`)])
+    expect(found.ROLLUP_DIFFERS).toBeDefined()
+  })
+  test('a raw row from beyond the end of the log', async () => {
+    await sql(
+      `INSERT INTO usage_events SELECT * REPLACE ('${hashOf({ reference: 'beyond' })}' AS id_hash, 'beyond' AS reference,
+       log_seq + 1000000 AS log_seq) FROM (SELECT * FROM usage_events WHERE reference = 'r-41')`,
+    )
+    expect((await newFindings()).NOT_IN_LOG).toEqual([expect.stringContaining('"beyond" in usage_events')])
+  })
+  test('a raw row whose value was changed', async () => {
+    await sql(`ALTER TABLE usage_events UPDATE value_quantities = [1000] WHERE reference = 'r-42'`)
+    const found = await newFindings()
+    expect(found.OTHER_CONTENT).toEqual([`${await placeIn('usage_events', 'r-42')}: reference "r-42"`])
+    expect(found.ROLLUP_DIFFERS).toBeDefined()
+  })
+  test('a counted event that is a duplicate too, and a duplicate that is gone', async () => {
+    const gone = await placeIn('usage_duplicates', 'r-2')
+    await sql(`ALTER TABLE usage_duplicates DELETE WHERE reference = 'r-2'`)
+    await sql(
+      `INSERT INTO usage_duplicates SELECT * EXCEPT (version, deleted), log_seq, log_line, 0 FROM usage_events WHERE reference = 'r-43'`,
+    )
+    const found = await newFindings()
+    expect(found.NOT_STORED).toEqual([`${gone}: reference "r-2"`])
+    expect(found.STORED_TWICE).toEqual([`${await placeIn('usage_events', 'r-43')}: reference "r-43"`])
+  })
+  test('a dead letter that is gone, and a deletion that is undone', async () => {
+    await sql(`ALTER TABLE usage_dead_letters DELETE WHERE reason = 'NOT_A_RECORD'`)
+    await sql(`ALTER TABLE usage_events DELETE WHERE reference = 'r-8' AND deleted = 1`)
+    const found = await newFindings()
+    expect(found.NOT_STORED).toContainEqual(expect.stringContaining('NOT_A_RECORD, and no dead letter'))
+    expect(found.NOT_APPLIED).toEqual([expect.stringContaining(`delete of event meda_${hashOf(event(8))}`)])
+  })
+  test('a roll-up with a wrong sum, down to its hour', async () => {
+    await sql(
+      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(sum -> sum + 1, sums) AS sums, version + 1 AS version)
+       FROM (SELECT * FROM usage_rollups FINAL WHERE customer_key = 'customer-3')`,
+    )
+    const found = await newFindings()
+    expect(found.ROLLUP_DIFFERS).toContainEqual(
+      expect.stringMatching(/"customer-3".*SUM of "tokens", 2026-01-15T10:00:00.000Z to 2026-01-15T11/),
+    )
+  })
+  test('an index that forgot a reference', async () => {
+    await running.stop()
+    const hash = hashOf(event(44))
+    await forget(hash)
+    running = await aggregator.start()
+    expect((await newFindings()).NOT_IN_INDEX).toEqual([expect.stringContaining(`meda_${hash}`)])
+  })
+  test('an index that is not there is said, and is no difference', async () => {
+    await running.stop()
+    rmSync(aggregator.indexDirectory, { recursive: true })
+    const { partitions, differences } = await reconcile()
+    expect(partitions.flatMap(({ indexes }) => indexes)).toEqual([])
+    expect(differences.map(({ kind }) => kind)).not.toContain('NOT_IN_ROWS')
+    running = await aggregator.start()
+  })
+  test('what was accepted and is not stored in time', async () => {
+    await running.stop()
+    await aggregator.publish([eventLineOf({ reference: 'late' })])
+    const found = await newFindings(1)
+    expect(found.BEHIND).toEqual([expect.stringMatching(/^partition [0-9]: stored up to [0-9]+ of [0-9]+ messages$/)])
+    running = await aggregator.start()
+  })
+})
+
+/** Takes one claim out of its partition's index, which nobody has open. */
+async function forget(idHash: string): Promise<void> {
+  const partition = partitionOf(idHash, aggregator.partitions)
+  const root = open({ path: join(aggregator.indexDirectory, `partition-${partition}`), maxDbs: 2 })
+  const claims = root.openDB<Buffer, Buffer>({ name: 'claims', encoding: 'binary', keyEncoding: 'binary' })
+  expect(await claims.remove(Buffer.from(idHash, 'hex'))).toBe(true)
+  await root.close()
+}
