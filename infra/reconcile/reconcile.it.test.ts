@@ -218,6 +218,17 @@ describe('damage done by hand is found and named', () => {
     expect(found.BEHIND).toEqual([expect.stringMatching(/^partition [0-9]: stored up to [0-9]+ of [0-9]+ messages$/)])
     running = await aggregator.start()
   })
+  test('what is missing comes back when the positions are deleted, as the runbook says', async () => {
+    await running.stop()
+    await sql('ALTER TABLE usage_positions DELETE WHERE 1')
+    running = await aggregator.start()
+    const { differences } = await reconcile()
+    const left = new Set(differences.map(({ kind }) => kind))
+    for (const repaired of ['NOT_STORED', 'NOT_APPLIED', 'NOT_IN_ROWS', 'BEHIND'] as const)
+      expect(left).not.toContain(repaired)
+    // Rows that nobody sent are not the log's to remove.
+    expect(left).toContain('NOT_IN_LOG')
+  })
 })
 
 /** Takes one claim out of its partition's index, which nobody has open. */
