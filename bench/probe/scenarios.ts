@@ -48,10 +48,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 const customerAt = (run: Run, place: number): string => `probe-${run.name}-${place}`
 export const customersOf = (run: Run): string[] =>
   Array.from({ length: CUSTOMERS + 1 }, (_, place) => customerAt(run, place))
-/** Every timestamp of a run, both ends included. */
-export const timesOf = ({ startMs }: Run): { fromMs: number; toMs: number } => ({
-  fromMs: startMs,
-  toMs: startMs + DAY_MS,
+/** Every timestamp of a run lies in the seconds from the first to the last. */
+export const timesOf = ({ startMs }: Run): { from: number; to: number } => ({
+  from: Math.floor(startMs / 1000),
+  to: Math.floor((startMs + DAY_MS) / 1000),
 })
 
 /** Makes new events for ever; no two share a reference. */

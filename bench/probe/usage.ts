@@ -50,25 +50,28 @@ export function createUsage({ baseUrl, apiKey }: Target): Usage {
 }
 
 async function total(client: Client, run: Run): Promise<number> {
-  const { fromMs, toMs } = timesOf(run)
+  const times = timesOf(run)
   let sum = 0
-  for (const customer of customersOf(run)) sum += await countOf(client, customer, { fromMs, toMs })
+  for (const customer of customersOf(run)) sum += await countOf(client, customer, times)
   return sum
 }
 
-type Window = { readonly fromMs: number; readonly toMs: number }
+/** In seconds; the range of a list holds its last second whole. */
+type Window = { readonly from: number; readonly to: number }
 
 /** Over halves of the time where there are more than a list tells. */
 async function countOf(client: Client, customer: string, window: Window): Promise<number> {
   const found = await matching(client, customer, window, '')
   if (found < LIST_DEPTH) return found - (await matching(client, customer, window, '&processed_details_type=DUPLICATE'))
-  const middle = Math.floor((window.fromMs + window.toMs) / 2)
-  const before = await countOf(client, customer, { ...window, toMs: middle })
-  return before + (await countOf(client, customer, { ...window, fromMs: middle + 1 }))
+  const middle = Math.floor((window.from + window.to) / 2)
+  const before = await countOf(client, customer, { ...window, to: middle })
+  return before + (await countOf(client, customer, { ...window, from: middle + 1 }))
 }
 
-async function matching(client: Client, customer: string, { fromMs, toMs }: Window, more: string): Promise<number> {
-  const range = encodeURIComponent(`[${new Date(fromMs).toISOString()},${new Date(toMs).toISOString()}]`)
+const stamp = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+async function matching(client: Client, customer: string, { from, to }: Window, more: string): Promise<number> {
+  const range = encodeURIComponent(`[${stamp(from)},${stamp(to)}]`)
   const answer = await client.get(`/v1/events?customer_id=${customer}&timestamp=${range}&deleted=false&limit=1${more}`)
   const { data, total_number_of_pages } = answer as { data: unknown[]; total_number_of_pages: number }
   return data.length === 0 ? 0 : total_number_of_pages

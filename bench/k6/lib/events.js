@@ -26,8 +26,8 @@ let made = 0
 /** What makes the events of a run its own: made once, in setup, because every user of k6 runs this file for itself. */
 export const newRun = () => ({ run: Date.now().toString(36), startMs: Date.now() - 2 * DAY_MS })
 export const customersOf = ({ run }) => Array.from({ length: CUSTOMERS + 1 }, (_, place) => `k6-${run}-${place}`)
-/** Every timestamp of the run lies between these. */
-export const timesOf = ({ startMs }) => ({ fromMs: startMs, toMs: startMs + DAY_MS })
+/** Every timestamp of the run lies in the seconds from the first to the last. */
+export const timesOf = ({ startMs }) => ({ from: Math.floor(startMs / 1000), to: Math.floor((startMs + DAY_MS) / 1000) })
 
 /** New events; `hot` of every hundred are of the first customer. */
 export function events({ run, startMs }, count, hot = 0) {

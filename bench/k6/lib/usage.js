@@ -46,17 +46,20 @@ export function ensureMeter() {
   return newRun()
 }
 
-const stamp = ms => new Date(ms).toISOString()
+const stamp = seconds => new Date(seconds * 1000).toISOString()
 
-/** How many events of a customer count, over halves of the time where there are more than a list tells. */
-function countOf(customer, fromMs, toMs) {
-  const range = encodeURIComponent(`[${stamp(fromMs)},${stamp(toMs)}]`)
+/**
+ * How many events of a customer count, over halves of the time where there are more than a list tells. The range of a list
+ * holds its last second whole.
+ */
+function countOf(customer, from, to) {
+  const range = encodeURIComponent(`[${stamp(from)},${stamp(to)}]`)
   const { status, body } = call('GET', `/v1/events?customer_id=${customer}&timestamp=${range}&limit=1&deleted=false`)
   if (status !== 200) throw new Error(`GET /v1/events answers ${status}: ${JSON.stringify(body)}`)
   const found = body.data.length === 0 ? 0 : body.total_number_of_pages
   if (found < LIST_DEPTH) return found - duplicatesOf(customer, range)
-  const middle = Math.floor((fromMs + toMs) / 2)
-  return countOf(customer, fromMs, middle) + countOf(customer, middle + 1, toMs)
+  const middle = Math.floor((from + to) / 2)
+  return countOf(customer, from, middle) + countOf(customer, middle + 1, to)
 }
 
 function duplicatesOf(customer, range) {
@@ -68,8 +71,8 @@ function duplicatesOf(customer, range) {
 }
 
 function total(data) {
-  const { fromMs, toMs } = timesOf(data)
-  return customersOf(data).reduce((sum, customer) => sum + countOf(customer, fromMs, toMs), 0)
+  const { from, to } = timesOf(data)
+  return customersOf(data).reduce((sum, customer) => sum + countOf(customer, from, to), 0)
 }
 
 /** For teardown: waits until the count stands still, and notes it. */
