@@ -5,17 +5,44 @@ import type { PublishCounts } from './events/publish.ts'
 export type IngestCounts = {
   acceptedRequests: number
   acceptedEvents: number
-  throttledEvents: number
+  /** By platform and environment, at most THROTTLED_MAX of them. */
+  readonly throttledEvents: Map<string, Throttled>
   /** Whether an ack outlives the loss of a machine, as found at the start. */
   ackDurable: boolean
   /** Refused requests by error code. */
   readonly refused: Map<string, number>
 }
 
+type Throttled = { readonly platform: string; readonly environment: string; events: number }
+
+/** Series of one metric; tenants beyond it share one, so that a scrape stays small however many there are. */
+const THROTTLED_MAX = 500
+
+/** Counts events over their platform's limit. */
+export function countThrottled(
+  counts: IngestCounts,
+  of: { platformId: string; environment: string },
+  events: number,
+): void {
+  const { throttledEvents } = counts
+  const own = `${of.platformId} ${of.environment}`
+  const known = throttledEvents.get(own)
+  if (known) {
+    known.events += events
+    return
+  }
+  const isFull = throttledEvents.size >= THROTTLED_MAX
+  const platform = isFull ? 'other' : of.platformId
+  const environment = isFull ? 'other' : of.environment
+  const rest = throttledEvents.get(`${platform} ${environment}`)
+  if (rest) rest.events += events
+  else throttledEvents.set(`${platform} ${environment}`, { platform, environment, events })
+}
+
 export const newCounts = (): IngestCounts => ({
   acceptedRequests: 0,
   acceptedEvents: 0,
-  throttledEvents: 0,
+  throttledEvents: new Map(),
   ackDurable: false,
   refused: new Map(),
 })
@@ -53,7 +80,6 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts, ga
   }
   counter('millrace_ingest_requests_accepted_total', 'Requests answered 201.', () => counts.acceptedRequests)
   counter('millrace_ingest_events_accepted_total', 'Events in requests answered 201.', () => counts.acceptedEvents)
-  counter('millrace_ingest_events_throttled_total', 'Events in requests answered 429.', () => counts.throttledEvents)
   counter('millrace_ingest_duplicates_recent_total', 'Identical repeats spared the log.', () => published.sparedRecent)
   counter(
     'millrace_ingest_duplicates_in_flight_total',
@@ -77,6 +103,17 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts, ga
     collect() {
       this.reset()
       for (const [code, count] of counts.refused) this.inc({ code }, count)
+    },
+  })
+  new Counter({
+    name: 'millrace_ingest_events_throttled_total',
+    help: 'Events in requests answered 429, by platform and environment.',
+    labelNames: ['platform', 'environment'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { platform, environment, events } of counts.throttledEvents.values())
+        this.inc({ platform, environment }, events)
     },
   })
   const latency = new Histogram({

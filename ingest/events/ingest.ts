@@ -15,7 +15,7 @@ import type { JsonScan } from '../http/scan-json.ts'
 import { guard, type Handler } from '../http/server.ts'
 import type { LiveLimits } from '../limits/live-limits.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
-import type { IngestCounts } from '../metrics.ts'
+import { countThrottled, type IngestCounts } from '../metrics.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
 import type { LiveMeters } from './live-meters.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
@@ -88,7 +88,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
 function throttle(deps: IngestDeps, identity: ApiKeyIdentity, events: number): void {
   const retryAfterSeconds = deps.rates.take(identity, events)
   if (retryAfterSeconds === 0) return
-  deps.counts.throttledEvents += events
+  countThrottled(deps.counts, identity, events)
   throw new AppError(
     'RATE_LIMIT_EXCEEDED',
     `Too many events a second for ${identity.environment}; nothing of this request was stored. Send it again unchanged.`,
