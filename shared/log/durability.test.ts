@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { ackMeaning, assessDurability, type BrokerServer, durabilityFault } from './durability.ts'
 
-type Peer = { name: string; offline?: boolean; active: number }
+type Peer = { name: string; current: boolean; offline?: boolean; active: number }
 const stream = (replicas: number, leader?: string, followers: readonly Peer[] = []) => ({
   config: { num_replicas: replicas } as never,
   cluster: (leader === undefined ? undefined : { leader, replicas: followers }) as never,
 })
 const server = (name: string, syncAlways = true): BrokerServer => ({ name, version: '2.15.2', syncAlways })
 const others: Peer[] = [
-  { name: 'b', active: 0 },
-  { name: 'c', active: 900e6 },
+  { name: 'b', current: true, active: 0 },
+  { name: 'c', current: true, active: 900e6 },
 ]
 const three = [
   stream(3, 'a', others),
   stream(3, 'b', [
-    { name: 'a', active: 0 },
-    { name: 'c', active: 0 },
+    { name: 'a', current: true, active: 0 },
+    { name: 'c', current: true, active: 0 },
   ]),
 ]
 
@@ -34,11 +34,15 @@ describe('what an ack means', () => {
     expect(durabilityFault(unknown)).toMatch(/not known.*: b .*NATS_MONITOR_URL/)
   })
   test('a server that is down acknowledges nothing, so a gateway may start without it', () => {
-    const followers = (gone: object) => [others[0] as Peer, { name: 'c', active: 0, ...gone }]
-    for (const gone of [{ offline: true }, { active: 6e9 }]) {
+    const followers = (gone: object) => [others[0] as Peer, { name: 'c', current: true, active: 0, ...gone }]
+    for (const gone of [{ offline: true }, { active: 6e9 }, { current: false }]) {
       const found = assessDurability([stream(3, 'a', followers(gone))], [server('a'), server('b')])
       expect(durabilityFault(found)).toBeNull()
     }
+  })
+  test('a server that catches up takes part', () => {
+    const behind = [stream(3, 'a', [others[0] as Peer, { name: 'c', current: false, active: 300e6 }])]
+    expect(assessDurability(behind, [server('a'), server('b')])).toMatchObject({ notAsked: ['c'] })
   })
   test('one partition with fewer replicas decides for all', () => {
     const servers = [server('a'), server('b'), server('c')]

@@ -60,8 +60,14 @@ function membersOf({ cluster }: Pick<StreamInfo, 'cluster'>): string[] {
   return cluster?.leader ? [cluster.leader, ...followers] : followers
 }
 
-/** A server that was killed is called offline minutes later only; until then its silence gives it away. */
-const isTakingPart = ({ offline, active }: PeerInfo): boolean => offline !== true && active < nanos(SILENT_MS)
+/**
+ * A server that was killed is called offline minutes later only; until then its silence gives it away. A leader that has
+ * not heard from it at all, because it led itself until it was killed, says 0 and not current.
+ */
+function isTakingPart({ offline, active, current }: PeerInfo): boolean {
+  const wasHeard = current || active > 0
+  return offline !== true && wasHeard && active < nanos(SILENT_MS)
+}
 
 const ofAll = (synced: readonly boolean[]): boolean | null => (synced.length === 0 ? null : synced.every(Boolean))
 
