@@ -50,7 +50,7 @@ async function main(): Promise<void> {
         client,
         clock: systemClock,
         logger,
-        metrics: createMetrics(register),
+        metrics: createMetrics(register, config.PARTITIONS),
         failpoints: createFailpoints(config.FAILPOINT),
         partitions: config.PARTITIONS,
         replicas: config.NATS_REPLICAS,

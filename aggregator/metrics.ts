@@ -22,8 +22,13 @@ export type PartitionState = {
 }
 
 /** Registers the aggregator's metrics; once per registry. */
-export function createMetrics(registry: Registry): Metrics {
+export function createMetrics(registry: Registry, partitions: number): Metrics {
   const registers = [registry]
+  new Gauge({
+    name: 'millrace_aggregator_partitions',
+    help: 'Partitions of the usage log, whoever works them.',
+    registers,
+  }).set(partitions)
   const records = new Counter({
     name: 'millrace_aggregator_records_total',
     help: 'Records of the usage log stored, by what became of them.',

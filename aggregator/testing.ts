@@ -176,7 +176,7 @@ export async function createTestAggregator(servers: {
         client,
         clock: systemClock,
         logger: silentLogger,
-        metrics: createMetrics(new Registry()),
+        metrics: createMetrics(new Registry(), partitions),
         failpoints: () => undefined,
         partitions,
         replicas: 1,

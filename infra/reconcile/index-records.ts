@@ -23,4 +23,4 @@ export function findIndexes(folder: string): FoundIndex[] {
 }
 
 /** Opens one; null when it holds nothing yet. */
-export const openIndex = ({ directory }: FoundIndex): IndexSnapshot | null => readIndex(directory)
+export const openIndex = ({ directory }: FoundIndex): Promise<IndexSnapshot | null> => readIndex(directory)

@@ -5,10 +5,14 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { open } from 'lmdb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Aggregator } from '../../aggregator/aggregator.ts'
+import { openFirstSeenIndex } from '../../aggregator/index/first-seen-index.ts'
+import { readIndex } from '../../aggregator/index/read-index.ts'
+import { sortedRecords } from '../../aggregator/index/record.ts'
+import type { Claim } from '../../aggregator/outcome.ts'
 import { findStaleBuckets, rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
+import { findStaleDays, rollDays } from '../../aggregator/rollups/roll-days.ts'
 import {
   createTestAggregator,
   deleteLineOf,
@@ -98,6 +102,8 @@ beforeAll(async () => {
   ])
   await aggregator.settle()
   await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
+  await rollDays(aggregator.client, await findStaleDays(aggregator.client, 1_000))
+  await restart()
 }, 60_000)
 afterAll(async () => {
   await running?.stop()
@@ -131,6 +137,9 @@ test('it may run while events come in', async () => {
   await publishing
   await aggregator.settle()
   await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
+  await rollDays(aggregator.client, await findStaleDays(aggregator.client, 1_000))
+  // And forgets which buckets it would recompute: what is damaged below stays as it is.
+  await restart()
   expect(await reconcile()).toMatchObject({ code: 0, differences: [] })
 })
 
@@ -233,9 +242,20 @@ describe('damage done by hand is found and named', () => {
 
 /** Takes one claim out of its partition's index, which nobody has open. */
 async function forget(idHash: string): Promise<void> {
-  const partition = partitionOf(idHash, aggregator.partitions)
-  const root = open({ path: join(aggregator.indexDirectory, `partition-${partition}`), maxDbs: 2 })
-  const claims = root.openDB<Buffer, Buffer>({ name: 'claims', encoding: 'binary', keyEncoding: 'binary' })
-  expect(await claims.remove(Buffer.from(idHash, 'hex'))).toBe(true)
-  await root.close()
+  const directory = join(aggregator.indexDirectory, `partition-${partitionOf(idHash, aggregator.partitions)}`)
+  const snapshot = await readIndex(directory)
+  if (snapshot === null) throw new Error(`there is no index in ${directory}`)
+  const claims: Claim[] = []
+  for await (const piece of snapshot.claims()) claims.push(...piece)
+  await snapshot.close()
+  const left = claims.filter(claim => claim.idHash !== idHash)
+  expect(left).toHaveLength(claims.length - 1)
+  const index = await openFirstSeenIndex(directory)
+  await index.replaceBy([sortedRecords(left, left.length)], left.length, snapshot.position)
+  await index.close()
+}
+/** An index on the disk is behind by seconds; one that was closed is not. */
+async function restart(): Promise<void> {
+  await running.stop()
+  running = await aggregator.start()
 }

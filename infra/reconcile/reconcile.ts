@@ -98,7 +98,7 @@ async function comparePartition(deps: Deps, partition: number, to: number): Prom
   const counts = await compareLog({ js, client, findings }, { partition, partitions: options.partitions }, { from, to })
   const indexes: PartitionResult['indexes'][number][] = []
   for (const found of findIndexes(options.indexFolder).filter(each => each.partition === partition)) {
-    const index = openIndex(found)
+    const index = await openIndex(found)
     if (index === null) continue
     try {
       // One that another aggregator has gone on from is compared as far as it goes.

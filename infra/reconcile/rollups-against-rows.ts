@@ -1,6 +1,7 @@
 // Rollups = raw: the usage query gives the same figures whether it may use roll-ups or not. A difference is narrowed down
 // to the hour it lies in.
-import { queryUsage, type UsageCalculation } from '../../api/usage/query-usage.ts'
+import { queryUsage } from '../../api/usage/query-usage.ts'
+import type { UsageCalculation } from '../../api/usage/usage-query.ts'
 import { plain } from '../../shared/decimal.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { instantOf, interval } from '../../shared/time.ts'
@@ -120,7 +121,13 @@ async function calculationsOf(client: ClickHouseClient, series: Series): Promise
       .flatMap(valueReference =>
         (['SUM', 'MIN', 'MAX'] as const).map((type): UsageCalculation => ({ type, valueReference })),
       ),
-    ...properties.map((propertyReference): UsageCalculation => ({ type: 'UNIQUE', propertyReference })),
+    ...properties.map(
+      (propertyReference): UsageCalculation => ({
+        type: 'UNIQUE',
+        // Of whatever type it is: read as text, both sides see the same values.
+        property: { reference: propertyReference, type: 'STRING' },
+      }),
+    ),
   ]
 }
 
@@ -174,7 +181,7 @@ async function narrow(client: ClickHouseClient, series: Series, calculation: Usa
 }
 
 function shown(at: Series, calculation: UsageCalculation): string {
-  const of = calculation.type === 'UNIQUE' ? calculation.propertyReference : calculation.valueReference
+  const of = calculation.type === 'UNIQUE' ? calculation.property.reference : calculation.valueReference
   const [from, to] = [new Date(at.startMs).toISOString(), new Date(at.endMs).toISOString()]
   return `${at.platformId} ${at.environment}, customer ${JSON.stringify(at.customerKey)}, meter ${JSON.stringify(at.meterReference)}, ${calculation.type} of ${JSON.stringify(of)}, ${from} to ${to}`
 }
