@@ -45,7 +45,9 @@ async function start(name: Name): Promise<void> {
     CLICKHOUSE_URL: inject('clickhouseUrl'),
     CLICKHOUSE_DATABASE: clickhouse.database,
     INGEST_URL: originOf('ingest'),
+    BASE_URL: originOf('api'),
     IDENTITY_URL: originOf('identity'),
+    IDENTITY_SECRET: 'a secret of the tests, long enough for them',
   }
   const child = await startChild({
     name,

@@ -36,6 +36,17 @@ const list =
   <T>(parse: (value: string) => T) =>
   (value: string): readonly T[] =>
     value === '' ? [] : value.split(',').map(part => parse(part.trim()))
+const secret = (value: string): string => {
+  if (value.length < 32) throw new ConfigFault('must have at least 32 characters')
+  return value
+}
+const schemes = (value: string): string[] => {
+  const list = value.split(',').filter(scheme => scheme !== '')
+  // A private-use scheme is a domain name turned round (RFC 8252 section 7.1), so it has a dot and is nobody else's.
+  if (!list.every(scheme => /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/.test(scheme)))
+    throw new ConfigFault('must be schemes like com.example.app')
+  return list
+}
 const optional =
   <T>(parse: (value: string) => T) =>
   (value: string): T | null =>
@@ -97,6 +108,16 @@ export const SETTINGS = {
     'Address of the identity host; the api is ready only when it is.',
     null,
     url('http:', 'https:'),
+  ),
+  IDENTITY_SECRET: setting(
+    'At least 32 characters nobody can guess; seals what the identity host must not store in clear. The same for every process of it.',
+    null,
+    secret,
+  ),
+  OAUTH_REDIRECT_SCHEMES: setting(
+    'Private-use schemes, separated by commas, that redirect addresses of OAuth clients may have besides https.',
+    '',
+    schemes,
   ),
   INGEST_BODY_BYTES_MAX: setting('Largest request body the gateway reads.', '262144', integer(1_024, 16_777_216)),
   INGEST_BATCH_DEFAULT: setting(

@@ -82,7 +82,8 @@ export async function findOrCreateAccounts(databaseUrl: string, dataDir: string)
 async function createAccounts(databaseUrl: string): Promise<Accounts> {
   const platforms: NewPlatform[] = []
   for (const name of PLATFORM_NAMES) platforms.push(await createPlatform(databaseUrl, name))
-  return { platforms, user: await createUser(databaseUrl, USER_EMAIL) }
+  const ids = platforms.map(({ id }) => id)
+  return { platforms, user: await createUser(databaseUrl, USER_EMAIL, ids) }
 }
 
 /** Writes credentials.json (mode 0600); from then on everything answers. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
+import { secretIn } from '../services/secret.ts'
 import type { PORTS, ServiceUrls, Settings } from './settings.ts'
 import type { Unit } from './supervisor.ts'
 
@@ -49,6 +50,8 @@ function environment(settings: Settings, services: ServiceUrls, spec: ProcessSpe
     PORT: String(settings.port(spec.name)),
     BASE_URL: settings.addresses.base_url,
     IDENTITY_URL: settings.addresses.identity_url,
+    // An operator's own secret wins; without one a start makes it once and finds it again.
+    IDENTITY_SECRET: process.env['IDENTITY_SECRET'] ?? secretIn(join(settings.dataDir, 'identity.secret')),
     INGEST_URL: settings.addresses.ingest_url,
     DATABASE_URL: services.databaseUrl,
     NATS_URL: services.natsUrl,

@@ -1,6 +1,5 @@
 // Makes a platform with its two environments and their first API keys; used by the start-up and by tests.
 import { randomBytes } from 'node:crypto'
-import { hash } from '@node-rs/argon2'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
 import { inTenant, openDatabase } from '../database/database.ts'
@@ -9,6 +8,7 @@ import { silentLogger } from '../logger.ts'
 import { ENVIRONMENTS, type Environment } from '../tenant.ts'
 import { systemClock } from '../time.ts'
 import { newApiKey } from './api-key.ts'
+import { hashPassword } from './password.ts'
 
 /** A platform and the plain text of its first keys, which is nowhere else. */
 export type NewPlatform = {
@@ -49,20 +49,31 @@ export async function createPlatform(databaseUrl: string, name: string): Promise
   }
 }
 
-// OWASP's second recommendation, measured at 12 ms (security section 3).
-const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
-
-/** Creates a user with a random password, returned once. Its sign-in belongs to the identity host. */
-export async function createUser(databaseUrl: string, email: string): Promise<{ email: string; password: string }> {
+/** Creates a user with a random password, returned once, who administers both environments of these platforms. */
+export async function createUser(
+  databaseUrl: string,
+  email: string,
+  platformIds: readonly string[],
+): Promise<{ email: string; password: string }> {
   const password = base62(randomBytes(18))
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    await client.query(
+    const { rows } = await client.query<{ id: string }>(
       `insert into users (id, username, password_hash) values ($1, $2, $3)
-       on conflict (username) do update set password_hash = excluded.password_hash`,
-      [newId('user'), email, await hash(password, ARGON2ID)],
+       on conflict (username) do update set password_hash = excluded.password_hash, status = 'ACTIVE', updated_at = now()
+       returning id`,
+      [newId('user'), email, await hashPassword(password)],
     )
+    for (const platformId of platformIds) {
+      for (const environment of ENVIRONMENTS) {
+        await client.query(
+          `insert into user_memberships (platform_id, environment, id, user_id, role_ids)
+           values ($1, $2, $3, $4, '{role_administrator}') on conflict (platform_id, environment, user_id) do nothing`,
+          [platformId, environment, newId('memb'), rows[0]?.id],
+        )
+      }
+    }
   } finally {
     await client.end()
   }

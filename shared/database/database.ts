@@ -9,7 +9,7 @@ import type { Clock, Instant } from '../time.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 
 /** What a process may be in the database. The roles and what each may touch are in the migrations. */
-export type DatabaseRole = 'millrace_app' | 'millrace_gateway' | 'millrace_worker'
+export type DatabaseRole = 'millrace_app' | 'millrace_gateway' | 'millrace_worker' | 'millrace_identity'
 
 type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
@@ -164,6 +164,9 @@ export type SystemJob =
   | 'find-lost-reprocesses'
   | 'expire-idempotency-keys'
   | 'find-files'
+  | 'identity'
+  | 'load-grants'
+  | 'load-memberships'
 
 /** Runs a named system job in one transaction; never as the api's role. */
 export async function asSystem<T>(

@@ -1,0 +1,140 @@
+// Showing the consent screen and taking its answer. Whatever is wrong (too old, unknown, answered, another browser, another
+// user, a foreign form, somebody else's platform) is one and the same 403 (contract: Errors).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { membershipsOf } from '../../shared/access/memberships.ts'
+import { asSystem } from '../../shared/database/database.ts'
+import { KNOWN_CLIENTS } from '../checks/client-name.ts'
+import { answerAddress } from '../endpoints/answer-address.ts'
+import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
+import { formToken, isOwnForm } from '../http/form-guard.ts'
+import { answerRefused } from '../http/refusal-page.ts'
+import { allowFormTargets } from '../http/security-headers.ts'
+import { sessionOf } from '../sessions/browser.ts'
+import type { Session } from '../sessions/session-store.ts'
+import { chosenOf, insertGrant } from '../store/grants.ts'
+import { type AuthorizationRequest, answerRequest, bindRequest, isWaiting } from '../store/requests.ts'
+import { newSecretToken } from '../store/secret-token.ts'
+import { browserHash, forgetRequest } from './browser-binding.ts'
+import { consentPage } from './consent-page.ts'
+
+const HTML = 'text/html; charset=utf-8'
+const REQUEST_ID = /^areq_[0-9A-Za-z]{22}$/
+/** Stands for an id that is not one: every failure asks the same questions of the database. */
+const NO_REQUEST = 'areq_0000000000000000000000'
+
+const requestIdIn = (value: unknown): string =>
+  typeof value === 'string' && REQUEST_ID.test(value) ? value : NO_REQUEST
+
+export function consentRoutes(app: FastifyInstance, deps: OAuthDeps): void {
+  app.get<{ Querystring: { request?: unknown } }>('/consent', async (request, reply) => {
+    const id = requestIdIn(request.query.request)
+    const browserSha256 = browserHash(request, id)
+    const session = await sessionOf(deps.database, request)
+    if (!session) {
+      const waits = await asSystem(deps.database, 'identity', tx => isWaiting(tx, id, browserSha256))
+      return waits ? await reply.redirect(`/sign-in?request=${id}`, 303) : answerRefused(request, reply, 'not waiting')
+    }
+    const key = { id, browserSha256, userId: session.userId }
+    const bound = await asSystem(deps.database, 'identity', tx => bindRequest(tx, key))
+    if (!bound) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
+    return await show(deps, request, reply, { bound, session })
+  })
+
+  app.post('/consent', async (request, reply) => await answer(deps, request, reply))
+
+  // Drawn here and never fetched: what a client says its logo is, is not shown.
+  for (const initial of new Set(KNOWN_CLIENTS.map(client => client.initial))) {
+    app.get(`/assets/clients/${initial}.svg`, async (_request, reply) =>
+      reply.type('image/svg+xml').header('cache-control', 'public, max-age=3600').send(badge(initial)),
+    )
+  }
+}
+
+const badge = (initial: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="#0b57b0"/><text x="24" y="33" font-family="sans-serif" font-size="26" font-weight="700" fill="#fff" text-anchor="middle">${initial}</text></svg>`
+
+async function show(
+  deps: OAuthDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bound, session, fault }: { bound: AuthorizationRequest; session: Session; fault?: string },
+): Promise<FastifyReply> {
+  const memberships = await asSystem(deps.database, 'identity', tx => membershipsOf(tx, session.userId))
+  allowFormTargets(reply, [targetOf(bound.redirectUri)])
+  const csrf = formToken(request, reply)
+  const view = {
+    request: bound,
+    username: session.username,
+    memberships,
+    csrf,
+    ...(fault === undefined ? {} : { fault }),
+  }
+  return reply.type(HTML).send(consentPage(view))
+}
+
+/** What `form-action` must name for the redirect after the form to be followed. */
+function targetOf(redirectUri: string): string {
+  const url = new URL(redirectUri)
+  return url.origin === 'null' ? url.protocol : url.origin
+}
+
+type ConsentForm = { readonly request?: unknown; readonly decision?: unknown; readonly platforms?: unknown }
+
+async function answer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const form: ConsentForm = typeof request.body === 'object' && request.body !== null ? request.body : {}
+  const id = requestIdIn(form.request)
+  const session = await sessionOf(deps.database, request)
+  const key = { id, browserSha256: browserHash(request, id), userId: session?.userId ?? '' }
+  if (!isOwnForm(request, deps.identityUrl)) return answerRefused(request, reply, 'the form is not ours')
+  if (!session) return answerRefused(request, reply, 'nobody is signed in')
+  if (form.decision === 'deny') return await deny(deps, request, reply, key)
+  if (form.decision !== 'approve') return answerRefused(request, reply, 'neither approved nor denied')
+  return await approve(deps, request, reply, { key, session, choices: textsOf(form.platforms) })
+}
+
+const textsOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : value === undefined ? [] : [value]).map(each => String(each))
+
+type Key = { readonly id: string; readonly browserSha256: string; readonly userId: string }
+
+async function deny(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply, key: Key): Promise<FastifyReply> {
+  const denied = await asSystem(deps.database, 'identity', tx => answerRequest(tx, key, 'DENIED'))
+  if (!denied) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
+  forgetRequest(reply, key.id)
+  const { redirectUri, state } = denied
+  return reply.redirect(answerAddress(redirectUri, { error: 'access_denied', state, iss: deps.identityUrl }), 303)
+}
+
+async function approve(
+  deps: OAuthDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { key, session, choices }: { key: Key; session: Session; choices: readonly string[] },
+): Promise<FastifyReply> {
+  if (choices.length === 0) {
+    const bound = await asSystem(deps.database, 'identity', tx => bindRequest(tx, key))
+    if (!bound) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
+    return await show(deps, request, reply.status(400), { bound, session, fault: 'Choose at least one platform.' })
+  }
+  const code = newSecretToken()
+  const approved = await asSystem(deps.database, 'identity', async tx => {
+    const platforms = chosenOf(await membershipsOf(tx, session.userId), choices)
+    if (platforms === null) return null
+    const answered = await answerRequest(tx, key, 'APPROVED')
+    if (!answered) return null
+    const grant = {
+      request: answered,
+      userId: session.userId,
+      platforms,
+      codeSha256: code.sha256,
+      requestId: request.id,
+    }
+    await insertGrant(tx, grant)
+    return answered
+  })
+  if (!approved)
+    return answerRefused(request, reply, 'unknown, over, not of this browser and user, or not their platform')
+  forgetRequest(reply, key.id)
+  const { redirectUri, state } = approved
+  return reply.redirect(answerAddress(redirectUri, { code: code.text, state, iss: deps.identityUrl }), 303)
+}

@@ -1,0 +1,213 @@
+// The protocol as a state machine: approve, deny, expire, redeem, refresh and revoke in any order, against what must never
+// happen. The model carries the decisions out in memory as the stores do in the database.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decideCode, decideRefresh, LIFETIMES, type StoredGrant, WRONG_VERIFIERS_MAX } from './decide.ts'
+
+const ME = 'client-1'
+const RESOURCE = 'https://api.example'
+
+type Token = { createdAt: number; rotatedAt: number | null; successor: number | null }
+type World = {
+  now: number
+  status: 'PENDING' | 'APPROVED' | 'DENIED'
+  code: { createdAt: number; usedAt: number | null; wrongTries: number } | null
+  revokedAt: number | null
+  grantedAt: number
+  isMember: boolean
+  tokens: Token[]
+  redemptions: number
+  /** Times at which tokens were handed out. */
+  issued: number[]
+}
+
+const fresh = (): World => ({
+  now: 0,
+  status: 'PENDING',
+  code: null,
+  revokedAt: null,
+  grantedAt: 0,
+  isMember: true,
+  tokens: [],
+  redemptions: 0,
+  issued: [],
+})
+
+const grantOf = (world: World): StoredGrant => ({
+  clientId: ME,
+  resource: RESOURCE,
+  revoked: world.revokedAt !== null,
+  expired: world.now - world.grantedAt >= LIFETIMES.refreshAbsolute,
+  reachesSomething: world.isMember,
+})
+
+const issue = (world: World): void => {
+  expect(world.revokedAt).toBeNull()
+  expect(world.isMember).toBe(true)
+  world.issued.push(world.now)
+}
+
+const steps = {
+  approve: (world: World) => {
+    if (world.status !== 'PENDING' || world.now >= LIFETIMES.request) return
+    world.status = 'APPROVED'
+    world.grantedAt = world.now
+    world.code = { createdAt: world.now, usedAt: null, wrongTries: 0 }
+  },
+  deny: (world: World) => {
+    if (world.status === 'PENDING' && world.now < LIFETIMES.request) world.status = 'DENIED'
+  },
+  revoke: (world: World) => {
+    if (world.code) world.revokedAt ??= world.now
+  },
+  leave: (world: World) => {
+    world.isMember = false
+  },
+  join: (world: World) => {
+    world.isMember = true
+  },
+  redeem: (world: World, who: { clientId: string; verifierMatches: boolean }) => {
+    const { code } = world
+    if (!code) return
+    const decision = decideCode(
+      {
+        redirectUri: 'https://app.example/',
+        redirectUriGiven: true,
+        expired: world.now - code.createdAt >= LIFETIMES.code,
+        used: code.usedAt !== null,
+        wrongTries: code.wrongTries,
+      },
+      grantOf(world),
+      { ...who, redirectUri: 'https://app.example/', resource: RESOURCE },
+    )
+    if (decision.kind === 'issue') {
+      expect(who).toEqual({ clientId: ME, verifierMatches: true })
+      expect(world.now - code.createdAt).toBeLessThan(LIFETIMES.code)
+      issue(world)
+      code.usedAt = world.now
+      world.redemptions += 1
+      world.tokens.push({ createdAt: world.now, rotatedAt: null, successor: null })
+    } else if (decision.consequence === 'count-try') {
+      code.wrongTries += 1
+    } else if (decision.consequence === 'revoke-grant') {
+      // Only somebody who knows everything may end a grant by coming second.
+      expect(who).toEqual({ clientId: ME, verifierMatches: true })
+      world.revokedAt ??= world.now
+    }
+  },
+  refresh: (world: World, which: number, clientId: string) => {
+    const token = world.tokens[which % Math.max(1, world.tokens.length)]
+    if (!token) return
+    const successor = token.successor === null ? null : world.tokens[token.successor]
+    const decision = decideRefresh(
+      {
+        expired: world.now - token.createdAt >= LIFETIMES.refreshIdle,
+        rotated:
+          token.rotatedAt === null
+            ? null
+            : { secondsAgo: world.now - token.rotatedAt, successorUsed: successor?.rotatedAt !== null },
+      },
+      grantOf(world),
+      { clientId, resource: RESOURCE },
+    )
+    if (decision.kind === 'rotate') {
+      expect(token.rotatedAt).toBeNull()
+      issue(world)
+      token.rotatedAt = world.now
+      token.successor = world.tokens.length
+      world.tokens.push({ createdAt: world.now, rotatedAt: null, successor: null })
+    } else if (decision.kind === 'same-successor') {
+      expect(world.now - (token.rotatedAt ?? 0)).toBeLessThanOrEqual(LIFETIMES.lostAnswer)
+      issue(world)
+    } else if (decision.consequence !== 'nothing') {
+      expect(clientId).toBe(ME)
+      world.revokedAt ??= world.now
+    }
+  },
+}
+
+const who = fc.record({ clientId: fc.constantFrom(ME, 'client-2'), verifierMatches: fc.boolean() })
+const step = fc.oneof(
+  fc.constant((world: World) => steps.approve(world)),
+  fc.constant((world: World) => steps.deny(world)),
+  fc.constant((world: World) => steps.revoke(world)),
+  fc.constantFrom(steps.leave, steps.join),
+  who.map(caller => (world: World) => steps.redeem(world, caller)),
+  fc.tuple(fc.nat(5), fc.constantFrom(ME, ME, 'client-2')).map(
+    ([which, id]) =>
+      (world: World) =>
+        steps.refresh(world, which, id),
+  ),
+  fc
+    .constantFrom(1, 30, 59, 60, 61, 299, 300, 86_400, LIFETIMES.refreshIdle, LIFETIMES.refreshAbsolute)
+    .map(seconds => (world: World) => {
+      world.now += seconds
+    }),
+)
+
+test('in any order: a code redeems at most once, nothing is issued after the end, and no two live tokens stand side by side', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), order => {
+      const world = fresh()
+      for (const act of order) {
+        act(world)
+        expect(world.redemptions).toBeLessThanOrEqual(1)
+        expect(world.status === 'APPROVED' || world.issued.length === 0).toBe(true)
+        expect(world.tokens.filter(token => token.rotatedAt === null).length).toBeLessThanOrEqual(1)
+        if (world.revokedAt !== null) expect(world.issued.every(at => at <= (world.revokedAt ?? 0))).toBe(true)
+      }
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+const GRANT: StoredGrant = { clientId: ME, resource: RESOURCE, revoked: false, expired: false, reachesSomething: true }
+const CODE = {
+  redirectUri: 'http://localhost:1/cb',
+  redirectUriGiven: true,
+  expired: false,
+  used: false,
+  wrongTries: 0,
+}
+const ASKED = { clientId: ME, redirectUri: CODE.redirectUri, resource: RESOURCE, verifierMatches: true }
+
+test('a code: who knows all of it, once', () => {
+  expect(decideCode(CODE, GRANT, ASKED)).toEqual({ kind: 'issue' })
+  const refused = (consequence: string) =>
+    expect.objectContaining({ kind: 'refuse', error: 'invalid_grant', consequence })
+  expect(decideCode({ ...CODE, used: true }, GRANT, ASKED)).toEqual(refused('revoke-grant'))
+  expect(decideCode({ ...CODE, used: true }, GRANT, { ...ASKED, verifierMatches: false })).toEqual(refused('nothing'))
+  expect(decideCode(CODE, GRANT, { ...ASKED, verifierMatches: false })).toEqual(refused('count-try'))
+  expect(decideCode({ ...CODE, wrongTries: WRONG_VERIFIERS_MAX }, GRANT, ASKED)).toEqual(refused('nothing'))
+  expect(decideCode(CODE, GRANT, { ...ASKED, redirectUri: 'http://localhost:2/cb' })).toEqual(refused('nothing'))
+  expect(decideCode(CODE, GRANT, { ...ASKED, redirectUri: undefined })).toEqual(refused('nothing'))
+  expect(decideCode({ ...CODE, redirectUriGiven: false }, GRANT, { ...ASKED, redirectUri: undefined })).toEqual({
+    kind: 'issue',
+  })
+  expect(decideCode({ ...CODE, expired: true }, GRANT, ASKED)).toEqual(refused('nothing'))
+  expect(decideCode(CODE, { ...GRANT, revoked: true }, ASKED)).toEqual(refused('nothing'))
+  expect(decideCode(CODE, { ...GRANT, reachesSomething: false }, ASKED)).toEqual(refused('nothing'))
+})
+
+test('a refresh token: rotated once, the same successor for a lost answer, the end for a stolen one', () => {
+  const asked = { clientId: ME, resource: RESOURCE }
+  const live = { expired: false, rotated: null }
+  expect(decideRefresh(live, GRANT, asked)).toEqual({ kind: 'rotate' })
+  expect(decideRefresh({ expired: false, rotated: { secondsAgo: 60, successorUsed: false } }, GRANT, asked)).toEqual({
+    kind: 'same-successor',
+  })
+  const reused = expect.objectContaining({ error: 'invalid_grant', consequence: 'revoke-reused' })
+  expect(decideRefresh({ expired: false, rotated: { secondsAgo: 61, successorUsed: false } }, GRANT, asked)).toEqual(
+    reused,
+  )
+  expect(decideRefresh({ expired: false, rotated: { secondsAgo: 1, successorUsed: true } }, GRANT, asked)).toEqual(
+    reused,
+  )
+  const nothing = expect.objectContaining({ error: 'invalid_grant', consequence: 'nothing' })
+  expect(decideRefresh({ expired: true, rotated: null }, GRANT, asked)).toEqual(nothing)
+  expect(decideRefresh(live, { ...GRANT, revoked: true }, asked)).toEqual(nothing)
+  expect(decideRefresh(live, GRANT, { ...asked, clientId: 'client-2' })).toEqual(nothing)
+  expect(decideRefresh(live, { ...GRANT, reachesSomething: false }, asked)).toEqual(
+    expect.objectContaining({ consequence: 'revoke-empty' }),
+  )
+})

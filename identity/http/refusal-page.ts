@@ -1,0 +1,32 @@
+// The two pages of a refused authorization. The second is the same, byte for byte, whatever the reason was: the reason is in
+// the log alone (contract: Errors, "one undifferentiated 403").
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { html } from '../pages/html.ts'
+import { page } from '../pages/layout.ts'
+
+const HTML = 'text/html; charset=utf-8'
+
+const BAD_REQUEST = page(
+  'Not possible',
+  html`<h1>This link does not work</h1>
+<p>The application that sent you here is not registered, or asked to send you back to an address it did not register.
+Nothing was shared. Go back to the application and try again; if it keeps happening, tell whoever makes it.</p>`,
+)
+const REFUSED = page(
+  'Not possible',
+  html`<h1>This request cannot be answered</h1>
+<p>It may be too old, already answered, or started in another browser. Nothing was shared.
+Go back to the application and start again.</p>`,
+)
+
+/** A client or redirect address that cannot be trusted: never a redirect. */
+export const answerBadClient = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
+  request.log.info({ reason }, 'an authorization request was refused')
+  return reply.status(400).type(HTML).send(BAD_REQUEST)
+}
+
+/** The one 403. */
+export const answerRefused = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
+  request.log.info({ reason }, 'an authorization was refused')
+  return reply.status(403).type(HTML).send(REFUSED)
+}

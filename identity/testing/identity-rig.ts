@@ -1,0 +1,71 @@
+// The identity host in a test: real PostgreSQL, requests through app.inject or a real port, a clock the test moves.
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { createPlatform, createUser, type NewPlatform } from '../../shared/access/create-platform.ts'
+import { type Database, databaseFault, openDatabase } from '../../shared/database/database.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { createTestDatabase } from '../../shared/testing/postgres.ts'
+import { systemClock } from '../../shared/time.ts'
+import { buildIdentity } from '../app.ts'
+import { createKeystore, type Keystore } from '../keys/keystore.ts'
+
+export const TEST_IDENTITY_URL = 'http://127.0.0.1:18999'
+export const TEST_BASE_URL = 'http://127.0.0.1:18998'
+
+export type IdentityRig = {
+  readonly app: FastifyInstance
+  readonly database: Database
+  readonly keystore: Keystore
+  readonly databaseUrl: string
+  readonly platforms: readonly [NewPlatform, NewPlatform]
+  /** Administers the first platform in both environments. */
+  readonly user: { readonly email: string; readonly password: string }
+  /** Runs SQL as the owner. */
+  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Moves the clock by which everything expires. */
+  advance(seconds: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts the identity host on a database of its own. */
+export async function startIdentity(more: Partial<Parameters<typeof buildIdentity>[0]> = {}): Promise<IdentityRig> {
+  const testDatabase = await createTestDatabase()
+  const { url } = testDatabase
+  const role = 'millrace_identity'
+  const database = await openDatabase({ url, role, clock: systemClock, logger: silentLogger, poolMax: 10 })
+  const ready = () => databaseFault(database)
+  const addresses = { identityUrl: TEST_IDENTITY_URL, baseUrl: TEST_BASE_URL }
+  const secret = 'a secret of the tests, long enough for them'
+  const keystore = createKeystore(database, secret)
+  await keystore.rotate()
+  const own = { keystore, secret, redirectSchemes: [], onTokenReuse: () => undefined }
+  const app = await buildIdentity({ database, logger: silentLogger, ...addresses, ...own, ready, ...more })
+  await app.ready()
+  const platforms = [await createPlatform(url, 'Platform A'), await createPlatform(url, 'Platform B')] as const
+  const user = await createUser(url, 'ada@example.com', [platforms[0].id])
+  const owner = new pg.Client({ connectionString: url })
+  await owner.connect()
+  let ahead = 0
+  return {
+    app,
+    database,
+    keystore,
+    databaseUrl: url,
+    platforms,
+    user,
+    sql: async (text, values) => (await owner.query(text, values)).rows,
+    advance: async seconds => {
+      ahead += seconds
+      await owner.query(
+        `create or replace function identity_now() returns timestamptz language sql volatile
+         as $$ select clock_timestamp() + make_interval(secs => ${ahead}) $$`,
+      )
+    },
+    close: async () => {
+      await app.close()
+      await database.close()
+      await owner.end()
+      await testDatabase.drop()
+    },
+  }
+}

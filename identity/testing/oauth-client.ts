@@ -1,0 +1,89 @@
+// A client as the outside writes them: registers, sends its user's browser, redeems, refreshes.
+import { hash, randomBytes } from 'node:crypto'
+import type { LightMyRequestResponse } from 'fastify'
+import { type Browser, openBrowser } from './browser.ts'
+import type { IdentityRig } from './identity-rig.ts'
+
+export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
+
+export type TestClient = {
+  readonly clientId: string
+  readonly verifier: string
+  /** Opens an authorization request in a browser; the page or redirect it got. */
+  authorize(browser: Browser, more?: Record<string, string>): Promise<LightMyRequestResponse>
+  /** The whole way to a code: sign in, consent to `choices`. */
+  code(choices: readonly string[], more?: Record<string, string>): Promise<string>
+  redeem(code: string, more?: Record<string, string>): Promise<LightMyRequestResponse>
+  refresh(token: string, more?: Record<string, string>): Promise<LightMyRequestResponse>
+}
+
+/** POSTs a form to a token endpoint. */
+export const postForm = (
+  rig: IdentityRig,
+  url: string,
+  fields: Record<string, string>,
+): Promise<LightMyRequestResponse> =>
+  rig.app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(fields).toString(),
+  })
+
+/** Registers a client. */
+export async function registerClient(
+  rig: IdentityRig,
+  metadata: Record<string, unknown> = { client_name: 'Test client', redirect_uris: [REDIRECT_URI] },
+): Promise<TestClient> {
+  const answer = await rig.app.inject({ method: 'POST', url: '/v1/oauth2/register', payload: metadata })
+  if (answer.statusCode !== 201) throw new Error(`registration: ${answer.statusCode} ${answer.body}`)
+  const clientId: string = answer.json().client_id
+  const verifier = randomBytes(32).toString('base64url')
+  const authorize: TestClient['authorize'] = (browser, more = {}) => {
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      code_challenge: hash('sha256', verifier, 'base64url'),
+      code_challenge_method: 'S256',
+      scope: 'service:read service:write',
+      state: 'state-1',
+      ...more,
+    })
+    return browser.get(`/v1/oauth2/authorize?${query}`)
+  }
+  const token = (fields: Record<string, string>) =>
+    postForm(rig, '/v1/oauth2/token', { client_id: clientId, ...fields })
+  return {
+    clientId,
+    verifier,
+    authorize,
+    code: async (choices, more) => {
+      const browser = openBrowser(rig.app)
+      await consentPage(rig, browser, await authorize(browser, more))
+      const redirect = await browser.submit('/consent', { decision: 'approve' }, { platforms: choices })
+      const code = new URL(String(redirect.headers.location)).searchParams.get('code')
+      if (code === null) throw new Error(`no code: ${redirect.statusCode} ${redirect.headers.location}`)
+      return code
+    },
+    redeem: (code, more = {}) =>
+      token({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: REDIRECT_URI, ...more }),
+    refresh: (refreshToken, more = {}) => token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...more }),
+  }
+}
+
+/** Follows an authorization to its consent screen, signing in on the way. */
+export async function consentPage(
+  rig: IdentityRig,
+  browser: Browser,
+  authorized: LightMyRequestResponse,
+  user: { readonly email: string; readonly password: string } = rig.user,
+): Promise<LightMyRequestResponse> {
+  let answer = await browser.get(String(authorized.headers.location))
+  if (answer.statusCode === 303) {
+    await browser.get(String(answer.headers.location))
+    const signedIn = await browser.submit('/sign-in', user)
+    answer = await browser.get(String(signedIn.headers.location))
+  }
+  return answer
+}
