@@ -9,6 +9,7 @@ import { handleError, handleNotFound } from './http/errors.ts'
 import { forwardIngest, type GatewayAddress } from './http/forward-ingest.ts'
 import { openApiOptions } from './http/openapi.ts'
 import { type Operations, operationRoutes } from './http/operations.ts'
+import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
@@ -44,6 +45,8 @@ export type AppDeps = RouteDeps & {
   readonly gateway?: GatewayAddress
   /** How far a platform may raise its own ingest limits; without it, as far as the fields go. */
   readonly ingestCeilings?: IngestCeilings
+  /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
+  readonly addresses?: { readonly baseUrl: string; readonly identityUrl: string }
   /** Told of every route that needs a caller, as it is declared. */
   readonly onRoute?: (route: DeclaredRoute) => void
 }
@@ -124,6 +127,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     await fileRoutes(v1, deps)
     if (deps.gateway) await forwardIngest(v1, deps.gateway, ingestDynamically(deps))
     consoleRoute(v1)
+    if (deps.addresses) protectedResource(v1, deps.addresses)
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())
   })
   return app

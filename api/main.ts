@@ -7,6 +7,7 @@ import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
+import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
 import { openUsage } from './open-usage.ts'
 import { readiness } from './readiness.ts'
@@ -28,11 +29,13 @@ const config = loadConfig(process.env, [
   'IDENTITY_URL',
   'FILE_BYTES_MAX',
   'FILE_STORAGE_BYTES_MAX',
+  'BASE_URL',
   'FAILPOINT',
 ])
 const logger = createLogger('api', config.LOG_LEVEL)
 
-const KEYS_POOL_MAX = 2
+// One connection each listens for changes of keys, grants and memberships; the others read them.
+const KEYS_POOL_MAX = 5
 const GATEWAY_CONNECTIONS_MAX = 64
 
 async function main(): Promise<void> {
@@ -49,7 +52,14 @@ async function main(): Promise<void> {
   const { client, usage, events, close: closeUsage } = await openUsage(config, 'api')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const identity = new Pool(config.IDENTITY_URL, { connections: 1 })
+  const addresses = {
+    baseUrl: config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`,
+    identityUrl: config.IDENTITY_URL,
+  }
+  const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
   const app = await buildApp({
+    tokens,
+    addresses,
     database,
     keys,
     usage,
@@ -71,7 +81,7 @@ async function main(): Promise<void> {
   await app.close()
   await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()
-  await keys.close()
+  await Promise.all([keys.close(), tokens.close()])
   await keyDatabase.close()
   await database.close()
   logger.info({}, 'api stopped')

@@ -16,6 +16,7 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, type: 'INVALID_REQUEST' },
   UNAUTHORISED: { status: 401, type: 'INVALID_REQUEST' },
   USER_NOT_ALLOWED: { status: 403, type: 'INVALID_REQUEST' },
+  INSUFFICIENT_SCOPE: { status: 403, type: 'INVALID_REQUEST' },
   IDEMPOTENCY_CHECK_FAILED: { status: 409, type: 'INVALID_REQUEST' },
   IDEMPOTENCY_KEY_IN_USE: { status: 422, type: 'INVALID_REQUEST' },
   COULD_NOT_UPDATE_RESOURCE: { status: 409, type: 'INVALID_REQUEST' },
@@ -44,6 +45,8 @@ export type ErrorDetails = {
   resourceType?: string
   /** Seconds for the Retry-After header. */
   retryAfterSeconds?: number
+  /** The WWW-Authenticate header: how to come back with what is missing. */
+  challenge?: string
   /** Overrides the row's status, where one code has two (a reference in an event body: 400, in a path: 404). */
   status?: number
   /** Logged, never sent. */

@@ -1,23 +1,47 @@
-// Who is asking: the API key names platform and environment, and nothing in the request can change them.
+// Who is asking, and may they: an API key names platform and environment, a bearer token the few its user chose. Nothing in
+// a request can widen either.
 import type { FastifyRequest } from 'fastify'
-import type { ApiKeyIdentity, LiveKeys } from '../../shared/access/live-keys.ts'
+import type { LiveKeys } from '../../shared/access/live-keys.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import type { Permission } from './permissions.ts'
+import type { TokenAccess } from '../access/token-access.ts'
+import type { TokenClaims } from '../access/verify-access-token.ts'
+import { type Permission, scopeOf } from './permissions.ts'
 
-export type Caller = { readonly tenant: Tenant; readonly actorId: string; readonly identity: ApiKeyIdentity }
+/** `actorId`: the API key's id, or the user's. */
+export type Caller = { readonly tenant: Tenant; readonly actorId: string }
 
-/** The caller of a request, or throws 401, 403 or 400. The same 401 for a wrong, revoked or malformed key. */
-export async function authenticate(keys: LiveKeys, request: FastifyRequest, permission: Permission): Promise<Caller> {
+export type AccessDeps = {
+  readonly keys: LiveKeys
+  /** Without it no bearer token is taken. */
+  readonly tokens?: TokenAccess
+}
+
+/** The caller of a request, or throws 401, 403 or 400. The same 401 for a wrong, revoked or malformed credential. */
+export async function authenticate(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
   const key = singleHeader(request, 'x-api-key')
-  if (request.headers.authorization !== undefined) {
-    if (key !== null) throw new AppError('BAD_REQUEST', 'Send X-API-KEY or Authorization, not both.')
-    throw new AppError('UNAUTHORISED', 'Bearer tokens are not accepted here; send an API key in X-API-KEY.')
+  const authorization = singleHeader(request, 'authorization')
+  if (key !== null && authorization !== null) {
+    throw new AppError('BAD_REQUEST', 'Send X-API-KEY or Authorization, not both.')
   }
-  if (key === null) throw new AppError('UNAUTHORISED', 'Send an API key in the header X-API-KEY.')
-  const identity = await keys.find(key)
-  if (!identity)
-    throw new AppError('UNAUTHORISED', 'This API key is not valid. Check that it is complete and not revoked.')
+  if (authorization !== null && deps.tokens) return await byToken(deps.tokens, request, authorization, permission)
+  if (authorization !== null) throw new AppError('UNAUTHORISED', 'Send an API key in the header X-API-KEY.')
+  if (key === null) {
+    throw new AppError(
+      'UNAUTHORISED',
+      'Send an API key in the header X-API-KEY, or a bearer token.',
+      challengeOf(deps.tokens),
+    )
+  }
+  return await byKey(deps, request, key, permission)
+}
+
+async function byKey(deps: AccessDeps, request: FastifyRequest, key: string, permission: Permission): Promise<Caller> {
+  const identity = await deps.keys.find(key)
+  if (!identity) {
+    const message = 'This API key is not valid. Check that it is complete and not revoked.'
+    throw new AppError('UNAUTHORISED', message, challengeOf(deps.tokens))
+  }
   const platform = singleHeader(request, 'x-platform-id')
   if (platform !== null && platform !== identity.platformId) {
     throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in x-platform-id.')
@@ -28,8 +52,70 @@ export async function authenticate(keys: LiveKeys, request: FastifyRequest, perm
   if (identity.roleType === 'INGEST') {
     throw new AppError('USER_NOT_ALLOWED', `This key sends events and does nothing else; the call needs ${permission}.`)
   }
-  const tenant = { platformId: identity.platformId, environment: identity.environment }
-  return { tenant, actorId: identity.keyRowId, identity }
+  return { tenant: { platformId: identity.platformId, environment: identity.environment }, actorId: identity.keyRowId }
+}
+
+/** Power = scope and chosen platforms and what the user may do now (security 1.2, item 33). */
+async function byToken(
+  tokens: TokenAccess,
+  request: FastifyRequest,
+  authorization: string,
+  permission: Permission,
+): Promise<Caller> {
+  const token = /^Bearer ([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
+  const claims = token === undefined ? null : await tokens.verify(token)
+  if (!claims || tokens.isRevoked(claims.grantId)) {
+    const message = 'The bearer token is not valid, has expired, or was revoked; get a new one.'
+    throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
+  }
+  const needed = scopeOf(permission)
+  if (!claims.scopes.includes(needed) && !claims.scopes.includes('service:write')) {
+    const details = challengeOf(tokens, 'error="insufficient_scope"', 'service:read service:write')
+    throw new AppError('INSUFFICIENT_SCOPE', `The call needs the scope ${needed}; ask your user for it.`, details)
+  }
+  const tenant = tenantOf(request, claims)
+  const power = await tokens.powerOf(claims.userId, tenant)
+  if (!power) {
+    const message = 'Its user is no member of this platform and environment any more.'
+    throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
+  }
+  if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
+  return { tenant, actorId: claims.userId }
+}
+
+/** The one platform and environment a request is about (security 1.4). One the token does not reach is as one that is not there. */
+function tenantOf(request: FastifyRequest, { tenants }: TokenClaims): Tenant {
+  const platform = singleHeader(request, 'x-platform-id')
+  const environment = singleHeader(request, 'x-environment')
+  const fitting = tenants.filter(
+    each =>
+      (platform === null || each.platformId === platform) && (environment === null || each.environment === environment),
+  )
+  const [tenant, ...others] = fitting
+  if (!tenant) {
+    throw new AppError('RESOURCE_NOT_FOUND', 'The token reaches no such platform and environment.', {
+      resourceType: 'PLATFORM',
+    })
+  }
+  if (others.length === 0) return tenant
+  const choices = tenants.map(each => `${each.platformId} ${each.environment}`).join(', ')
+  const message = `Say which one in X-PLATFORM-ID and X-ENVIRONMENT; the token reaches ${choices}.`
+  throw new AppError('BAD_REQUEST', message, { field: 'X-PLATFORM-ID' })
+}
+
+/** The details of a refusal that tells a client how to get a token, or more of one (RFC 9728, RFC 6750). */
+function challengeOf(
+  tokens: TokenAccess | undefined,
+  error?: string,
+  scope = 'service:read',
+): { readonly challenge?: string } {
+  if (!tokens) return {}
+  const parts = [
+    `resource_metadata="${tokens.metadataUrl}"`,
+    `scope="${scope}"`,
+    ...(error === undefined ? [] : [error]),
+  ]
+  return { challenge: `Bearer ${parts.join(', ')}` }
 }
 
 /** The value of a header that may be given once. Node joins repeats, so the raw list is counted. */

@@ -30,7 +30,8 @@ export function handleError(
 ): void {
   const refusal = toAppError(error)
   if (refusal.status >= 500) request.log.error({ err: error, context: refusal.details.context }, 'the request failed')
-  const { retryAfterSeconds } = refusal.details
+  const { retryAfterSeconds, challenge } = refusal.details
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   // A failed unit of work leaves nothing behind, so the same key may be tried again (semantics 9.5).
   if (refusal.status >= 500 && request.headers['idempotency-key'] !== undefined)

@@ -12,7 +12,12 @@ export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
         'Any POST takes `Idempotency-Key`, but for event ingestion, whose key is the event reference.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } } },
-    security: [{ apiKey: [] }],
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+    security: [{ apiKey: [] }, { bearer: [] }],
   },
 })

@@ -2,6 +2,10 @@
 
 export type Permission = `${string}.${'VIEW' | 'CREATE' | 'UPDATE' | 'DELETE'}`
 
+/** The scope a bearer token needs for it (contract: Scopes). */
+export const scopeOf = (permission: Permission): 'service:read' | 'service:write' =>
+  permission.endsWith('.VIEW') ? 'service:read' : 'service:write'
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the caller must be allowed to do; `public` for the few routes that need no caller. */

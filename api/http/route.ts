@@ -2,7 +2,6 @@
 // The ground around it authenticates, opens exactly one transaction, answers repeats of an Idempotency-Key, and serializes.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import type { LiveKeys } from '../../shared/access/live-keys.ts'
 import {
   type Actor,
   type Database,
@@ -14,13 +13,12 @@ import {
 import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { authenticate } from './authenticate.ts'
+import { type AccessDeps, authenticate } from './authenticate.ts'
 import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
 import type { Permission } from './permissions.ts'
 
-export type RouteDeps = {
+export type RouteDeps = AccessDeps & {
   readonly database: Database
-  readonly keys: LiveKeys
   /** Named points where a fault test stops the process. */
   readonly failpoint?: Failpoints
 }
@@ -63,7 +61,7 @@ export function readRoute<
   app.route({
     ...declaration(spec, 200),
     handler: async (request, reply) => {
-      const { tenant } = await authenticate(deps.keys, request, spec.permission)
+      const { tenant } = await authenticate(deps, request, spec.permission)
       const answer = await readTenant(deps.database, tenant, uow => spec.handle(uow, inputOf(request)))
       return await reply.status(200).send(answer)
     },
@@ -88,7 +86,7 @@ export function writeRoute<
     ...declaration(spec, spec.status),
     ...(spec.bodyBytesMax === undefined ? {} : largeBody(deps, spec.permission, spec.bodyBytesMax)),
     handler: async (request, reply) => {
-      const { tenant, actorId } = await authenticate(deps.keys, request, spec.permission)
+      const { tenant, actorId } = await authenticate(deps, request, spec.permission)
       const key = spec.method === 'POST' ? idempotencyKeyOf(request) : null
       const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: key }
       let replayed = false
@@ -131,7 +129,7 @@ export function actionRoute<
   app.route({
     ...declaration(spec, spec.status),
     handler: async (request, reply) => {
-      const { tenant, actorId } = await authenticate(deps.keys, request, spec.permission)
+      const { tenant, actorId } = await authenticate(deps, request, spec.permission)
       const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: null }
       const answer = await spec.handle({ tenant, actor, database: deps.database }, inputOf(request), reply)
       return await reply.status(spec.status).send(answer)
@@ -147,7 +145,7 @@ const LARGE_BYTES = 1_048_576
 function largeBody(deps: RouteDeps, permission: Permission, bodyLimit: number) {
   let arriving = 0
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await authenticate(deps.keys, request, permission)
+    await authenticate(deps, request, permission)
     if (Number(request.headers['content-length'] ?? bodyLimit) <= LARGE_BYTES) return
     if (arriving >= LARGE_BODIES_MAX) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many large bodies are arriving at once; send it again.', {

@@ -25,7 +25,7 @@ export const ingestDynamically =
     if (body === null) return await ask(bytes)
     const first = await ask(body.forGateway)
     if (!missesDefinition(first)) return first
-    const { tenant, actorId } = await authenticate(deps.keys, request, 'METER.CREATE')
+    const { tenant, actorId } = await authenticate(deps, request, 'METER.CREATE')
     checkEvents(bytes, deps.database.clock.now())
     const actor = { id: actorId, requestId: request.id }
     await untilAlone(() => inTenant(deps.database, tenant, actor, uow => defineMissing(uow, body.mentions)))

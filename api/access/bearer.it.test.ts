@@ -1,0 +1,230 @@
+// Bearer tokens at the api: what they are checked for, how far they reach, and how soon they end (contract: Authentication 3;
+// security 1.2, items 32 to 34, and section 8, rows 12 and 13).
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createUser } from '../../shared/access/create-platform.ts'
+import { type Database, openDatabase } from '../../shared/database/database.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { systemClock } from '../../shared/time.ts'
+import { customerResource } from '../modules/customers/resource.ts'
+import { type ApiHarness, callerWith, startApi } from '../testing/harness.ts'
+import { createLiveGrants } from './live-grants.ts'
+import { createLivePowers } from './live-powers.ts'
+import { createTokenVerifier } from './verify-access-token.ts'
+
+const ISSUER = 'http://identity.example'
+const AUDIENCE = 'http://api.example'
+const addresses = { baseUrl: AUDIENCE, identityUrl: ISSUER }
+let api: ApiHarness
+let system: Database
+let close: () => Promise<unknown>
+let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+let userId: string
+let grantId: string
+let counter = 0
+
+beforeAll(async () => {
+  keys = await generateKeyPair('ES256', { extractable: true })
+  const local = createLocalJWKSet({
+    keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }],
+  })
+  const holder: { powers?: ReturnType<typeof createLivePowers>; grants?: ReturnType<typeof createLiveGrants> } = {}
+  const tokens = {
+    verify: createTokenVerifier({ keys: local, issuer: ISSUER, audience: AUDIENCE, nowMs: Date.now }),
+    isRevoked: (id: string) => holder.grants?.isRevoked(id) ?? true,
+    powerOf: async (id: string, tenant: { platformId: string; environment: 'TEST' | 'LIVE' }) =>
+      (await holder.powers?.powerOf(id, tenant)) ?? null,
+    metadataUrl: `${AUDIENCE}/.well-known/oauth-protected-resource`,
+    close: async () => undefined,
+  }
+  api = await startApi({ tokens, addresses })
+  system = await openDatabase({
+    url: api.databaseUrl,
+    role: 'millrace_gateway',
+    clock: systemClock,
+    logger: silentLogger,
+    poolMax: 4,
+  })
+  const grants = createLiveGrants({ database: system, logger: silentLogger })
+  const powers = createLivePowers({ database: system, logger: silentLogger, nowMs: () => performance.now() })
+  await grants.load()
+  holder.grants = grants
+  holder.powers = powers
+  close = () => Promise.all([grants.close(), powers.close()])
+})
+afterAll(async () => {
+  await close()
+  await system.close()
+  await api.close()
+})
+
+beforeEach(async () => {
+  counter += 1
+  const email = `user-${counter}@example.com`
+  await createUser(api.databaseUrl, email, [api.tenants.aLive.tenant.platformId])
+  userId = (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
+  grantId = `gran_${counter}`
+  await api.sql(`insert into oauth_clients (id, name, redirect_uris) values ($1, 'x', '{https://x.example/}')`, [
+    `clnt_${counter}`,
+  ])
+  await api.sql(
+    `insert into oauth_grants (id, client_id, user_id, scopes, resource, expires_at)
+     values ($1, $2, $3, '{service:read}', $4, now() + interval '1 day')`,
+    [grantId, `clnt_${counter}`, userId, AUDIENCE],
+  )
+})
+
+type Change = {
+  claims?: Record<string, unknown>
+  header?: Record<string, unknown>
+  key?: CryptoKey | Uint8Array
+  seconds?: number
+}
+
+function token({ claims = {}, header = {}, key = keys.privateKey, seconds = 600 }: Change = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const { platformId } = api.tenants.aLive.tenant
+  return new SignJWT({
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: userId,
+    jti: `${counter}-${Math.random()}`,
+    iat: now,
+    exp: now + seconds,
+    client_id: `clnt_${counter}`,
+    scope: 'service:read service:write',
+    gid: grantId,
+    platforms: [{ id: platformId, environment: 'LIVE' }],
+    ...claims,
+  })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header })
+    .sign(key)
+}
+
+const callWith = async (change: Change = {}, headers: Record<string, string> = {}) =>
+  callerWith(api.app, { authorization: `Bearer ${await token(change)}`, ...headers })
+
+test('a token reads and writes what its user may, and the trail names the user', async () => {
+  const call = await callWith()
+  const made = await call('POST', '/v1/customers', await customerResource.fixture.create(api.tenants.aLive.seed))
+  expect(made.status).toBe(201)
+  expect((await call('GET', `/v1/customers/${made.body['id']}`)).status).toBe(200)
+  const [row] = await api.sql('select actor_id from outbox where object_id = $1', [made.body['id']])
+  expect(row).toEqual({ actor_id: userId })
+})
+
+test('a token of scope read reads, and learns what it lacks', async () => {
+  const call = await callWith({ claims: { scope: 'service:read' } })
+  expect((await call('GET', '/v1/customers')).status).toBe(200)
+  expect((await call('POST', '/v1/customers/search', {})).status).toBe(200)
+  const refused = await call('POST', '/v1/customers', { type: 'ORGANIZATION' })
+  expect([refused.status, refused.body['code']]).toEqual([403, 'INSUFFICIENT_SCOPE'])
+  expect(refused.headers['www-authenticate']).toContain(
+    'scope="service:read service:write", error="insufficient_scope"',
+  )
+})
+
+test.each<[string, Change]>([
+  ['of another issuer', { claims: { iss: 'http://evil.example' } }],
+  ['for another resource', { claims: { aud: 'http://other.example' } }],
+  ['that is over', { seconds: -6 }],
+  ['of another type', { header: { typ: 'JWT' } }],
+  ['of a foreign key id', { header: { kid: 'k2' } }],
+  ['without a grant', { claims: { gid: undefined } }],
+  ['without platforms', { claims: { platforms: undefined } }],
+  ['with platforms that are none', { claims: { platforms: [{ id: 'x', environment: 'PROD' }] } }],
+])('a token %s is refused with the way to a new one', async (_name, change) => {
+  const refused = await (await callWith(change))('GET', '/v1/customers')
+  expect(refused.status).toBe(401)
+  expect(refused.headers['www-authenticate']).toBe(
+    `Bearer resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource", scope="service:read", error="invalid_token"`,
+  )
+})
+
+test('a token signed with another key, with none, or with our public key as a secret is refused', async () => {
+  const foreign = await generateKeyPair('ES256')
+  const jwk = new TextEncoder().encode(JSON.stringify(await exportJWK(keys.publicKey)))
+  const whole = await token()
+  const [, payload = ''] = whole.split('.')
+  const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`
+  const forged = [
+    await token({ key: foreign.privateKey }),
+    await token({
+      key: foreign.privateKey,
+      header: { jku: 'http://127.0.0.1:1/jwks', jwk: await exportJWK(keys.publicKey) },
+    }),
+    await token({ key: jwk, header: { alg: 'HS256' } }),
+    none,
+    `${whole.slice(0, -2)}AA`,
+    'x'.repeat(5_000),
+    'x y',
+  ]
+  for (const authorization of [...forged.map(each => `Bearer ${each}`), `Basic ${whole}`])
+    expect((await callerWith(api.app, { authorization })('GET', '/v1/customers')).status).toBe(401)
+})
+
+test('without any credential the answer says how to get one; a token in the address is never read', async () => {
+  const nobody = callerWith(api.app, {})
+  expect((await nobody('GET', '/v1/customers')).headers['www-authenticate']).toContain('resource_metadata=')
+  expect((await nobody('GET', `/v1/openapi.json?access_token=${await token()}`)).status).toBe(200) // open to all
+  expect((await nobody('GET', `/v1/platforms/x?access_token=${await token()}`)).status).toBeGreaterThanOrEqual(400)
+  const both = await callWith({}, { 'x-api-key': api.tenants.aLive.key })
+  expect((await both('GET', '/v1/customers')).status).toBe(400)
+})
+
+test('a token reaches its own platforms and no other, and must say which when it has several', async () => {
+  const { platformId } = api.tenants.aLive.tenant
+  const theirs = await api.tenants.bLive.seed.make(customerResource)
+  const one = await callWith()
+  expect((await one('GET', `/v1/customers/${theirs['id']}`)).status).toBe(404)
+  expect(
+    (await one('GET', '/v1/customers', undefined, { 'x-platform-id': api.tenants.bLive.tenant.platformId })).status,
+  ).toBe(404)
+  expect((await one('GET', '/v1/customers', undefined, { 'x-environment': 'TEST' })).status).toBe(404)
+  const platforms = ['TEST', 'LIVE'].map(environment => ({ id: platformId, environment }))
+  const two = await callWith({ claims: { platforms } })
+  expect((await two('GET', '/v1/customers')).status).toBe(400)
+  expect((await two('GET', '/v1/customers', undefined, { 'x-environment': 'TEST' })).status).toBe(200)
+})
+
+test('a token of a platform its user is no member of is worth nothing', async () => {
+  const platforms = [{ id: api.tenants.bLive.tenant.platformId, environment: 'LIVE' }]
+  expect((await (await callWith({ claims: { platforms } }))('GET', '/v1/customers')).status).toBe(401)
+})
+
+test('a role bounds the token whatever its scope says', async () => {
+  await api.sql(`update user_memberships set role_ids = '{role_viewer}' where user_id = $1`, [userId])
+  const call = await callWith()
+  expect((await call('GET', '/v1/customers')).status).toBe(200)
+  expect((await call('POST', '/v1/customers', { type: 'ORGANIZATION' })).body['code']).toBe('USER_NOT_ALLOWED')
+})
+
+test.each([
+  [
+    'the grant is revoked',
+    () => api.sql(`update oauth_grants set revoked_at = now(), revoke_reason = 'USER' where id = $1`, [grantId]),
+  ],
+  ['the membership is removed', () => api.sql('delete from user_memberships where user_id = $1', [userId])],
+  ['the user is deactivated', () => api.sql(`update users set status = 'INACTIVE' where id = $1`, [userId])],
+])('a token stops working within seconds when %s', async (_name, end) => {
+  const call = await callWith()
+  expect((await call('GET', '/v1/customers')).status).toBe(200)
+  await end()
+  const started = Date.now()
+  while ((await call('GET', '/v1/customers')).status !== 401) {
+    if (Date.now() - started > 5_000) throw new Error('the token still works after 5 seconds')
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+})
+
+test('the metadata points to the authorization server and lists the scope to begin with', async () => {
+  for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+    const answer = await callerWith(api.app, {})('GET', path)
+    expect(answer.headers['access-control-allow-origin']).toBe('*')
+    expect(answer.body).toMatchObject({
+      resource: AUDIENCE,
+      authorization_servers: [ISSUER],
+      scopes_supported: ['service:read'],
+    })
+  }
+})
