@@ -1,8 +1,10 @@
 // SETTINGS files: a tenant's own columns, chosen mappings, defaults, and whose usage is taken.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Row } from '../../api/resource/define-resource.ts'
 import type { Jobs } from '../../api/workers/jobs.ts'
 import { type FilesRig, type MeterParts, must, openFilesRig } from './rig.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
 
 let rig: FilesRig
 let jobs: Jobs

@@ -1,10 +1,12 @@
 // The key a worker makes for itself: it sends events of one tenant, does nothing else, and ends.
 import type { Dispatcher } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { callerWith } from '../../api/testing/harness.ts'
 import { createIngestKey, revokeIngestKeys } from '../../shared/access/ingest-key.ts'
 import { inTenant } from '../../shared/database/database.ts'
 import { type FilesRig, type MeterParts, openFilesRig } from './rig.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
 
 let rig: FilesRig
 let meter: MeterParts

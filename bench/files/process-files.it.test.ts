@@ -1,7 +1,9 @@
 // Files from upload to counted events: every status of a file and of a line, by the rules of events and no others.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Jobs } from '../../api/workers/jobs.ts'
 import { type FilesRig, type MeterParts, must, openFilesRig } from './rig.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
 
 let rig: FilesRig
 let jobs: Jobs

@@ -46,7 +46,8 @@ export type FilesRig = {
 
 export type MeterParts = { readonly id: string; readonly reference: string; readonly header: string }
 
-const PATIENCE_MS = 30_000
+/** Far more than a file of a test takes: the machine may be busy with others. */
+const PATIENCE_MS = 120_000
 
 export async function openFilesRig(settings: Record<string, string> = {}): Promise<FilesRig> {
   const nats = await startTestNats()
