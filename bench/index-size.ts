@@ -1,10 +1,12 @@
 // What the first-seen index costs: claims a second, disk, memory and processor time while references are inserted, and
-// look-ups afterwards. `npm run build && node dist/bench/index-size.js [references] [folder]`.
+// look-ups afterwards. `npm run build && node dist/bench/index-size.js [references] [folder] [existing]`; `existing` is how many
+// the index holds before, put there as a rebuild does it.
 import { randomFillSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFirstSeenIndex } from '../aggregator/index/first-seen-index.ts'
+import { RECORD_BYTES } from '../aggregator/index/record.ts'
 import type { Claim } from '../aggregator/outcome.ts'
 
 /** As many as one round of one busy partition brings. */
@@ -52,8 +54,25 @@ function* batches(count: number, kept: string[]): Generator<Claim[]> {
   }
 }
 
+/** Records in order, as ClickHouse would send them: hashes spread evenly, and random but for their order. */
+function* sortedPieces(count: number): Generator<Buffer> {
+  const step = 2 ** 32 / count
+  const piece = Buffer.alloc(BATCH * RECORD_BYTES)
+  for (let from = 0; from < count; from += BATCH) {
+    const size = Math.min(BATCH, count - from)
+    randomFillSync(piece)
+    for (let at = 0; at < size; at += 1) {
+      // A little less than a step of chance, so that no two begin with the same four bytes.
+      const chance = (piece.readUInt8(at * RECORD_BYTES) / 256) * 0.9
+      piece.writeUInt32BE(Math.floor((from + at + chance) * step), at * RECORD_BYTES)
+    }
+    yield piece.subarray(0, size * RECORD_BYTES)
+  }
+}
+
 async function main(): Promise<void> {
   const count = Number(process.argv[2] ?? 1_000_000)
+  const existing = Number(process.argv[4] ?? 0)
   const directory = mkdtempSync(join(process.argv[3] ?? tmpdir(), 'millrace-index-size-'))
   const step = Math.max(BATCH, Math.floor(count / 10 / BATCH) * BATCH)
   const kept: string[] = []
@@ -61,6 +80,7 @@ async function main(): Promise<void> {
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
   const index = await openFirstSeenIndex(directory)
   print('references  claims/s  cpu us/claim  written B/claim  disk MB  filter MB  RSS MB  peak MB')
+  if (existing > 0) await index.replaceBy(sortedPieces(existing), existing, { seq: 1, timeMs: 0, streamCreated: '' })
   const start = sample()
   let before = start
   let done = 0
@@ -69,7 +89,7 @@ async function main(): Promise<void> {
     const { disk, memory } = index.bytes()
     const perClaim = (figure: number): string => (figure / claims).toFixed(2)
     return [
-      String(done).padStart(10),
+      String(existing + done).padStart(10),
       String(Math.round((claims / (now.atMs - from.atMs)) * 1000)).padStart(8),
       perClaim(now.cpuUs - from.cpuUs).padStart(12),
       perClaim(now.writtenBytes - from.writtenBytes).padStart(15),
@@ -104,7 +124,7 @@ async function main(): Promise<void> {
   print(
     `close ${Math.round(reopening - closing)} ms, open ${Math.round(opened - reopening)} ms, ${again.entries()} entries, ${megabytes(again.bytes().disk)} MB`,
   )
-  if (again.entries() !== count) throw new Error(`${again.entries()} entries are not ${count}`)
+  if (again.entries() !== existing + count) throw new Error(`${again.entries()} entries are not ${existing + count}`)
   await again.close()
 }
 

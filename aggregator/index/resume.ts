@@ -55,8 +55,11 @@ export async function storedPositions(client: ClickHouseClient): Promise<Map<num
   )
 }
 
-/** Claims in one answer, which bounds what a ClickHouse that does not stream holds in memory: 64 MB. */
-const CLAIMS_PER_ANSWER = 2_000_000
+/**
+ * Claims in one answer, which bounds what a ClickHouse that does not stream holds in memory: 128 MB. Each answer reads the
+ * hashes of the whole table, so smaller ones would cost time.
+ */
+const CLAIMS_PER_ANSWER = 4_000_000
 
 /**
  * Replaces the index by every event that ClickHouse holds of the partition, deleted ones too; it is complete up to

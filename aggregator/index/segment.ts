@@ -104,16 +104,18 @@ async function writeRecords(
 
 async function writeFooter(file: FileHandle, { count, fences, sums, filter }: Footer): Promise<number> {
   const words = filter?.words ?? new Uint32Array()
-  const body = Buffer.concat([bytesOf(fences), bytesOf(sums), bytesOf(words)])
+  const parts = [bytesOf(fences), bytesOf(sums), bytesOf(words)]
   const trailer = Buffer.alloc(TRAILER_BYTES)
   trailer.writeUInt32LE(MAGIC, 0)
   trailer.writeDoubleLE(count, 4)
   trailer.writeUInt32LE(words.length, 12)
-  trailer.writeUInt32LE(crc32(trailer.subarray(0, 16), crc32(body)), 16)
-  await file.writeFile(Buffer.concat([body, trailer]))
-  return count * RECORD_BYTES + body.length + trailer.length
+  trailer.writeUInt32LE(sumOf([...parts, trailer.subarray(0, 16)]), 16)
+  // One by one: a filter may be large, and a copy of it would be as large.
+  for (const part of [...parts, trailer]) await file.writeFile(part)
+  return [...parts, trailer].reduce((sum, part) => sum + part.length, count * RECORD_BYTES)
 }
 
+const sumOf = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => crc32(part, sum), 0)
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
 /** Opens a segment that was written before. Throws BrokenIndexError when it is not whole. */
@@ -126,17 +128,20 @@ export async function openSegment(path: string): Promise<Segment> {
     const count = trailer.readDoubleLE(4)
     const blocks = Math.ceil((count * RECORD_BYTES) / BLOCK_BYTES)
     const words = trailer.readUInt32LE(12)
-    const bodyBytes = (2 * blocks + words) * 4
-    const whole = trailer.readUInt32LE(0) === MAGIC && size === count * RECORD_BYTES + bodyBytes + TRAILER_BYTES
+    const footerBytes = (2 * blocks + words) * 4
+    const whole = trailer.readUInt32LE(0) === MAGIC && size === count * RECORD_BYTES + footerBytes + TRAILER_BYTES
     if (!whole) throw new BrokenIndexError(`${path} is not whole`)
-    // An array buffer of its own, so that the views below are aligned.
-    const body = new Uint32Array(bodyBytes / 4)
-    await readFully(file, bytesOf(body), count * RECORD_BYTES)
-    if (trailer.readUInt32LE(16) !== crc32(trailer.subarray(0, 16), crc32(bytesOf(body)))) {
+    const [fences, sums, filter] = [new Uint32Array(blocks), new Uint32Array(blocks), new Uint32Array(words)]
+    const parts = [bytesOf(fences), bytesOf(sums), bytesOf(filter)]
+    let at = count * RECORD_BYTES
+    for (const part of parts) {
+      await readFully(file, part, at)
+      at += part.length
+    }
+    if (trailer.readUInt32LE(16) !== sumOf([...parts, trailer.subarray(0, 16)])) {
       throw new BrokenIndexError(`${path} has a wrong checksum`)
     }
-    const filter = filterOf(body.slice(2 * blocks))
-    return segmentOf(path, { count, fences: body.slice(0, blocks), sums: body.slice(blocks, 2 * blocks), filter }, size)
+    return segmentOf(path, { count, fences, sums, filter: filterOf(filter) }, size)
   } finally {
     await file.close()
   }

@@ -9,10 +9,14 @@ import type { Unit } from './supervisor.ts'
 export type ProcessSpec = {
   readonly name: keyof typeof PORTS
   readonly module: string
+  /** How long it may take to be ready, where that is not READY_TIMEOUT_MS. */
+  readonly readyWithinMs?: number
   readonly env?: NodeJS.ProcessEnv
 }
 
 const READY_TIMEOUT_MS = 60_000
+/** An aggregator that lost its index builds it again first, which takes minutes when there are many references. */
+const REBUILD_TIMEOUT_MS = 3_600_000
 /** Longer than a request may take, so that what was accepted is answered. */
 const STOP_TIMEOUT_MS = 15_000
 
@@ -20,7 +24,7 @@ const STOP_TIMEOUT_MS = 15_000
 export const PROCESSES: readonly ProcessSpec[] = [
   { name: 'identity', module: 'identity/main' },
   { name: 'ingest', module: 'ingest/main' },
-  { name: 'aggregator', module: 'aggregator/main' },
+  { name: 'aggregator', module: 'aggregator/main', readyWithinMs: REBUILD_TIMEOUT_MS },
   { name: 'worker', module: 'api/worker' },
   { name: 'api', module: 'api/main' },
 ]
@@ -83,7 +87,9 @@ export function processUnit(settings: Settings, services: ServiceUrls, spec: Pro
     start: async signal => {
       const child = await spawnProcess(settings, services, spec)
       try {
-        await waitUntilReady(child, { timeoutMs: READY_TIMEOUT_MS, signal }, () => readiness(url.origin))
+        await waitUntilReady(child, { timeoutMs: spec.readyWithinMs ?? READY_TIMEOUT_MS, signal }, () =>
+          readiness(url.origin),
+        )
       } catch (error) {
         await child.stop()
         throw error
