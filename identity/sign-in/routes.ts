@@ -70,14 +70,12 @@ export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
     const csrf = formToken(request, reply)
-    return await reply
-      .type(HTML)
-      .send(
-        homePage({
-          csrf,
-          username: session.username,
-          links: html`<p><a href="/connected-apps">Connected applications</a></p>`,
-        }),
-      )
+    return await reply.type(HTML).send(
+      homePage({
+        csrf,
+        username: session.username,
+        links: html`<p><a href="/connected-apps">Connected applications</a></p>`,
+      }),
+    )
   })
 }

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { hashApiKey } from '../../shared/access/api-key.ts'
-import { createPlatform, createUser, type NewPlatform } from '../../shared/access/create-platform.ts'
+import { createPlatform, createUser, makeAdministrator, type NewPlatform } from '../../shared/access/create-platform.ts'
 import { asSystem, openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { systemClock } from '../../shared/time.ts'
@@ -48,6 +48,8 @@ const keysOf = (platform: NewPlatform): string[] => [
   platform.environments.LIVE.api_key,
 ]
 
+const idsOf = (platforms: readonly NewPlatform[]): string[] => platforms.map(({ id }) => id)
+
 /** Whether this database still takes every key: it may be another database than the one the file was written for. */
 async function areKnown(databaseUrl: string, accounts: Accounts): Promise<boolean> {
   const hashes = accounts.platforms.flatMap(keysOf).map(hashApiKey)
@@ -74,6 +76,8 @@ export async function findOrCreateAccounts(databaseUrl: string, dataDir: string)
   const draft = join(dataDir, DRAFT)
   const kept = readAccounts(join(dataDir, FILE)) ?? readAccounts(draft)
   const accounts = kept && (await areKnown(databaseUrl, kept)) ? kept : await createAccounts(databaseUrl)
+  // The user of a start from before there were memberships has none.
+  if (accounts === kept) await makeAdministrator(databaseUrl, kept.user.email, idsOf(kept.platforms))
   writeSecret(draft, accounts)
   rmSync(join(dataDir, FILE), { force: true })
   return accounts
@@ -82,8 +86,7 @@ export async function findOrCreateAccounts(databaseUrl: string, dataDir: string)
 async function createAccounts(databaseUrl: string): Promise<Accounts> {
   const platforms: NewPlatform[] = []
   for (const name of PLATFORM_NAMES) platforms.push(await createPlatform(databaseUrl, name))
-  const ids = platforms.map(({ id }) => id)
-  return { platforms, user: await createUser(databaseUrl, USER_EMAIL, ids) }
+  return { platforms, user: await createUser(databaseUrl, USER_EMAIL, idsOf(platforms)) }
 }
 
 /** Writes credentials.json (mode 0600); from then on everything answers. */

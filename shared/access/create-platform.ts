@@ -65,17 +65,37 @@ export async function createUser(
        returning id`,
       [newId('user'), email, await hashPassword(password)],
     )
-    for (const platformId of platformIds) {
-      for (const environment of ENVIRONMENTS) {
-        await client.query(
-          `insert into user_memberships (platform_id, environment, id, user_id, role_ids)
-           values ($1, $2, $3, $4, '{role_administrator}') on conflict (platform_id, environment, user_id) do nothing`,
-          [platformId, environment, newId('memb'), rows[0]?.id],
-        )
-      }
-    }
+    await insertMemberships(client, rows[0]?.id ?? '', platformIds)
   } finally {
     await client.end()
   }
   return { email, password }
+}
+
+/** Makes a known user an administrator of both environments of these platforms, where they are no member yet. */
+export async function makeAdministrator(
+  databaseUrl: string,
+  email: string,
+  platformIds: readonly string[],
+): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ id: string }>('select id from users where username = $1', [email])
+    if (rows[0]) await insertMemberships(client, rows[0].id, platformIds)
+  } finally {
+    await client.end()
+  }
+}
+
+async function insertMemberships(client: pg.Client, userId: string, platformIds: readonly string[]): Promise<void> {
+  for (const platformId of platformIds) {
+    for (const environment of ENVIRONMENTS) {
+      await client.query(
+        `insert into user_memberships (platform_id, environment, id, user_id, role_ids)
+         values ($1, $2, $3, $4, '{role_administrator}') on conflict (platform_id, environment, user_id) do nothing`,
+        [platformId, environment, newId('memb'), userId],
+      )
+    }
+  }
 }
