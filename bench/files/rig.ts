@@ -65,6 +65,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
       NATS_URL: nats.url,
       PARTITIONS: String(partitions),
       INGEST_RATE_LIVE: '1000000',
+      DURABILITY: 'local',
       ...settings,
     }),
     silentLogger,
