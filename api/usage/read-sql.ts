@@ -3,36 +3,40 @@ import { SELECTOR_KEY } from '../../shared/attribution/selector.ts'
 import type { Interval } from '../../shared/time.ts'
 import type { UsageProperty } from '../../shared/usage/condition.ts'
 import { conditionSql, distinctTextSql, textSql } from './condition-sql.ts'
-import { planRead, type StaleBuckets } from './read-plan.ts'
+import { planRead, type ReadPlan, type StaleBuckets } from './read-plan.ts'
 import { needsProperties } from './stale-buckets.ts'
 import type { UsageQuery } from './usage-query.ts'
 import { type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
 
 /**
  * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, distinct items, sum,
- * lowest, highest), at most `limit`. A split value is '' for an absent property, else '=' and the value.
+ * lowest, highest), at most `limit`. A split value is '' for an absent property, else '=' and the value. `rawMs`: how much
+ * time is read from raw rows.
  */
 export function readSql(
   query: UsageQuery,
   stale: StaleBuckets | null,
   limit: number,
-): { sql: string; params: Record<string, unknown> } {
+): { sql: string; params: Record<string, unknown>; rawMs: number } {
   const { calculation, condition, groupBySubscription, splitBy = [] } = query
   const filter = usageFilter(query)
   const unique = calculation.type === 'UNIQUE' ? calculation.property : null
   const conditions = [conditionSql('properties', condition), askingSql(query), ...(unique ? [carries(unique)] : [])]
   const split = splitBy.map(property => `if(${carries(property)}, concat('=', ${distinctTextSql(P, property)}), '')`)
+  const plan = stale === null ? allRaw(query.interval) : planRead(query.interval, stale)
+  const sources = sourcesOf(query, filter, plan)
   const figures = unique
     ? `sum(n), uniqExact(${distinctTextSql(P, unique)}), '0', '0', '0'`
     : `sum(n), 0, sum(total), min(lowest), max(highest)`
   return {
     sql: `SELECT toString(currency) AS currency, ${groupBySubscription ? 'toString(subscription)' : `''`} AS asked,
         CAST([${split.join(', ')}], 'Array(String)') AS split, ${figures}
-      FROM (${sourcesOf(query, filter, stale).join(' UNION ALL ')})
+      FROM (${sources.join(' UNION ALL ')})
       WHERE ${conditions.join(' AND ')}
       GROUP BY currency, asked, split ORDER BY currency, asked, split LIMIT ${limit}
       SETTINGS do_not_merge_across_partitions_select_final = 1`,
     params: filter.params,
+    rawMs: lengthOf(plan.raw),
   }
 }
 
@@ -46,9 +50,11 @@ function askingSql({ askingFor }: UsageQuery): string {
 const P = 'properties'
 const carries = ({ reference }: UsageProperty): string => `mapContains(${P}, ${textSql(reference)})`
 
-function sourcesOf(query: UsageQuery, filter: UsageFilter, stale: StaleBuckets | null): string[] {
-  if (stale === null) return [rawSql(query, filter, [query.interval])]
-  const { raw, hours, days } = planRead(query.interval, stale)
+const allRaw = (within: Interval): ReadPlan => ({ raw: [within], hours: [], days: [] })
+const lengthOf = (intervals: readonly Interval[]): number =>
+  intervals.reduce((ms, { start, end }) => ms + end - start, 0)
+
+function sourcesOf(query: UsageQuery, filter: UsageFilter, { raw, hours, days }: ReadPlan): string[] {
   const sources = needsProperties(query)
     ? [
         { within: hours, sql: rolledSql(query, filter, 'HOUR', hours) },
