@@ -16,6 +16,7 @@ import {
 } from '../aggregator/testing.ts'
 import { QUANTITIES_MAX, queryUsage } from '../api/usage/query-usage.ts'
 import type { UsageCalculation, UsageQuery } from '../api/usage/usage-query.ts'
+import { SELECTOR_KEY } from '../shared/attribution/selector.ts'
 import { addDays, localDateOf, startOfLocalDay, type Zone, zoneOf } from '../shared/billing/periods.ts'
 import { type Decimal, decimal, decimalOfInteger, max, min, plain, sum } from '../shared/decimal.ts'
 import { createTestClickHouse, type TestClickHouse } from '../shared/testing/clickhouse.ts'
@@ -31,7 +32,7 @@ const HOURS = 9 * 24
 /** A key that would break out of a quoted text. */
 const BOB = "b'o\\b\n\t\u0000,)] \u{1f600}"
 const CUSTOMERS = ['alice', 'cust_alice', BOB]
-const SUBSCRIPTIONS = ['', '', 'id:1', "ref:it's"]
+const SUBSCRIPTIONS = ['', '', 'id:1', "ref:it's", `${SELECTOR_KEY}{}`]
 const tenant = { platformId: TEST_PLATFORM, environment: 'TEST' as const }
 
 let nats: TestNats
@@ -107,6 +108,7 @@ function model(query: UsageQuery): Answer[] {
   for (const event of counted.values()) {
     const { customerKey = '', timestampMs = 0, properties = {}, subscription = '' } = event
     if (!customerKeys.includes(customerKey) || !contains(within, instantOf(timestampMs)) || !holds(properties)) continue
+    if (!asksFor(query, subscription)) continue
     const split = splitBy.map(({ reference, type }) => {
       const value = properties[reference]
       return value === undefined ? null : distinctText(type, value)
@@ -122,6 +124,11 @@ function model(query: UsageQuery): Answer[] {
     return { currency: currency || null, subscription, split: JSON.stringify(split), number, count: items.length }
   })
 }
+
+const asksFor = ({ askingFor }: UsageQuery, subscription: string): boolean =>
+  askingFor === undefined ||
+  askingFor.keys.includes(subscription) ||
+  (askingFor.orSelector && subscription.startsWith(SELECTOR_KEY))
 
 function itemsOf(event: TestEvent, calculation: UsageCalculation): Item[] {
   if (calculation.type === 'UNIQUE') {
@@ -195,13 +202,17 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc
     condition: fc.option(anyCondition, { nil: undefined }),
     splitBy: fc.oneof(fc.constant([]), fc.uniqueArray(anyProperty, { maxLength: 2 })),
     groupBySubscription: fc.option(fc.constant(true as const), { nil: undefined }),
+    askingFor: fc.option(fc.record({ keys: fc.subarray(['', 'id:1', "ref:it's", 'id:2']), orSelector: fc.boolean() }), {
+      nil: undefined,
+    }),
   })
-  .map(({ condition, groupBySubscription, ...query }) => ({
+  .map(({ condition, groupBySubscription, askingFor, ...query }) => ({
     tenant,
     meterReference: 'requests',
     ...query,
     ...(condition === undefined ? {} : { condition }),
     ...(groupBySubscription === undefined ? {} : { groupBySubscription }),
+    ...(askingFor === undefined ? {} : { askingFor }),
   }))
 
 const ask = async (query: UsageQuery): Promise<Answer[]> =>
@@ -311,13 +322,13 @@ describe('usage', () => {
 
   test('an hour with too many combinations keeps its totals, and the rest is read raw', async () => {
     const query = { ...everything, customerKeys: ['wide'], interval: span(START, START + HOUR) }
-    const lines = Array.from({ length: COMBINATIONS_MAX / 2 + 1 }, (_, i) =>
+    const lines = Array.from({ length: COMBINATIONS_MAX + 1 }, (_, i) =>
       eventLineOf({ reference: `wide-${i}`, customerKey: 'wide', timestampMs: START, properties: { region: `${i}` } }),
     )
     for (let from = 0; from < lines.length; from += 2_000) await aggregator.publish(lines.slice(from, from + 2_000))
     await aggregator.settle()
     await rollAll()
-    const grains = `SELECT toString(grain), length(counts) FROM usage_rollups FINAL WHERE customer_key = 'wide'`
+    const grains = `SELECT toString(grain), length(events) FROM usage_rollups FINAL WHERE customer_key = 'wide'`
     expect(await aggregator.rows(grains)).toEqual([['TOTALS', '1']])
     const property = { reference: 'region', type: 'STRING' as const }
     expect(await ask(query)).toMatchObject([{ number: String(lines.length), count: lines.length }])
@@ -348,8 +359,8 @@ describe('usage', () => {
     const days = { ...everything, interval: span(Date.UTC(2026, 2, 29), Date.UTC(2026, 3, 3)), splitBy: [property] }
     const byHours = await ask(days)
     expect(byHours.length).toBeGreaterThan(0)
-    const broken = `ALTER TABLE usage_rollups UPDATE counts = [], sums = [], value_references = [], value_currencies = [],
-      subscriptions = [], properties = [], minima = [], maxima = [] WHERE grain = 'HOUR' SETTINGS mutations_sync = 1`
+    const broken = `ALTER TABLE usage_rollups UPDATE subscriptions = [], properties = [], events = [], value_references = [],
+      value_currencies = [], counts = [], sums = [], minima = [], maxima = [] WHERE grain = 'HOUR' SETTINGS mutations_sync = 1`
     await aggregator.client.command({ query: broken })
     expect(await ask(days)).toEqual(byHours)
   })

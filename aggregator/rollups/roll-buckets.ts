@@ -9,6 +9,7 @@ import {
   coverageSql,
   groupsOf,
   LISTS,
+  listsOf,
   METER,
   paramsOf,
   writeRollups,
@@ -30,28 +31,25 @@ const SELECT_MARKS = `
 // Sums are taken in 76 digits: the sum of two quantities of 38 digits may not fit 38 and would wrap without a word.
 // One read of the raw rows gives both grains. The entry of the value '' stands for the event itself.
 const FIGURES = `
-  SELECT customer_key, start, grain, ${LISTS} FROM (
-    SELECT customer_key, toStartOfHour(timestamp) AS start, value.1 AS reference, value.3 AS code, subscription AS asked,
-      properties AS combination, if(grouping(combination) = 1, 'TOTALS', 'HOUR') AS grain,
-      count() AS n, sum(CAST(value.2, 'Decimal(76, 12)')) AS total, min(value.2) AS lowest, max(value.2) AS highest
-    FROM usage_events FINAL
-    ARRAY JOIN arrayPushBack(arrayZip(value_references, value_quantities, value_currencies),
-      ('', toDecimal128(0, 12), '')) AS value
-    WHERE ${METER} AND ${amongBuckets('toStartOfHour(timestamp)')} AND deleted = 0
-    GROUP BY GROUPING SETS (
-      (customer_key, start, reference, code, asked, combination), (customer_key, start, reference, code, asked)
-    ) HAVING grain = 'HOUR' OR reference != ''
-  ) GROUP BY customer_key, start, grain`
+  SELECT customer_key, toStartOfHour(timestamp) AS start, if(grouping(combination) = 1, 'TOTALS', 'HOUR') AS grain,
+    subscription AS asked, properties AS combination, value.1 AS reference, value.3 AS code,
+    count() AS n, sum(CAST(value.2, 'Decimal(76, 12)')) AS total, min(value.2) AS lowest, max(value.2) AS highest
+  FROM usage_events FINAL
+  ARRAY JOIN arrayPushBack(arrayZip(value_references, value_quantities, value_currencies),
+    ('', toDecimal128(0, 12), '')) AS value
+  WHERE ${METER} AND ${amongBuckets('toStartOfHour(timestamp)')} AND deleted = 0
+  GROUP BY GROUPING SETS (
+    (customer_key, start, asked, combination, reference, code), (customer_key, start, asked, reference, code)
+  )`
 
 // Buckets without rows (all deleted) get rows without figures.
 const writeHours = (covered: string): string => `
   INSERT INTO usage_rollups
-  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, grain, start,
-    hours, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
-    arraySum(seqs)
+  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, grain, start, hours, seqs,
+    ${LISTS}, arraySum(seqs)
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM (${covered})) AS covered
-  LEFT JOIN (${FIGURES}) AS figures USING (customer_key, start, grain)
-  WHERE entries <= ${COMBINATIONS_MAX}
+  LEFT JOIN (${listsOf('customer_key, start, grain', FIGURES)}) AS figures USING (customer_key, start, grain)
+  WHERE combinations <= ${COMBINATIONS_MAX}
   SETTINGS do_not_merge_across_partitions_select_final = 1`
 
 /**

@@ -9,6 +9,7 @@ import {
   coverageSql,
   groupsOf,
   LISTS,
+  listsOf,
   METER,
   paramsOf,
   writeRollups,
@@ -18,36 +19,34 @@ import {
 const HOURS_MIN = 4
 const SECONDS_PER_DAY = 86_400
 
-const HOURS = `usage_rollups FINAL WHERE ${METER} AND grain = 'HOUR' AND ${amongBuckets('toStartOfDay(start)')}`
+const HOURS = `${METER} AND grain = 'HOUR' AND ${amongBuckets('toStartOfDay(start)')}`
 
 const SELECT_COVERED = `
   SELECT customer_key, toUnixTimestamp(toStartOfDay(start)) AS day, groupArrayArray(arrayMap(at -> toUnixTimestamp(at), covered_hours)),
     groupArrayArray(covered_seqs)
-  FROM ${HOURS} GROUP BY customer_key, day HAVING count() >= ${HOURS_MIN}`
+  FROM usage_rollups FINAL WHERE ${HOURS} GROUP BY customer_key, day HAVING count() >= ${HOURS_MIN}`
 
+// The events of a combination are one more value of it, of no name.
 const FIGURES = `
-  SELECT customer_key, start, ${LISTS} FROM (
-    SELECT customer_key, day AS start, reference, code, asked, combination, sum(events) AS n, sum(subtotal) AS total,
-      min(least_of_hour) AS lowest, max(greatest_of_hour) AS highest
-    FROM (
-      SELECT customer_key, toStartOfDay(start) AS day, reference, code, asked, combination, events, subtotal,
-        least_of_hour, greatest_of_hour
-      FROM ${HOURS.replace(
-        ' WHERE',
-        ` ARRAY JOIN value_references AS reference, value_currencies AS code, subscriptions AS asked,
-          properties AS combination, counts AS events, sums AS subtotal, minima AS least_of_hour, maxima AS greatest_of_hour
-        WHERE`,
-      )}
-    ) GROUP BY customer_key, start, reference, code, asked, combination
-  ) GROUP BY customer_key, start`
+  SELECT customer_key, day AS start, asked, combination, value.1 AS reference, value.2 AS code, sum(value.3) AS n,
+    sum(value.4) AS total, min(value.5) AS lowest, max(value.6) AS highest
+  FROM (
+    SELECT customer_key, toStartOfDay(start) AS day, asked, combination,
+      arrayPushBack(arrayZip(references, codes, ns, totals, lows, highs),
+        ('', '', of_events, toDecimal256(0, 12), toDecimal128(0, 12), toDecimal128(0, 12))) AS list
+    FROM usage_rollups FINAL
+    ARRAY JOIN subscriptions AS asked, properties AS combination, events AS of_events, value_references AS references,
+      value_currencies AS codes, counts AS ns, sums AS totals, minima AS lows, maxima AS highs
+    WHERE ${HOURS}
+  ) ARRAY JOIN list AS value GROUP BY customer_key, start, asked, combination, reference, code`
 
 const writeDays = (covered: string): string => `
   INSERT INTO usage_rollups
-  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, 'DAY', start,
-    hours, seqs, value_references, value_currencies, subscriptions, properties, counts, sums, minima, maxima,
-    arraySum(seqs)
-  FROM (${covered}) AS covered LEFT JOIN (${FIGURES}) AS figures USING (customer_key, start)
-  WHERE entries <= ${COMBINATIONS_MAX}`
+  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, 'DAY', start, hours, seqs,
+    ${LISTS}, arraySum(seqs)
+  FROM (${covered}) AS covered
+  LEFT JOIN (${listsOf('customer_key, start', FIGURES)}) AS figures USING (customer_key, start)
+  WHERE combinations <= ${COMBINATIONS_MAX}`
 
 /** The day of a bucket, as a bucket itself. */
 export const dayOf = (bucket: Bucket): Bucket => ({ ...bucket, hour: bucket.hour - (bucket.hour % SECONDS_PER_DAY) })

@@ -4,8 +4,8 @@ import { TupleParam } from '@clickhouse/client'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 import { type Bucket, bucketKey } from '../outcome.ts'
 
-/** A bucket with more combinations of value, currency, subscription and properties has no row of that grain. */
-export const COMBINATIONS_MAX = 20_000
+/** A bucket with more combinations of properties and subscription has no row of that grain. */
+export const COMBINATIONS_MAX = 10_000
 
 /** Bound parameters travel in the address of the request, which servers bound. */
 const PARAMETER_BYTES_MAX = 6_000
@@ -17,11 +17,23 @@ export const METER = `platform_id = {platform_id:String} AND environment = {envi
 export const amongBuckets = (start: string): string =>
   `(customer_key, ${start}) IN {buckets:Array(Tuple(String, DateTime('UTC')))}`
 
-const LIST = `groupArray(${COMBINATIONS_MAX + 1})`
-/** The parallel lists of a row, from rows of (reference, code, asked, combination, n, total, lowest, highest). */
-export const LISTS = `${LIST}(reference) AS value_references, ${LIST}(code) AS value_currencies,
-  ${LIST}(asked) AS subscriptions, ${LIST}(combination) AS properties, ${LIST}(n) AS counts, ${LIST}(total) AS sums,
-  ${LIST}(lowest) AS minima, ${LIST}(highest) AS maxima, count() AS entries`
+const list = (column: string): string => `groupArray(${COMBINATIONS_MAX + 1})(${column}) AS ${column}`
+/** The lists of a row, in the order of the table. */
+export const LISTS =
+  'subscriptions, properties, events, value_references, value_currencies, counts, sums, minima, maxima'
+
+/**
+ * The lists of each bucket, and how many combinations it has, from figures: rows of (`bucket`, asked, combination,
+ * reference, code, n, total, lowest, highest), where the reference '' stands for the events themselves.
+ */
+export const listsOf = (bucket: string, figures: string): string => `
+  SELECT ${bucket}, ${LISTS.split(', ').map(list).join(', ')}, count() AS combinations FROM (
+    SELECT ${bucket}, asked AS subscriptions, combination AS properties, sumIf(n, reference = '') AS events,
+      groupArrayIf(reference, reference != '') AS value_references, groupArrayIf(code, reference != '') AS value_currencies,
+      groupArrayIf(n, reference != '') AS counts, groupArrayIf(total, reference != '') AS sums,
+      groupArrayIf(lowest, reference != '') AS minima, groupArrayIf(highest, reference != '') AS maxima
+    FROM (${figures}) GROUP BY ${bucket}, asked, combination
+  ) GROUP BY ${bucket}`
 
 /** What a row covers: the start of the bucket and, in parallel lists, its hours (seconds) and the sums of their marks. */
 export type Coverage = [customerKey: string, start: number, hours: number[], seqs: string[]]

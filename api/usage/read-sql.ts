@@ -80,7 +80,7 @@ function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interva
     ${where} AND value.1 = ${textSql(calculation.valueReference)}`
 }
 
-/** Entries of roll-ups: those of one value, or for UNIQUE those that count events. */
+/** Combinations of roll-ups: their figures of one value, or for UNIQUE how many events they have. */
 function rolledSql(
   query: UsageQuery,
   filter: UsageFilter,
@@ -88,20 +88,24 @@ function rolledSql(
   within: readonly Interval[],
 ): string {
   const { calculation } = query
-  const where = `${filter.scope} AND grain = '${grain}' AND ${withinAny('start', within)}`
+  const where = `WHERE ${filter.scope} AND grain = '${grain}' AND ${withinAny('start', within)}`
   if (calculation.type === 'UNIQUE') {
-    return `SELECT '' AS currency, asked AS subscription, combination AS properties, n
-      FROM usage_rollups FINAL
-      ARRAY JOIN value_references AS reference, subscriptions AS asked, properties AS combination, counts AS n
-      WHERE ${where} AND reference = ''`
+    return `SELECT '' AS currency, asked AS subscription, combination AS properties, n FROM usage_rollups FINAL
+      ARRAY JOIN subscriptions AS asked, properties AS combination, events AS n ${where}`
   }
-  const properties =
+  // TOTALS has no properties worth reading.
+  const [column, list] =
     grain === 'TOTALS'
-      ? { list: '', column: `CAST(map(), 'Map(LowCardinality(String), String)')` }
-      : { list: ', properties AS combination', column: 'combination' }
-  return `SELECT code AS currency, asked AS subscription, ${properties.column} AS properties, n, total, lowest, highest
-    FROM usage_rollups FINAL
-    ARRAY JOIN value_references AS reference, value_currencies AS code, subscriptions AS asked, counts AS n,
-      sums AS total, minima AS lowest, maxima AS highest${properties.list}
-    WHERE ${where} AND reference = ${textSql(calculation.valueReference)}`
+      ? [`CAST(map(), 'Map(LowCardinality(String), String)')`, '']
+      : ['combination', ', properties AS combination']
+  // What is not of the value goes before its combination is copied for each of its currencies.
+  const ofValue = `arrayFilter((figures, reference) -> reference = ${textSql(calculation.valueReference)},
+    arrayZip(codes, ns, totals, lows, highs), references)`
+  return `SELECT value.1 AS currency, asked AS subscription, properties, value.2 AS n, value.3 AS total,
+      value.4 AS lowest, value.5 AS highest
+    FROM (
+      SELECT asked, ${column} AS properties, ${ofValue} AS list FROM usage_rollups FINAL
+      ARRAY JOIN subscriptions AS asked, value_references AS references, value_currencies AS codes, counts AS ns,
+        sums AS totals, minima AS lows, maxima AS highs${list} ${where}
+    ) ARRAY JOIN list AS value`
 }

@@ -197,7 +197,7 @@ describe('damage done by hand is found and named', () => {
   })
   test('a roll-up with a wrong sum, down to its hour', async () => {
     await sql(
-      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(sum -> sum + 1, sums) AS sums, version + 1 AS version)
+      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
        FROM (SELECT * FROM usage_rollups FINAL WHERE customer_key = 'customer-3')`,
     )
     const found = await newFindings()

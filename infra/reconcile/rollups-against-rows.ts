@@ -106,7 +106,7 @@ async function calculationsOf(client: ClickHouseClient, series: Series): Promise
     `SELECT groupUniqArrayArray(value_references), groupUniqArrayArray(mapKeys(properties)) FROM (
        SELECT value_references, properties FROM usage_events WHERE ${where}
        UNION ALL
-       SELECT value_references, arrayElement(properties, 1) FROM usage_rollups WHERE ${where}
+       SELECT arrayFlatten(value_references), arrayElement(properties, 1) FROM usage_rollups WHERE ${where}
      )`,
     {
       platform: series.platformId,

@@ -1,0 +1,77 @@
+// The running roller: hours once they are quiet, days once their hours are, and what it finds at its start.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDirtyBuckets } from '../../aggregator/rollups/dirty-buckets.ts'
+import { runRoller } from '../../aggregator/rollups/roller.ts'
+import { queryUsage } from '../../api/usage/query-usage.ts'
+import { plain } from '../../shared/decimal.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { instantOf, interval } from '../../shared/time.ts'
+import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
+import { fillMonth, MONTH, USUAL } from './fill.ts'
+import { questionsOf } from './questions.ts'
+
+const DAY = 86_400_000
+const WAIT_MS = 20_000
+let clickhouse: TestClickHouse
+let client: ClickHouseClient
+
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse()
+  client = createClickHouse(clickhouse.url, clickhouse.database)
+})
+afterAll(async () => {
+  await client.close()
+  await clickhouse.drop()
+})
+
+/** Rows by grain, once they are these. */
+async function grainsBecome(expected: readonly (readonly [string, string])[]): Promise<void> {
+  const deadline = performance.now() + WAIT_MS
+  for (;;) {
+    const sql = 'SELECT toString(grain) AS name, count() FROM usage_rollups FINAL GROUP BY name ORDER BY name'
+    const found = await selectRows(client, sql)
+    if (JSON.stringify(found) === JSON.stringify(expected) || performance.now() > deadline) {
+      expect(found).toEqual(expected)
+      return
+    }
+    await sleep(100)
+  }
+}
+
+test('hours are recomputed when they are quiet, and days when their hours are', async () => {
+  const month = interval(MONTH.start, instantOf(MONTH.start + 2 * DAY))
+  await fillMonth(client, { customer: 'quiet', count: 960, shape: USUAL, month })
+  let now = 1_000_000
+  const stop = new AbortController()
+  const deps = { client, dirty: createDirtyBuckets(), clock: { now: () => instantOf(now) }, logger: silentLogger }
+  const roller = runRoller({ ...deps, onRolled: () => undefined, backlog: () => false }, stop.signal)
+  try {
+    // What the start found counts as touched at that moment.
+    while (deps.dirty.count() === 0) await sleep(50)
+    now += 10_000
+    await grainsBecome([
+      ['HOUR', '48'],
+      ['TOTALS', '48'],
+    ])
+    now += 100_000
+    await grainsBecome([
+      ['DAY', '2'],
+      ['HOUR', '48'],
+      ['TOTALS', '48'],
+    ])
+  } finally {
+    stop.abort()
+    await roller
+  }
+  for (const [name, query] of Object.entries(questionsOf('quiet'))) {
+    const [raw, rolled] = await Promise.all([
+      queryUsage(client, { ...query, source: 'RAW' }),
+      queryUsage(client, query),
+    ])
+    const shown = (answer: typeof raw) => answer.map(({ number, ...rest }) => ({ ...rest, number: plain(number) }))
+    expect(shown(rolled), name).toEqual(shown(raw))
+    expect(raw.length, name).toBeGreaterThan(0)
+  }
+})
