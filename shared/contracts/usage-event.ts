@@ -9,13 +9,14 @@
 // has the order of the leading columns of usage_events, so the aggregator appends its own columns and inserts it as is.
 import { hash } from 'node:crypto'
 import type { Environment } from '../tenant.ts'
+import { hashContentText } from './content-hash.ts'
 
 export const WIRE_VERSION = '1'
 
 /** The fields of an event record, in order, and the leading columns of usage_events by the same names. */
 export const EVENT_FIELDS = [
   'id_hash', // 32 hex: eventHash()
-  'content_hash', // 16 hex: contentHash() of everything after it but received_at
+  'content_hash', // 16 hex: of everything after it, with received_at as RECEIVED_ZERO
   'platform_id',
   'environment',
   'reference',
@@ -72,6 +73,9 @@ export const wireTime = (epochMs: number): string =>
     .toString()
     .padStart(10, '0') + (MILLISECONDS[epochMs % 1000] ?? '')
 
+/** Stands for received_at while the content hash is computed. */
+export const RECEIVED_ZERO = '0000000000.000'
+
 const ID_HASH_AT = 2
 const CONTENT_HASH_AT = 37
 
@@ -102,11 +106,11 @@ export function joinEvent(
   after: string,
   receivedAtMs: number,
 ): { line: string; contentHash: string } {
-  // Hashing makes one flat text of all the pieces; the line is cut from that rather than put together a second time.
-  const content = before + after
-  const contentHash = hash('sha256', content, 'hex').slice(0, 16)
-  const beforeText = content.slice(1, before.length - 1)
-  const line = `["${idHash}","${contentHash}",${beforeText},"${wireTime(receivedAtMs)}",${content.slice(before.length + 1)}`
+  // Zeros stand for the time it arrived, so that what is hashed lies in one piece in the line.
+  const content = `${before.slice(1, -1)},"${RECEIVED_ZERO}",${after.slice(1)}`
+  const contentHash = hashContentText(content)
+  const receivedAt = `"${wireTime(receivedAtMs)}"`
+  const line = `["${idHash}","${contentHash}",${before.slice(1, -1)},${receivedAt},${after.slice(1)}`
   return { line, contentHash }
 }
 
