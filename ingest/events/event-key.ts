@@ -4,11 +4,12 @@
 export const KEY_WORDS = 6
 export type EventKey = Int32Array
 
-/** Reads the words of an event into `key`. Both hashes are lower-case hex, of 32 and 16 digits. */
-export function readKey(idHash: string, contentHash: string, key: EventKey): void {
+/** Reads the words of an event into `key` and returns it. Both hashes are lower-case hex, of 32 and 16 digits. */
+export function readKey(idHash: string, contentHash: string, key: EventKey): EventKey {
   for (let word = 0; word < 4; word += 1) key[word] = hexWord(idHash, word * 8)
   key[4] = hexWord(contentHash, 0)
   key[5] = hexWord(contentHash, 8)
+  return key
 }
 
 // Without a branch: digits are 0x30 to 0x39, letters 0x61 to 0x66. A branch on random digits took five times as long.
@@ -61,6 +62,11 @@ export class KeySet {
     for (let index = 0; index < this.size; index += 1) {
       visit(this.keys.subarray(index * KEY_WORDS, (index + 1) * KEY_WORDS))
     }
+  }
+
+  clear(): void {
+    this.places.fill(EMPTY)
+    this.size = 0
   }
 
   private placeOf(key: EventKey): number {

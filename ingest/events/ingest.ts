@@ -2,7 +2,6 @@
 // one synchronous run when the key and the meter are in memory; nothing is stored unless all of it is right.
 import type { ApiKeyIdentity, LiveKeys } from '../../shared/access/live-keys.ts'
 import { MESSAGE_BYTES_MAX } from '../../shared/contracts/streams.ts'
-import { partitionOf } from '../../shared/contracts/usage-event.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Clock } from '../../shared/time.ts'
@@ -17,10 +16,12 @@ import type { LiveLimits } from '../limits/live-limits.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import { countThrottled, type IngestCounts } from '../metrics.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
+import { Lines } from './lines.ts'
 import type { LiveMeters } from './live-meters.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
-import type { PublishEvent, Publisher } from './publish.ts'
+import type { Publisher } from './publish.ts'
 import { checkQuery } from './query.ts'
+import { createQuickReader } from './quick/read-body.ts'
 import { quoteOf } from './quote.ts'
 import { createTimestampReader } from './timestamp.ts'
 
@@ -46,6 +47,25 @@ const LINE_BYTES_MAX = MESSAGE_BYTES_MAX - 16
 /** The handler of one of the ingest paths. */
 export function ingestHandler(deps: IngestDeps, form: Form): Handler {
   const readTimestamp = createTimestampReader()
+  const lines = new Lines(deps.partitions)
+  const quick = createQuickReader()
+
+  /** The quick way; false when the body must go the other. */
+  const acceptQuickly = (exchange: Exchange, identity: ApiKeyIdentity, body: Buffer): boolean => {
+    lines.clear()
+    const context = {
+      identity,
+      meters: deps.meters.of(identity),
+      now: deps.clock.now(),
+      batchMax: deps.limits.of(identity).batchMax,
+      lineBytesMax: LINE_BYTES_MAX,
+    }
+    const answer = quick.read(body, form, context, lines)
+    if (answer === null) return false
+    throttle(deps, identity, lines.count)
+    publish(deps, exchange, lines, answer)
+    return true
+  }
 
   const accept = (exchange: Exchange, identity: ApiKeyIdentity, body: Body, isRetry: boolean): void | Promise<void> => {
     const context: ParseContext = {
@@ -62,10 +82,10 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
       return deps.meters.refresh().then(() => accept(exchange, identity, body, true))
     }
     throttle(deps, identity, parsed.events.length)
-    const { lines, views, ascii } = encodeAll(deps, identity, parsed.events, body.scan, context)
+    const views = encodeAll(identity, parsed.events, body.scan, context, lines)
     const answer = form === 'single' ? views : parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
     // Bytes, because the answer waits for the ack: long-lived text costs more than everything that made it.
-    publish(deps, exchange, lines, Buffer.from(answer, ascii ? 'latin1' : 'utf8'))
+    publish(deps, exchange, lines, Buffer.from(answer))
     return undefined
   }
 
@@ -75,8 +95,12 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
     const identity = authenticate(deps.keys, head)
     deps.bodies.read(exchange, head.contentLength, buffer =>
       guard(exchange, deps.logger, () => {
+        if (!(identity instanceof Promise)) {
+          if (acceptQuickly(exchange, identity, buffer)) return undefined
+          return accept(exchange, identity, parseJson(buffer), false)
+        }
+        // The buffer is gone when the key is known, so the body is parsed before.
         const body = parseJson(buffer)
-        if (!(identity instanceof Promise)) return accept(exchange, identity, body, false)
         return identity.then(found => accept(exchange, found, body, false))
       }),
     )
@@ -96,34 +120,36 @@ function throttle(deps: IngestDeps, identity: ApiKeyIdentity, events: number): v
   )
 }
 
+/** Writes the events to `lines` and returns their views, with commas between them. */
 function encodeAll(
-  deps: IngestDeps,
   identity: ApiKeyIdentity,
   events: readonly UsageEvent[],
   scan: JsonScan,
   { now }: ParseContext,
-): { lines: PublishEvent[]; views: string; ascii: boolean } {
+  lines: Lines,
+): string {
   const quote = quoteOf(scan)
   const createdAt = wholeSeconds(now)
-  const lines: PublishEvent[] = []
   let views = ''
-  let ascii = true
+  lines.clear()
   for (const event of events) {
     const { idHash, contentHash, line } = encodeUsageEvent(identity, event, now, quote)
-    const plain = scan.plain && event.meter.plain
-    const bytes = plain ? line.length : Buffer.byteLength(line)
-    ascii &&= plain
-    if (bytes > LINE_BYTES_MAX) throw new AppError('PAYLOAD_TOO_LARGE', 'One event is too large to be stored.')
-    lines.push({ partition: partitionOf(idHash, deps.partitions), idHash, contentHash, line, bytes })
-    views += views === '' ? viewOf(event, idHash, createdAt, quote) : `,${viewOf(event, idHash, createdAt, quote)}`
+    const before = lines.length
+    lines.add(line, idHash, contentHash)
+    if (lines.length - before > LINE_BYTES_MAX) {
+      throw new AppError('PAYLOAD_TOO_LARGE', 'One event is too large to be stored.')
+    }
+    const comma = views === '' ? '' : ','
+    views += `${comma}${viewOf(event, idHash, createdAt, quote)}`
   }
-  return { lines, views, ascii }
+  return views
 }
 
-function publish(deps: IngestDeps, exchange: Exchange, lines: readonly PublishEvent[], answer: Buffer): void {
+function publish(deps: IngestDeps, exchange: Exchange, lines: Lines, answer: Buffer): void {
+  const { count } = lines
   const taken = deps.publisher.offer(lines, outcome => {
     if (outcome === 'acked') {
-      deps.counts.acceptedEvents += lines.length
+      deps.counts.acceptedEvents += count
       deps.counts.acceptedRequests += 1
       exchange.send({ status: 201, body: answer })
       return

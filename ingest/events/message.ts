@@ -23,14 +23,19 @@ export class Message {
     return this.lines === 0 || this.length + 1 + bytes <= this.bytesMax
   }
 
-  /** Adds a line whose UTF-8 length is `bytes`. */
-  append(line: string, bytes: number): void {
-    this.reserve(this.length + 1 + bytes)
+  /** Adds the line that lies in `bytes` from `start` to `end`. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    this.reserve(this.length + 1 + end - start)
     this.buffer[this.length] = NEW_LINE
-    // One byte a character is ASCII, and written without looking at it.
-    this.buffer.write(line, this.length + 1, bytes === line.length ? 'latin1' : 'utf8')
-    this.length += 1 + bytes
+    this.buffer.set(bytes.subarray(start, end), this.length + 1)
+    this.length += 1 + end - start
     this.lines += 1
+  }
+
+  /** Takes all lines out. The body that was handed out must not be needed any more. */
+  clear(): void {
+    this.length = VERSION.length
+    this.lines = 0
   }
 
   private reserve(bytes: number): void {

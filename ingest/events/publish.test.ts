@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../shared/contracts/usage-event.ts'
-import { createPublisher, type PublishEvent, type PublishOutcome } from './publish.ts'
+import { Lines } from './lines.ts'
+import { createPublisher, type PublishOutcome } from './publish.ts'
 import { createRecentEvents } from './recent.ts'
 
 const PARTITIONS = 3
@@ -17,7 +18,15 @@ function seeded(seed: number): (below: number) => number {
   }
 }
 
-const eventOf = (reference: number, content: number): PublishEvent => {
+type TestEvent = { partition: number; idHash: string; contentHash: string; line: string; bytes: number }
+
+const linesOf = (events: readonly TestEvent[]): Lines => {
+  const lines = new Lines(PARTITIONS)
+  for (const { line, idHash, contentHash } of events) lines.add(line, idHash, contentHash)
+  return lines
+}
+
+const eventOf = (reference: number, content: number): TestEvent => {
   const idHash = hash('sha256', `r${reference}`, 'hex').slice(0, 32)
   const contentHash = hash('sha256', `c${reference}/${content}`, 'hex').slice(0, 16)
   const line = `["${idHash}","${contentHash}","${'é'.repeat(reference % 20)}"]`
@@ -68,7 +77,7 @@ describe('the publisher', () => {
     const together = Array.from({ length: 200 }, (_, reference) => eventOf(reference, 0)).filter(
       each => each.partition === partition,
     )
-    for (const event of together) publisher.offer([event], outcome => outcomes.push(outcome))
+    for (const event of together) publisher.offer(linesOf([event]), outcome => outcomes.push(outcome))
     expect(pending.length).toBe(0)
     runTasks()
     expect(pending.map(each => each.lines)).toEqual([together.map(each => each.line)])
@@ -80,14 +89,14 @@ describe('the publisher', () => {
   test('a repeat in flight waits for the same ack and is not published; after the ack it is answered at once', async () => {
     const { publisher, pending, settle, runTasks } = rig()
     const outcomes: string[] = []
-    publisher.offer([eventOf(1, 0)], outcome => outcomes.push(`first ${outcome}`))
+    publisher.offer(linesOf([eventOf(1, 0)]), outcome => outcomes.push(`first ${outcome}`))
     runTasks()
-    publisher.offer([eventOf(1, 0)], outcome => outcomes.push(`repeat ${outcome}`))
+    publisher.offer(linesOf([eventOf(1, 0)]), outcome => outcomes.push(`repeat ${outcome}`))
     runTasks()
     expect(outcomes).toEqual([])
     await settle(0, true)
     expect(outcomes).toEqual(['first acked', 'repeat acked'])
-    publisher.offer([eventOf(1, 0), eventOf(1, 0)], outcome => outcomes.push(`later ${outcome}`))
+    publisher.offer(linesOf([eventOf(1, 0), eventOf(1, 0)]), outcome => outcomes.push(`later ${outcome}`))
     expect(outcomes.at(-1)).toBe('later acked')
     expect(pending.length).toBe(0)
     expect(publisher.counts).toMatchObject({ sparedInFlight: 1, sparedRecent: 2, linesAcked: 1, messages: 1 })
@@ -96,10 +105,10 @@ describe('the publisher', () => {
   test('a repeat of an event whose message failed is published again', async () => {
     const { publisher, pending, settle, runTasks } = rig()
     const outcomes: string[] = []
-    publisher.offer([eventOf(1, 0)], outcome => outcomes.push(outcome))
+    publisher.offer(linesOf([eventOf(1, 0)]), outcome => outcomes.push(outcome))
     runTasks()
     await settle(0, false)
-    publisher.offer([eventOf(1, 0)], outcome => outcomes.push(outcome))
+    publisher.offer(linesOf([eventOf(1, 0)]), outcome => outcomes.push(outcome))
     runTasks()
     expect(pending.length).toBe(1)
     await settle(0, true)
@@ -108,11 +117,11 @@ describe('the publisher', () => {
 
   test('other content of a reference goes to the log, in flight or later', async () => {
     const { publisher, pending, settle, runTasks } = rig()
-    publisher.offer([eventOf(1, 0), eventOf(1, 1), eventOf(1, 0)], () => {})
+    publisher.offer(linesOf([eventOf(1, 0), eventOf(1, 1), eventOf(1, 0)]), () => {})
     runTasks()
     expect(pending[0]?.lines).toEqual([eventOf(1, 0).line, eventOf(1, 1).line])
     await settle(0, true)
-    publisher.offer([eventOf(1, 2)], () => {})
+    publisher.offer(linesOf([eventOf(1, 2)]), () => {})
     runTasks()
     expect(pending[0]?.lines).toEqual([eventOf(1, 2).line])
   })
@@ -121,10 +130,7 @@ describe('the publisher', () => {
     const size = eventOf(20, 0).bytes // as that of every multiple of 20
     const { publisher, pending, settle, runTasks } = rig({ bytesMax: size * 3 })
     const take = (...references: number[]) =>
-      publisher.offer(
-        references.map(each => eventOf(each, 0)),
-        () => {},
-      )
+      publisher.offer(linesOf(references.map(each => eventOf(each, 0))), () => {})
     expect(take(20, 40)).toBe('taken')
     expect(take(60, 80)).toBe('full')
     expect(publisher.counts.bytesQueued).toBe(size * 2)
@@ -138,7 +144,7 @@ describe('the publisher', () => {
     const { publisher, settle, runTasks } = rig()
     let drained = false
     await publisher.drained()
-    publisher.offer([eventOf(1, 0)], () => {})
+    publisher.offer(linesOf([eventOf(1, 0)]), () => {})
     void publisher.drained().then(() => {
       drained = true
     })
@@ -173,7 +179,7 @@ async function simulate(seed: number): Promise<void> {
   const offer = (request: number): void => {
     const events = Array.from({ length: 1 + random(8) }, () => eventOf(random(40), random(10) === 0 ? 1 : 0))
     open.add(request)
-    const taken = publisher.offer(events, outcome => {
+    const taken = publisher.offer(linesOf(events), outcome => {
       if (!open.delete(request)) faults.push(`request ${request} was answered twice`)
       answered += 1
       const complete = events.every(({ line }) => acked.has(line))

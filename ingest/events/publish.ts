@@ -1,18 +1,10 @@
 // From accepted events to acknowledged log messages: group commit. While a partition has a message in flight the events
 // behind it gather, and go together when the ack is there, so the broker's cost a message is shared by as many events as
 // the load brings. No clock, no network: both are handed in, and a test drives this with a simulated broker.
-import { type EventKey, KEY_WORDS, KeySet, readKey } from './event-key.ts'
+import { type EventKey, KEY_WORDS, KeySet } from './event-key.ts'
+import type { Lines } from './lines.ts'
 import { Message } from './message.ts'
 import type { RecentEvents } from './recent.ts'
-
-export type PublishEvent = {
-  readonly partition: number
-  readonly idHash: string
-  readonly contentHash: string
-  readonly line: string
-  /** The UTF-8 length of `line`. */
-  readonly bytes: number
-}
 
 /** `failed`: at least one event of the request has no ack; it may be in the log all the same, so the sender must resend. */
 export type PublishOutcome = 'acked' | 'failed'
@@ -20,10 +12,10 @@ export type Settled = (outcome: PublishOutcome) => void
 
 export type Publisher = {
   /**
-   * Takes all events of one request, or none of them when the queue is full. `settled` is called exactly once, at once
-   * when every event was accepted before.
+   * Takes a copy of all lines of one request, or none of them when the queue is full. `settled` is called exactly once, at
+   * once when every event was accepted before.
    */
-  offer(events: readonly PublishEvent[], settled: Settled): 'taken' | 'full'
+  offer(lines: Lines, settled: Settled): 'taken' | 'full'
   /** Resolves when nothing is queued or in flight any more. */
   drained(): Promise<void>
   readonly counts: PublishCounts
@@ -60,6 +52,9 @@ type Parcel = {
   readonly waiters: Waiter[]
   bytes: number
 }
+/** Messages kept to be filled again; making them and their tables anew was a tenth of the work on a batch. */
+const SPARE_MAX = 32
+
 /** One partition: the message in flight, and those behind it, of which the last is filling. */
 type Lane = { flying: Parcel | null; readonly queue: Parcel[] }
 
@@ -77,6 +72,21 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
   const key: EventKey = new Int32Array(KEY_WORDS)
   let whenDrained: (() => void)[] = []
+  const spare: Parcel[] = []
+
+  /** The message that takes the next line of so many bytes: the last of the queue, or a new one. */
+  const roomFor = (lane: Lane, bytes: number): Parcel => {
+    const last = lane.queue.at(-1)
+    if (last?.message.fits(bytes)) return last
+    const parcel = spare.pop() ?? {
+      message: new Message(options.messageBytesMax),
+      keys: new KeySet(),
+      waiters: [],
+      bytes: 0,
+    }
+    lane.queue.push(parcel)
+    return parcel
+  }
 
   const finish = (waiter: Waiter, outcome: PublishOutcome): void => {
     if (outcome === 'failed') waiter.outcome = 'failed'
@@ -92,22 +102,24 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   /** Puts the event whose key is in `key` into a message, or finds the message that already carries it. */
-  const enqueue = (event: PublishEvent, waiter: Waiter): void => {
-    const lane = lanes[event.partition]
-    if (!lane) throw new RangeError(`no partition ${event.partition}`)
+  const enqueue = (lines: Lines, line: number, waiter: Waiter): void => {
+    const partition = lines.partitionOf(line)
+    const lane = lanes[partition]
+    if (!lane) throw new RangeError(`no partition ${partition}`)
     const same = findSame(lane, key)
     if (same) {
       counts.sparedInFlight += 1
       waitFor(same, waiter)
       return
     }
-    const parcel = roomFor(lane, event.bytes, options.messageBytesMax)
-    parcel.message.append(event.line, event.bytes)
+    const [start, end] = [lines.startOf(line), lines.endOf(line)]
+    const parcel = roomFor(lane, end - start)
+    parcel.message.append(lines.output.bytes, start, end)
     parcel.keys.add(key)
-    parcel.bytes += event.bytes
-    counts.bytesQueued += event.bytes
+    parcel.bytes += end - start
+    counts.bytesQueued += end - start
     waitFor(parcel, waiter)
-    touch(event.partition, lane)
+    touch(partition, lane)
   }
 
   const touch = (partition: number, lane: Lane): void => {
@@ -147,6 +159,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     }
     if (lane.queue.length > 0) touch(partition, lane)
     for (const waiter of parcel.waiters) finish(waiter, outcome)
+    if (outcome === 'acked' && spare.length < SPARE_MAX) spare.push(emptied(parcel))
     if (counts.bytesQueued === 0 && counts.bytesInFlight === 0) {
       for (const resolve of whenDrained) resolve()
       whenDrained = []
@@ -155,19 +168,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     counts,
-    offer: (events, settled) => {
-      let bytes = counts.bytesQueued + counts.bytesInFlight
-      for (const event of events) bytes += event.bytes
-      if (bytes > options.bytesMax) return 'full'
+    offer: (lines, settled) => {
+      if (counts.bytesQueued + counts.bytesInFlight + lines.length > options.bytesMax) return 'full'
       // Starts at one, so that it cannot settle while the messages it waits for are still being counted.
       const waiter: Waiter = { left: 1, outcome: 'acked', settled }
-      for (const event of events) {
-        readKey(event.idHash, event.contentHash, key)
+      for (let line = 0; line < lines.count; line += 1) {
+        lines.readKey(line, key)
         if (options.recent.has(key)) {
           counts.sparedRecent += 1
           continue
         }
-        enqueue(event, waiter)
+        enqueue(lines, line, waiter)
       }
       finish(waiter, 'acked')
       return 'taken'
@@ -187,11 +198,11 @@ function findSame(lane: Lane, key: EventKey): Parcel | undefined {
   return undefined
 }
 
-/** The message that takes the next line: the last of the queue, or a new one. */
-function roomFor(lane: Lane, bytes: number, bytesMax: number): Parcel {
-  const last = lane.queue.at(-1)
-  if (last?.message.fits(bytes)) return last
-  const parcel: Parcel = { message: new Message(bytesMax), keys: new KeySet(), waiters: [], bytes: 0 }
-  lane.queue.push(parcel)
+/** Ready to be filled again. Only what was acked: a message that was not may still wait to be sent. */
+function emptied(parcel: Parcel): Parcel {
+  parcel.message.clear()
+  parcel.keys.clear()
+  parcel.waiters.length = 0
+  parcel.bytes = 0
   return parcel
 }

@@ -2,7 +2,7 @@
 import type { ApiKeyIdentity, LiveKeys } from '../../shared/access/live-keys.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { ingestHandler } from '../events/ingest.ts'
-import type { PublishEvent } from '../events/publish.ts'
+import type { Lines } from '../events/lines.ts'
 import { Exchange } from '../http/exchange.ts'
 import type { UwsRequest, UwsResponse } from '../http/load-uws.ts'
 import { newCounts } from '../metrics.ts'
@@ -47,8 +47,10 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
     },
     rates: { take: () => 0, measure: () => new Map<string, number>() },
     publisher: {
-      offer: (lines: readonly PublishEvent[], settled: (outcome: 'acked' | 'failed') => void) => {
-        logged.push(...lines.map(({ line }) => line))
+      offer: (lines: Lines, settled: (outcome: 'acked' | 'failed') => void) => {
+        for (let line = 0; line < lines.count; line += 1) {
+          logged.push(lines.output.bytes.toString('utf8', lines.startOf(line), lines.endOf(line)))
+        }
         settled('acked')
         return 'taken' as const
       },

@@ -1,0 +1,106 @@
+// Texts as bytes, compared and copied eight at a time. A copy may write up to seven bytes more than it says, and a
+// comparison look as far ahead, so everything here has room after its end.
+//
+// Eight bytes are copied as a floating-point number, the widest thing JavaScript moves without making an object of it. That
+// is exact unless the bytes are those of a NaN, and ASCII is none: so nothing but ASCII may come in here.
+import { isAscii } from 'node:buffer'
+
+/** Bytes after the end of everything that is copied or compared. */
+export const ROOM = 64
+
+/** A text of one byte a character that is compared with, or copied, again and again. */
+export class Piece {
+  readonly length: number
+  readonly view: DataView
+
+  constructor(text: string) {
+    const bytes = Buffer.alloc(text.length + ROOM)
+    bytes.write(text, 'latin1')
+    this.length = text.length
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+}
+
+/** Copies bytes of ASCII; returns where the copy ends. */
+export function copyBytes(from: DataView, start: number, length: number, to: DataView, at: number): number {
+  for (let each = 0; each < length; each += 8) to.setFloat64(at + each, from.getFloat64(start + each, true), true)
+  return at + length
+}
+
+/** Writes the piece at `at`; returns where it ends. */
+export const putPiece = (piece: Piece, to: DataView, at: number): number =>
+  copyBytes(piece.view, 0, piece.length, to, at)
+
+/** Writes one byte, of a character below 128; returns the place after it. */
+export function putByte(byte: number, to: DataView, at: number): number {
+  to.setUint8(at, byte)
+  return at + 1
+}
+
+/** Whether the piece stands at `at`. */
+export function isPieceAt(view: DataView, at: number, piece: Piece): boolean {
+  const { length, view: wanted } = piece
+  if (length < 4) {
+    for (let each = 0; each < length; each += 1) if (view.getUint8(at + each) !== wanted.getUint8(each)) return false
+    return true
+  }
+  // The last four bytes overlap the word before them; they differ most often, so they come first.
+  const last = length - 4
+  if (view.getInt32(at + last, true) !== wanted.getInt32(last, true)) return false
+  for (let each = 0; each < last; each += 4) {
+    if (view.getInt32(at + each, true) !== wanted.getInt32(each, true)) return false
+  }
+  return true
+}
+
+/** Bytes that are written from the start and grow on request. */
+export class Output {
+  bytes: Buffer
+  view: DataView
+
+  constructor(capacity: number) {
+    this.bytes = Buffer.allocUnsafeSlow(capacity)
+    this.view = new DataView(this.bytes.buffer)
+  }
+
+  /** Makes room for `more` bytes after the first `used`, which stay. */
+  reserve(used: number, more: number): void {
+    const needed = used + more + ROOM
+    if (needed <= this.bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2))
+    this.bytes.copy(larger, 0, 0, used)
+    this.bytes = larger
+    this.view = new DataView(larger.buffer)
+  }
+}
+
+const NOTES = 256
+
+/** A request's body, followed by a zero byte that no text of it can match, and by some bytes to write on. */
+export class Input {
+  readonly bytes: Buffer
+  readonly view: DataView
+  /** Where NOTES bytes may be written that go between pieces like the texts of the body. */
+  readonly notes: number
+  private readonly capacity: number
+
+  constructor(capacity: number) {
+    this.capacity = capacity
+    this.notes = capacity + ROOM
+    this.bytes = Buffer.alloc(this.notes + NOTES + ROOM)
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
+  }
+
+  /** Takes a copy of the body; false when it is too long or not ASCII. */
+  load(body: Uint8Array): boolean {
+    if (body.length > this.capacity || !isAscii(body)) return false
+    this.bytes.set(body)
+    this.bytes[body.length] = 0
+    return true
+  }
+
+  /** The text between two places, of one byte a character. */
+  text(start: number, end: number): string {
+    return this.bytes.toString('latin1', start, end)
+  }
+}

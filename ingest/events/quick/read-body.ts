@@ -1,0 +1,199 @@
+// The quick way of a body: from its bytes to lines and answer in one go, when it is of the common form and all right.
+// Anything else is left, whole, to parse.ts and encode.ts, which alone refuse.
+import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
+import { wireTime } from '../../../shared/contracts/usage-event.ts'
+import type { Instant } from '../../../shared/time.ts'
+import { wholeSeconds } from '../encode.ts'
+import { type EventKey, KEY_WORDS } from '../event-key.ts'
+import type { Lines } from '../lines.ts'
+import type { Meter, MeterSet } from '../meter.ts'
+import { AHEAD_MS_MAX } from '../parse.ts'
+import { Input, isPieceAt, Output, Piece, putByte, putPiece, ROOM } from './bytes.ts'
+import { type MeterBytes, meterBytes, NO_METER, shapeFor } from './meter-bytes.ts'
+import { resolve } from './resolve.ts'
+import { CLOSE, CLOSE_LIST, COMMA, EventSpans, NOT_COMMON, OPEN, OPEN_LIST, scanEvent, skip } from './scan-event.ts'
+import { CREATED_AT, CUSTOMER, ID_HASH, REFERENCE, type Template, TIMESTAMP, WIRE_TIME } from './shape.ts'
+import { Slots } from './slots.ts'
+import { tenantBytes } from './tenant-bytes.ts'
+import { createTimeReader, putWholeSeconds, putWireTime, WIRE_TIME_LENGTH } from './times.ts'
+import { putLine, putTemplate } from './write-event.ts'
+
+/** A larger body is read by parse.ts. */
+const BODY_BYTES_MAX = 256 * 1024
+
+export type QuickContext = {
+  readonly identity: ApiKeyIdentity
+  readonly meters: MeterSet
+  readonly now: Instant
+  readonly batchMax: number
+  /** A longer line is left to be refused. */
+  readonly lineBytesMax: number
+}
+
+export type QuickReader = {
+  /**
+   * Adds the lines of the body's events to `lines`, which is empty, and returns the bytes of the answer; or null when
+   * parse.ts must read the body: then `lines` may hold some that nobody may use.
+   */
+  read(body: Uint8Array, form: 'single' | 'list', context: QuickContext, lines: Lines): Buffer | null
+}
+
+/** A reader with buffers of its own, which it uses for every body. */
+export function createQuickReader(): QuickReader {
+  const input = new Input(BODY_BYTES_MAX)
+  const answer = new Output(BODY_BYTES_MAX)
+  const key: EventKey = new Int32Array(KEY_WORDS)
+  const spans = new EventSpans()
+  const slots = new Slots()
+  const event = { input, slots, line: NO_TEMPLATE }
+  const readTime = createTimeReader()
+  const meterOf = createMeterFinder(input)
+  const arrival = createArrival()
+  let answered = 0
+
+  // The texts that are made of an event, not found in it, stand behind the body.
+  const idHashPlace = input.notes
+  const wireTimePlace = idHashPlace + ID_HASH_LENGTH
+  const timestampPlace = wireTimePlace + WIRE_TIME_LENGTH + ROOM
+  const createdAtPlace = timestampPlace + ROOM
+  slots.put(ID_HASH, idHashPlace, idHashPlace + ID_HASH_LENGTH)
+  slots.put(WIRE_TIME, wireTimePlace, wireTimePlace + WIRE_TIME_LENGTH)
+  slots.put(CREATED_AT, createdAtPlace, createdAtPlace + SECONDS_LENGTH)
+
+  /** Puts the times of the event into their slots; false when its timestamp is not one that is taken here. */
+  const putTimes = (now: Instant): boolean => {
+    const { timestamp: start, timestampEnd: end } = spans
+    const at = end === 0 ? now : readTime(input, start, end)
+    if (at < 0 || at > now + AHEAD_MS_MAX) return false
+    putWireTime(at, input.view, wireTimePlace)
+    if (end === 0) {
+      slots.put(TIMESTAMP, createdAtPlace, createdAtPlace + SECONDS_LENGTH)
+    } else {
+      slots.put(TIMESTAMP, timestampPlace, putWholeSeconds(input.view, start, input.view, timestampPlace))
+    }
+    return true
+  }
+
+  /** Reads one event at `start` to a line and a view; the place after it, or NOT_COMMON. */
+  const readEvent = (start: number, context: QuickContext, lines: Lines): number => {
+    const end = scanEvent(input, start, spans)
+    if (end < 0) return NOT_COMMON
+    const meter = meterOf(context.meters, spans)
+    if (meter === null || !putTimes(context.now)) return NOT_COMMON
+    slots.put(REFERENCE, spans.reference, spans.referenceEnd)
+    slots.put(CUSTOMER, spans.customer, spans.customerEnd)
+    const mask = resolve(input, spans, meter, slots)
+    if (mask < 0) return NOT_COMMON
+    const shape = shapeFor(meter, mask)
+    const tenant = tenantBytes(context.identity)
+    // No text of the event is written more than once to either.
+    const most = end - start + shape.bytes + tenant.line.length + MADE_BYTES_MAX
+    lines.output.reserve(lines.length, most)
+    answer.reserve(answered, most)
+    event.line = shape.line
+    const lineEnd = putLine(event, tenant, arrival.receivedAt, lines.output, lines.length, key)
+    if (lineEnd - lines.length > context.lineBytesMax) return NOT_COMMON
+    lines.push(lineEnd, key)
+    answered = putTemplate(shape.view, input.view, slots, answer, answered)
+    return end
+  }
+
+  const readList = (start: number, context: QuickContext, lines: Lines): number => {
+    if (input.bytes[start] !== OPEN_LIST) return NOT_COMMON
+    let at = skip(input.bytes, start + 1)
+    answered = putByte(OPEN_LIST, answer.view, answered)
+    for (;;) {
+      if (lines.count === context.batchMax) return NOT_COMMON
+      at = readEvent(at, context, lines)
+      if (at < 0) return NOT_COMMON
+      at = skip(input.bytes, at)
+      const byte = input.bytes[at]
+      if (byte !== COMMA && byte !== CLOSE_LIST) return NOT_COMMON
+      answered = putByte(byte, answer.view, answered)
+      if (byte === CLOSE_LIST) return at + 1
+      at = skip(input.bytes, at + 1)
+    }
+  }
+
+  /** `{"meter_datas":[…]}` */
+  const readWrapped = (start: number, context: QuickContext, lines: Lines): number => {
+    const { bytes, view } = input
+    let at = skip(bytes, start + 1)
+    if (!isPieceAt(view, at, WRAPPER_NAME)) return NOT_COMMON
+    at = skip(bytes, at + WRAPPER_NAME.length)
+    if (!isPieceAt(view, at, WRAPPER_COLON)) return NOT_COMMON
+    answered = putPiece(WRAPPER, answer.view, answered)
+    at = readList(skip(bytes, at + 1), context, lines)
+    if (at < 0) return NOT_COMMON
+    at = skip(bytes, at)
+    answered = putByte(CLOSE, answer.view, answered)
+    return bytes[at] === CLOSE ? at + 1 : NOT_COMMON
+  }
+
+  return {
+    read: (body, form, context, lines) => {
+      if (!input.load(body)) return null
+      arrival.set(context.now)
+      putPiece(arrival.createdAt, input.view, createdAtPlace)
+      answered = 0
+      const start = skip(input.bytes, 0)
+      let read = readEvent
+      if (form === 'list') read = input.bytes[start] === OPEN ? readWrapped : readList
+      const end = read(start, context, lines)
+      if (end < 0 || skip(input.bytes, end) !== body.length) return null
+      return Buffer.from(answer.bytes.subarray(0, answered))
+    },
+  }
+}
+
+const WRAPPER_NAME = new Piece('"meter_datas"')
+const WRAPPER_COLON = new Piece(':')
+const WRAPPER = new Piece('{"meter_datas":')
+
+const NO_TEMPLATE: Template = { first: new Piece(''), slots: new Int32Array(0), pieces: [] }
+
+const ID_HASH_LENGTH = 32
+const SECONDS_LENGTH = 20
+/** More than the hashes and times of a line or a view take, and what stands before its template. */
+const MADE_BYTES_MAX = 256
+
+/** The time of the request in its two forms, made anew only when it is another. */
+function createArrival() {
+  let last = Number.NaN
+  return {
+    receivedAt: new Piece(''),
+    createdAt: new Piece(''),
+    set(now: Instant): void {
+      if (now === last) return
+      if (Math.floor(now / 1_000) !== Math.floor(last / 1_000)) this.createdAt = new Piece(wholeSeconds(now))
+      this.receivedAt = new Piece(wireTime(now))
+      last = now
+    },
+  }
+}
+
+/** Finds the meter an event names, or null; the bytes of a meter are made once. */
+function createMeterFinder(input: Input): (meters: MeterSet, spans: EventSpans) => MeterBytes | null {
+  const known = new WeakMap<Meter, MeterBytes | null>()
+  let last = NO_METER
+  return (meters, spans) => {
+    const length = spans.meterEnd - spans.meter
+    // The meter of the event before, if it is still what this tenant's set holds under its name.
+    const isLast =
+      !spans.meterIsId &&
+      length === last.reference.length &&
+      isPieceAt(input.view, spans.meter, last.reference) &&
+      meters.byReference.get(last.meter.reference) === last.meter
+    if (isLast) return last
+    const name = input.text(spans.meter, spans.meterEnd)
+    const meter = spans.meterIsId ? meters.byId.get(name) : meters.byReference.get(name)
+    if (meter === undefined) return null
+    let bytes = known.get(meter)
+    if (bytes === undefined) {
+      bytes = meterBytes(meter)
+      known.set(meter, bytes)
+    }
+    if (bytes !== null) last = bytes
+    return bytes
+  }
+}
