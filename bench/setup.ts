@@ -17,6 +17,8 @@ export type Setup = {
   readonly databaseUrl: string
   readonly natsUrl: string
   readonly apiKey: string
+  /** The servers started here, by name. */
+  readonly pids: Readonly<Record<string, number>>
   /** Starts ClickHouse, or takes BENCH_CLICKHOUSE_URL. Returns its url. */
   startClickHouse(): Promise<string>
   startAggregator(clickhouseUrl: string, database: string): Promise<Running>
@@ -30,6 +32,7 @@ export async function setUp(): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   // PostgreSQL runs as another user when we are root, and must get through to its own folder.
   chmodSync(folder, 0o711)
+  const pids: Record<string, number> = {}
   const closers: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close()
@@ -44,6 +47,7 @@ export async function setUp(): Promise<Setup> {
       databaseUrl,
       natsUrl,
       apiKey: platform.environments.LIVE.api_key,
+      pids,
       startClickHouse: async () => process.env['BENCH_CLICKHOUSE_URL'] ?? (await own(startClickHouse, 'clickhouse')),
       startAggregator: (clickhouseUrl, database) =>
         startAggregator({ natsUrl, clickhouseUrl, database, dataDir: join(folder, 'aggregator') }),
@@ -57,6 +61,7 @@ export async function setUp(): Promise<Setup> {
   async function own(start: typeof startPostgres, name: string): Promise<string> {
     const service = await start({ dataDir: join(folder, name), port: await freePort(), log })
     closers.push(() => service.stop())
+    pids[name] = service.child.pid
     return service.url
   }
 }
