@@ -1,9 +1,14 @@
-// npm run bench: every path beside its bare limit, in one run on one machine, as ratios.
+// npm run bench [name …]: every path beside its bare limit, in one run on one machine, as ratios, and what has a most.
 import { batchTurn, singleTurn } from './measure/ingest.ts'
 import { DATABASE, readableTurn } from './measure/readable.ts'
+import { visibleMs } from './measure/visible.ts'
 import { type Running, startModule } from './processes.ts'
-import { measure, peakMemoryMiB, type Row, report } from './report.ts'
+import { type Measured, measure, peakMemoryMiB, report } from './report.ts'
 import { type Setup, setUp } from './setup.ts'
+import { BUDGET_MS, usageOfAMonth } from './usage-curve/usage-of-a-month.ts'
+
+const GATEWAY_MIB_MAX = 512
+const VISIBLE_MS_MAX = 2_000
 
 const startGateway = (setup: Setup): Promise<Running> =>
   startModule('ingest/main', {
@@ -16,7 +21,7 @@ const startGateway = (setup: Setup): Promise<Running> =>
   })
 
 /** Runs `work` beside servers of its own, so that nothing that was sent before is still being worked off. */
-async function withServers<T>(work: (setup: Setup, gateway: Running) => Promise<T>): Promise<T> {
+async function withServers(work: (setup: Setup, gateway: Running) => Promise<Measured>): Promise<Measured> {
   console.log('starting servers')
   const setup = await setUp()
   try {
@@ -31,30 +36,71 @@ async function withServers<T>(work: (setup: Setup, gateway: Running) => Promise<
   }
 }
 
-const ingest = (): Promise<{ rows: Row[]; gatewayMiB: number | null }> =>
+const ingest = (): Promise<Measured> =>
   withServers(async (setup, gateway) => {
     const bare = await startModule('bench/limits/bare-http', {})
     try {
       const rows = [
-        await measure('single events accepted', 0.45, () => singleTurn(gateway, bare, setup.apiKey)),
-        await measure('batches of 50 accepted', 0.3, () => batchTurn(gateway, setup.apiKey)),
+        await measure('single events accepted', 0.45, () => singleTurn(setup, gateway, bare)),
+        await measure('batches of 50 accepted', 0.3, () => batchTurn(setup, gateway)),
       ]
-      return { rows, gatewayMiB: peakMemoryMiB(gateway.pid) }
+      const memory = {
+        name: 'gateway memory, peak',
+        value: peakMemoryMiB(gateway.pid),
+        unit: 'MiB',
+        most: GATEWAY_MIB_MAX,
+      }
+      return { rows, bounds: [memory] }
     } finally {
       await bare.stop()
     }
   })
 
-const readable = (): Promise<Row> =>
+/** As withServers, with ClickHouse and an aggregator. */
+const withAggregator = (
+  work: (setup: Setup, gateway: Running, clickhouseUrl: string, aggregator: Running) => Promise<Measured>,
+): Promise<Measured> =>
   withServers(async (setup, gateway) => {
     const clickhouseUrl = await setup.startClickHouse()
     const aggregator = await setup.startAggregator(clickhouseUrl, DATABASE)
     try {
-      return await measure('accepted to readable', 0.5, () => readableTurn(gateway, setup.apiKey, clickhouseUrl))
+      return await work(setup, gateway, clickhouseUrl, aggregator)
     } finally {
       await aggregator.stop()
     }
   })
 
-const { rows, gatewayMiB } = await ingest()
-report([...rows, await readable()], gatewayMiB)
+const readable = (): Promise<Measured> =>
+  withAggregator(async (setup, gateway, clickhouseUrl, aggregator) => ({
+    rows: [await measure('accepted to readable', 0.5, () => readableTurn(setup, gateway, clickhouseUrl, aggregator))],
+  }))
+
+const visible = (): Promise<Measured> =>
+  withAggregator(async (setup, gateway, clickhouseUrl) => {
+    const value = await visibleMs(setup, gateway, clickhouseUrl)
+    return {
+      bounds: [{ name: 'accepted to in usage at 10,000/s, p99', value, unit: 'ms', most: VISIBLE_MS_MAX }],
+    }
+  })
+
+const month = async (): Promise<Measured> => {
+  const months = await usageOfAMonth([10_000_000])
+  const slowest = months.flatMap(({ latencies }) =>
+    Object.entries(latencies).map(([name, { p50Ms }]) => (name === 'raw' ? 0 : p50Ms)),
+  )
+  return {
+    bounds: [{ name: 'usage of a month of 10 M events', value: Math.max(...slowest), unit: 'ms', most: BUDGET_MS }],
+  }
+}
+
+const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = { ingest, readable, visible, month }
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter(name => !(name in MEASURES))
+if (unknown.length > 0)
+  throw new Error(`no measure ${unknown.join(', ')}; there are ${Object.keys(MEASURES).join(', ')}`)
+const measured: Measured[] = []
+for (const [name, run] of Object.entries(MEASURES)) {
+  if (wanted.length === 0 || wanted.includes(name)) measured.push(await run())
+}
+report(measured)

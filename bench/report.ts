@@ -3,14 +3,30 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../infra/services/project.ts'
+import type { Costs } from './cpu.ts'
 
 /** One measurement of the limit and, right after it, of ours; both in events a second. */
-export type Turn = { readonly limit: number; readonly subject: number; readonly p99Ms: number | null }
+export type Turn = {
+  readonly limit: number
+  readonly subject: number
+  readonly p99Ms: number | null
+  /** What the subject cost each process that took part, and what the limit did. */
+  readonly costs: Costs
+  readonly limitCosts: Costs
+}
 export type Row = { readonly path: string; readonly turns: readonly Turn[]; readonly budget: number }
+/** A figure that has a most; null where this system does not tell. */
+export type Bound = {
+  readonly name: string
+  readonly value: number | null
+  readonly unit: string
+  readonly most: number
+}
+export type Measured = { readonly rows?: readonly Row[]; readonly bounds?: readonly Bound[] }
 
 const TURNS = 3
 
-export const figure = (value: number): string => Math.round(value).toLocaleString('en')
+const figure = (value: number): string => Math.round(value).toLocaleString('en')
 const ratioOf = ({ limit, subject }: Turn): number => subject / limit
 
 /** Limit and subject by turns: a shared machine's speed drifts by more than the difference to be seen. */
@@ -42,22 +58,57 @@ export function peakMemoryMiB(pid: number): number | null {
   }
 }
 
-export function report(rows: readonly Row[], gatewayMiB: number | null): void {
-  console.log(`\n${'events a second'.padEnd(34)}${'limit'.padStart(12)}${'ours'.padStart(12)}   ratio  budget`)
-  for (const row of rows) {
-    const turn = middle(row)
-    const ratio = ratioOf(turn)
-    console.log(
-      `${row.path.padEnd(34)}${figure(turn.limit).padStart(12)}${figure(turn.subject).padStart(12)}` +
-        `${ratio.toFixed(2).padStart(8)}${row.budget.toFixed(2).padStart(8)}${ratio >= row.budget ? '' : '  BELOW'}`,
-    )
-  }
-  console.log(`gateway memory, peak: ${gatewayMiB ?? 'unknown'} MiB (budget 512)`)
+/** Prints the figures beside their budgets and writes them down. */
+export function report(measured: readonly Measured[]): void {
+  const rows = measured.flatMap(each => each.rows ?? [])
+  const bounds = measured.flatMap(each => each.bounds ?? [])
+  printRatios(rows)
+  printBounds(bounds)
+  printCosts(rows)
   const folder = join(PROJECT_ROOT, 'bench', 'results')
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${new Date().toISOString().replace(/[:.]/g, '-')}.json`)
   const machine = { cpus: cpus().length, model: cpus()[0]?.model ?? '', node: process.version }
-  const measured = rows.map(row => ({ ...row, ratio: ratioOf(middle(row)) }))
-  writeFileSync(file, `${JSON.stringify({ machine, rows: measured, gatewayMiB }, null, 2)}\n`)
+  const ratios = rows.map(row => ({ ...row, ratio: ratioOf(middle(row)) }))
+  writeFileSync(file, `${JSON.stringify({ machine, rows: ratios, bounds }, null, 2)}\n`)
   console.log(`written to ${file}`)
 }
+
+const NAME_WIDTH = 44
+
+function printRatios(rows: readonly Row[]): void {
+  if (rows.length === 0) return
+  console.log(`\n${'events a second'.padEnd(NAME_WIDTH)}${'limit'.padStart(12)}${'ours'.padStart(12)}   ratio  budget`)
+  for (const row of rows) {
+    const turn = middle(row)
+    const ratio = ratioOf(turn)
+    console.log(
+      `${row.path.padEnd(NAME_WIDTH)}${figure(turn.limit).padStart(12)}${figure(turn.subject).padStart(12)}` +
+        `${ratio.toFixed(2).padStart(8)}${row.budget.toFixed(2).padStart(8)}${ratio >= row.budget ? '' : '  BELOW'}`,
+    )
+  }
+}
+
+function printBounds(bounds: readonly Bound[]): void {
+  for (const { name, value, unit, most } of bounds) {
+    const told = value === null ? 'unknown' : `${figure(value)} ${unit}`
+    const verdict = value === null || value < most ? '' : '  ABOVE'
+    console.log(`${name.padEnd(NAME_WIDTH)}${told.padStart(12)}  (budget under ${figure(most)} ${unit})${verdict}`)
+  }
+}
+
+/** Processor time an event: the median of the turns, process by process. It hardly depends on what else the machine does. */
+function printCosts(rows: readonly Row[]): void {
+  for (const { path, turns } of rows) {
+    const line = (costs: readonly Costs[]): string => {
+      const names = [...new Set(costs.flatMap(Object.keys))]
+      return names.map(name => `${name} ${medianOf(costs.map(cost => cost[name] ?? 0)).toFixed(2)}`).join(', ')
+    }
+    console.log(`\n${path}, µs of processor time an event`)
+    console.log(`  ours:  ${line(turns.map(({ costs }) => costs))}`)
+    console.log(`  limit: ${line(turns.map(({ limitCosts }) => limitCosts))}`)
+  }
+}
+
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

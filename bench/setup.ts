@@ -10,6 +10,7 @@ import { startPostgres } from '../infra/services/postgres.ts'
 import { createPlatform } from '../shared/access/create-platform.ts'
 import { migrate } from '../shared/database/migrate.ts'
 import { newId } from '../shared/ids.ts'
+import type { Tenant } from '../shared/tenant.ts'
 import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from './load/events.ts'
 import { type Running, startModule } from './processes.ts'
 
@@ -17,6 +18,8 @@ export type Setup = {
   readonly databaseUrl: string
   readonly natsUrl: string
   readonly apiKey: string
+  /** Whose key it is. */
+  readonly tenant: Tenant
   /** The servers started here, by name. */
   readonly pids: Readonly<Record<string, number>>
   /** Starts ClickHouse, or takes BENCH_CLICKHOUSE_URL. Returns its url. */
@@ -47,6 +50,7 @@ export async function setUp(): Promise<Setup> {
       databaseUrl,
       natsUrl,
       apiKey: platform.environments.LIVE.api_key,
+      tenant: { platformId: platform.id, environment: 'LIVE' },
       pids,
       startClickHouse: async () => process.env['BENCH_CLICKHOUSE_URL'] ?? (await own(startClickHouse, 'clickhouse')),
       startAggregator: (clickhouseUrl, database) =>

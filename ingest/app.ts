@@ -21,7 +21,9 @@ export function ingestRoutes(deps: AppDeps): Routes {
       '/v1/ingest/meter-datas': list,
     },
     get: {
-      '/health/live': exchange => exchange.send({ status: 200, body: '{"status":"live"}' }),
+      '/health/live': exchange => {
+        exchange.send({ status: 200, body: '{"status":"live"}' })
+      },
       '/health/ready': readyHandler(deps),
       '/metrics': async exchange => {
         const { contentType, text } = await deps.metrics()

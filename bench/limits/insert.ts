@@ -41,4 +41,4 @@ const startedAt = performance.now()
 for (const block of blocks) await insertLines(client, 'usage_events', block)
 const seconds = (performance.now() - startedAt) / 1000
 await client.close()
-console.log(JSON.stringify({ eventsPerSecond: (BLOCK * BLOCKS) / seconds }))
+console.log(JSON.stringify({ events: BLOCK * BLOCKS, eventsPerSecond: (BLOCK * BLOCKS) / seconds }))

@@ -11,6 +11,8 @@ export type LoadOptions = {
   readonly eventsPerRequest: number
   readonly warmUpMs: number
   readonly measureMs: number
+  /** Where it is not as much as the server takes: a pace the connections keep together. */
+  readonly eventsPerSecond?: number
   /** Makes references of this run differ from any other run's. */
   readonly run: string
 }
@@ -39,6 +41,9 @@ class Connection {
   private readonly onAnswer: (status: number, startedAt: number) => boolean
   private readonly nextReference: () => number
   private startedAt = 0
+  /** Milliseconds between two requests of this connection, and when the next one is due; 0: as soon as it is answered. */
+  private readonly intervalMs: number
+  private dueAt = 0
   private status = 0
   private missing = -1 // bytes of the answer's body still to come; -1 while its head is not complete
   private head: Buffer = Buffer.alloc(0)
@@ -56,6 +61,8 @@ class Connection {
     this.request = Buffer.from(text, 'latin1')
     this.places = counterPlaces(text, options.run)
     this.nextReference = nextReference
+    const { eventsPerSecond, connections, eventsPerRequest } = options
+    this.intervalMs = eventsPerSecond === undefined ? 0 : (1000 * connections * eventsPerRequest) / eventsPerSecond
     this.onAnswer = onAnswer
     this.socket = connect({
       host: '127.0.0.1',
@@ -69,9 +76,20 @@ class Connection {
         },
       },
     })
-    this.socket.once('connect', () => this.send())
+    this.socket.once('connect', () => {
+      // At a pace, the connections start spread over the first interval.
+      this.dueAt = performance.now() + Math.random() * this.intervalMs
+      this.sendWhenDue()
+    })
     this.socket.once('error', onError)
     this.socket.once('close', () => onError(new Error('the server closed a connection')))
+  }
+
+  private sendWhenDue(): void {
+    const waitMs = this.intervalMs === 0 ? 0 : this.dueAt - performance.now()
+    this.dueAt += this.intervalMs
+    if (waitMs <= 0) this.send()
+    else setTimeout(() => this.send(), waitMs)
   }
 
   private send(): void {
@@ -104,7 +122,7 @@ class Connection {
     }
     if (this.missing > 0) return
     this.missing = -1
-    if (this.onAnswer(this.status, this.startedAt)) this.send()
+    if (this.onAnswer(this.status, this.startedAt)) this.sendWhenDue()
     else this.socket.removeAllListeners('close').end()
   }
 }

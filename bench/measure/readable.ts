@@ -1,8 +1,10 @@
 // From accepted to readable: a whole burst sent through the gateway, until the last event of it can be read in ClickHouse.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
+import { countCpu } from '../cpu.ts'
 import { type Running, runModule } from '../processes.ts'
 import type { Turn } from '../report.ts'
+import type { Setup } from '../setup.ts'
 import { BATCH, load } from './ingest.ts'
 
 const DRAIN_TIMEOUT_MS = 180_000
@@ -23,16 +25,25 @@ async function readable(client: ClickHouseClient): Promise<number> {
 }
 
 /** One burst. The time runs from its first request to the moment all of it is readable: load and drain together. */
-export async function readableTurn(gateway: Running, apiKey: string, clickhouseUrl: string): Promise<Turn> {
-  const limit = await runModule<{ eventsPerSecond: number }>('bench/limits/insert', [
+export async function readableTurn(
+  { apiKey, pids }: Setup,
+  gateway: Running,
+  clickhouseUrl: string,
+  aggregator: Running,
+): Promise<Turn> {
+  const { clickhouse = 0 } = pids
+  const countLimit = countCpu({ clickhouse })
+  const limit = await runModule<{ events: number; eventsPerSecond: number }>('bench/limits/insert', [
     clickhouseUrl,
     `bench_limit_${Date.now()}`,
   ])
+  const limitCosts = countLimit(limit.events)
   const client = createClickHouse(clickhouseUrl, DATABASE)
   try {
+    const count = countCpu({ gateway: gateway.pid, aggregator: aggregator.pid, ...pids })
     const before = await linesAcked(gateway)
     const startedAt = performance.now()
-    await load(gateway, apiKey, BATCH)
+    const { cpuMicrosEach: generator } = await load(gateway, apiKey, BATCH)
     const accepted = await linesAcked(gateway)
     while ((await readable(client)) < accepted) {
       if (performance.now() - startedAt > DRAIN_TIMEOUT_MS)
@@ -40,7 +51,9 @@ export async function readableTurn(gateway: Running, apiKey: string, clickhouseU
       await sleep(POLL_MS)
     }
     const seconds = (performance.now() - startedAt) / 1000
-    return { limit: limit.eventsPerSecond, subject: (accepted - before) / seconds, p99Ms: null }
+    const events = accepted - before
+    const costs = { ...count(events), generator }
+    return { limit: limit.eventsPerSecond, subject: events / seconds, p99Ms: null, costs, limitCosts }
   } finally {
     await client.close()
   }

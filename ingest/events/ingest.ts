@@ -62,8 +62,9 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
     }
     const answer = quick.read(body, form, context, lines)
     if (answer === null) return false
+    // What is thrown from here on leaves the answer to the collector.
     throttle(deps, identity, lines.count)
-    publish(deps, exchange, lines, answer)
+    publish(deps, exchange, lines, answer.bytes, answer.release)
     return true
   }
 
@@ -85,7 +86,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
     const views = encodeAll(identity, parsed.events, body.scan, context, lines)
     const answer = form === 'single' ? views : parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
     // Bytes, because the answer waits for the ack: long-lived text costs more than everything that made it.
-    publish(deps, exchange, lines, Buffer.from(answer))
+    publish(deps, exchange, lines, Buffer.from(answer), () => undefined)
     return undefined
   }
 
@@ -145,13 +146,14 @@ function encodeAll(
   return views
 }
 
-function publish(deps: IngestDeps, exchange: Exchange, lines: Lines, answer: Buffer): void {
+/** `release` is called when the answer's bytes are not needed any more; where it is not, they are left to the collector. */
+function publish(deps: IngestDeps, exchange: Exchange, lines: Lines, answer: Uint8Array, release: () => void): void {
   const { count } = lines
   const taken = deps.publisher.offer(lines, outcome => {
     if (outcome === 'acked') {
       deps.counts.acceptedEvents += count
       deps.counts.acceptedRequests += 1
-      exchange.send({ status: 201, body: answer })
+      if (exchange.send({ status: 201, body: answer })) release()
       return
     }
     exchange.refuse(unavailable('The usage log did not confirm every event; send the request again unchanged.'))

@@ -15,7 +15,7 @@ beforeAll(async () => {
     port: 0,
     logger: silentLogger,
     onRefused: () => undefined,
-    routes: { get: { '/large': exchange => exchange.send({ status: 200, body: LARGE }) }, post: {} },
+    routes: { get: { '/large': exchange => void exchange.send({ status: 200, body: LARGE }) }, post: {} },
   })
 })
 afterAll(() => server.stop())

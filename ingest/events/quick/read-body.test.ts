@@ -15,6 +15,7 @@ const identity = {
   environment: 'LIVE',
   keyRowId: 'apik_1',
   roleType: 'ADMINISTRATOR',
+  expiresAt: null,
 } as const
 const PARTITIONS = 4
 const BATCH_MAX = 5
@@ -30,6 +31,7 @@ function quickly(body: Buffer, form: Form): Outcome | null {
   const context = { identity, meters: METERS, now: NOW, batchMax: BATCH_MAX, lineBytesMax: 900_000 }
   const answer = reader.read(body, form, context, lines)
   if (answer === null) return null
+  answer.release()
   const each = Array.from({ length: lines.count }, (_, line) => line)
   return {
     lines: each.map(line => lines.output.bytes.toString('utf8', lines.startOf(line), lines.endOf(line))),
@@ -39,7 +41,7 @@ function quickly(body: Buffer, form: Form): Outcome | null {
       return [...key]
     }),
     partitions: each.map(line => lines.partitionOf(line)),
-    answer: answer.toString('utf8'),
+    answer: Buffer.from(answer.bytes).toString('utf8'),
   }
 }
 

@@ -21,6 +21,11 @@ import { putLine, putTemplate } from './write-event.ts'
 /** A larger body is read by parse.ts. */
 const BODY_BYTES_MAX = 256 * 1024
 
+/** What an answer has room for before it grows. */
+const ANSWER_BYTES = 2 * 1024
+/** Answers kept to be written over. Memory that is taken and given back at this rate is most of what the collector sees. */
+const SPARE_MAX = 256
+
 export type QuickContext = {
   readonly identity: ApiKeyIdentity
   readonly meters: MeterSet
@@ -35,13 +40,20 @@ export type QuickReader = {
    * Adds the lines of the body's events to `lines`, which is empty, and returns the bytes of the answer; or null when
    * parse.ts must read the body: then `lines` may hold some that nobody may use.
    */
-  read(body: Uint8Array, form: 'single' | 'list', context: QuickContext, lines: Lines): Buffer | null
+  read(body: Uint8Array, form: 'single' | 'list', context: QuickContext, lines: Lines): QuickAnswer | null
+}
+
+export type QuickAnswer = {
+  readonly bytes: Uint8Array
+  /** Call it when nobody looks at the bytes any more; another answer is then written over them. */
+  release(): void
 }
 
 /** A reader with buffers of its own, which it uses for every body. */
 export function createQuickReader(): QuickReader {
   const input = new Input(BODY_BYTES_MAX)
-  const answer = new Output(BODY_BYTES_MAX)
+  const spare: Output[] = []
+  let answer = new Output(ANSWER_BYTES)
   const key: EventKey = new Int32Array(KEY_WORDS)
   const spans = new EventSpans()
   const slots = new Slots()
@@ -141,7 +153,12 @@ export function createQuickReader(): QuickReader {
       if (form === 'list') read = input.bytes[start] === OPEN ? readWrapped : readList
       const end = read(start, context, lines)
       if (end < 0 || skip(input.bytes, end) !== body.length) return null
-      return Buffer.from(answer.bytes.subarray(0, answered))
+      const written = answer
+      answer = spare.pop() ?? new Output(ANSWER_BYTES)
+      const release = (): void => {
+        if (spare.length < SPARE_MAX) spare.push(written)
+      }
+      return { bytes: written.bytes.subarray(0, answered), release }
     },
   }
 }
