@@ -44,8 +44,8 @@ async function readiness(url: string): Promise<string | null> {
 
 function environment(settings: Settings, services: ServiceUrls, spec: ProcessSpec): NodeJS.ProcessEnv {
   return {
-    // One broker on this machine is what an embedded start is: it is asked for, and the gateway says what it means.
-    ...(settings.external.natsUrl === null ? { DURABILITY: 'local' } : {}),
+    // Everything on one machine is what this start is for: any broker is taken, and the gateway says what an ack of it means.
+    DURABILITY: 'local',
     ...(services.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: services.natsMonitorUrl }),
     ...process.env,
     ...spec.env,

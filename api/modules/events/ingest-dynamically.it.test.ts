@@ -27,7 +27,13 @@ beforeAll(async () => {
     },
   } as Pool
   api = await startApi({ gateway: { dispatcher, bodyBytesMax: 262_144 } })
-  const settings = { PORT: '0', DATABASE_URL: api.databaseUrl, NATS_URL: nats.url, PARTITIONS: '2' }
+  const settings = {
+    PORT: '0',
+    DATABASE_URL: api.databaseUrl,
+    NATS_URL: nats.url,
+    DURABILITY: 'local',
+    PARTITIONS: '2',
+  }
   gateway = await startGateway(ingestConfig(settings), silentLogger)
   pool = new Pool(`http://127.0.0.1:${gateway.port}`)
   tenant = api.tenants.aLive
