@@ -132,8 +132,10 @@ async function take(deps: PartitionsDeps, taking: Taking): Promise<PartitionWork
 async function takeOnce(deps: PartitionsDeps, { partition, lost, rebuilds }: Taking): Promise<PartitionWork> {
   const index = await openFirstSeenIndex(join(deps.indexDirectory, `partition-${partition}`))
   try {
-    const stream = await streamState(deps.jsm, partition)
+    // The stream after the position: whoever works the partition until now stores on, and a stream that was looked at before
+    // would seem to end too early.
     const stored = (await storedPositions(deps.client)).get(partition) ?? null
+    const stream = await streamState(deps.jsm, partition)
     const plan = planResume(index.position(), stored, stream)
     if (plan.kind === 'refuse') throw new LogRefusedError(plan.reason)
     if (plan.kind === 'rebuild') {
