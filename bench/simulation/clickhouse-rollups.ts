@@ -1,0 +1,138 @@
+// The statements of the roller over tables in memory: which hours and days are stale, what they cover, their figures.
+import type { Tampering } from './sabotage.ts'
+import {
+  addTo,
+  bucketText,
+  figuresOf,
+  hourOfEvent,
+  markSums,
+  meterOf,
+  type Params,
+  putRollup,
+  type Rollup,
+  type Tables,
+} from './tables.ts'
+
+const DAY = 86_400
+const HOURS_MIN = 4
+const dayOf = (start: number): number => start - (start % DAY)
+const meterIn = (params: Params): string =>
+  `${params['platform_id']}/${params['environment']}/${params['meter_reference']}`
+const tenantRow = (meter: string, customerKey: string, start: number): unknown[] => {
+  const [platformId, environment, ...meterReference] = meter.split('/')
+  return [platformId, environment, customerKey, meterReference.join('/'), start]
+}
+
+/** The buckets a statement names. */
+function asked(params: Params): Set<string> {
+  const buckets = params['buckets'] as { readonly values: readonly unknown[] }[]
+  return new Set(buckets.map(({ values }) => bucketText(meterIn(params), String(values[0]), Number(values[1]))))
+}
+
+/** Rows of a query of the roller. Throws on one it does not know. */
+export function answerRollups(tables: Tables, text: string, params: Params): unknown[][] {
+  if (text.includes('count() FROM usage_events')) {
+    const wanted = asked(params)
+    const sizes = new Map<string, unknown[]>()
+    for (const { fields } of tables.events.values()) {
+      const [customerKey, hour] = [String(fields[5]), hourOfEvent(fields)]
+      const key = bucketText(meterOf(fields), customerKey, hour)
+      if (wanted.has(key)) sizes.set(key, [customerKey, hour, '1'])
+    }
+    return [...sizes.values()]
+  }
+  if (text.includes('[sum(log_seq)] FROM usage_bucket_marks')) {
+    const wanted = asked(params)
+    return [...markSums(tables)]
+      .filter(([key]) => wanted.has(key))
+      .map(([, { customerKey, hour, seq }]) => [customerKey, hour, [hour], [seq.toString()]])
+  }
+  if (text.includes('sum(log_seq) AS mark')) {
+    return [...markSums(tables)]
+      .filter(([key, { seq }]) => (tables.rollups.get(`TOTALS ${key}`)?.version ?? 0n) < seq)
+      .map(([, { meter, customerKey, hour }]) => tenantRow(meter, customerKey, hour))
+  }
+  if (text.includes('countIf(grain')) {
+    return [...days(tables)]
+      .filter(
+        ([key, hours]) => hours.length >= HOURS_MIN && (tables.rollups.get(`DAY ${key}`)?.version ?? 0n) < sumOf(hours),
+      )
+      .flatMap(([, [hour]]) => (hour ? [tenantRow(hour.meter, hour.customerKey, dayOf(hour.start))] : []))
+  }
+  if (text.includes('groupArrayArray(covered_seqs)')) {
+    const wanted = asked(params)
+    return [...days(tables)]
+      .filter(([key, hours]) => wanted.has(key) && hours.length >= HOURS_MIN)
+      .map(([, hours]) => [
+        hours[0]?.customerKey,
+        dayOf(hours[0]?.start ?? 0),
+        hours.map(({ start }) => start),
+        hours.map(({ version }) => version.toString()),
+      ])
+  }
+  throw new Error(`a statement the simulation does not know: ${text}`)
+}
+
+/** The hours of every day that have a roll-up. */
+function days({ rollups }: Tables): Map<string, Rollup[]> {
+  const found = new Map<string, Rollup[]>()
+  for (const [name, rollup] of rollups) {
+    if (!name.startsWith('HOUR ')) continue
+    const key = bucketText(rollup.meter, rollup.customerKey, dayOf(rollup.start))
+    found.set(key, [...(found.get(key) ?? []), rollup])
+  }
+  return found
+}
+
+const sumOf = (hours: readonly Rollup[]): bigint => hours.reduce((sum, { version }) => sum + version, 0n)
+
+/** Reads what `INSERT INTO usage_rollups SELECT` reads now; what it gives makes it visible. */
+export function writeRollups(tables: Tables, query: string, params: Params, tampering: Tampering): () => void {
+  const ofDays = query.includes("'DAY'")
+  const rows = [...query.matchAll(/\(unhex\('([0-9a-f]*)'\), (\d+), \[([\d,]*)\], \[([\d,]*)\]\)/g)].map(match => {
+    const [, name = '', start = '', hours = '', seqs = ''] = match
+    return rollupOf(tables, ofDays, {
+      meter: meterIn(params),
+      customerKey: Buffer.from(name, 'hex').toString('utf8'),
+      start: Number(start),
+      hours: hours.split(',').map(Number),
+      seqs: seqs.split(',').map(BigInt),
+    })
+  })
+  return () => {
+    for (const row of rows) {
+      const rollup = ofDays ? row : tampered(tables, row, tampering)
+      for (const grain of ofDays ? ['DAY'] : ['TOTALS', 'HOUR']) putRollup(tables, grain, rollup)
+    }
+  }
+}
+
+function rollupOf(tables: Tables, ofDays: boolean, bucket: Omit<Rollup, 'figures' | 'version'>): Rollup {
+  const version = bucket.seqs.reduce((sum, seq) => sum + seq, 0n)
+  if (ofDays) {
+    const figures = new Map<string, { count: bigint; sum: bigint }>()
+    const hours = days(tables).get(bucketText(bucket.meter, bucket.customerKey, bucket.start)) ?? []
+    for (const hour of hours) for (const [key, entry] of hour.figures) addTo(figures, key, entry)
+    return { ...bucket, figures, version }
+  }
+  const key = bucketText(bucket.meter, bucket.customerKey, bucket.start)
+  const raw = [...tables.events.values()]
+    .filter(
+      ({ fields, deleted }) => !deleted && key === bucketText(meterOf(fields), String(fields[5]), hourOfEvent(fields)),
+    )
+    .map(({ fields }) => fields)
+  return { ...bucket, figures: figuresOf(raw), version }
+}
+
+/** What a faulty roller would have written. */
+function tampered(tables: Tables, rollup: Rollup, { rollupsAdd, rollupsCoverLate }: Tampering): Rollup {
+  const key = bucketText(rollup.meter, rollup.customerKey, rollup.start)
+  if (rollupsCoverLate) {
+    const seq = markSums(tables).get(key)?.seq ?? 0n
+    return { ...rollup, seqs: [seq], version: seq }
+  }
+  if (!rollupsAdd) return rollup
+  const figures = new Map(rollup.figures)
+  for (const [name, entry] of tables.rollups.get(`HOUR ${key}`)?.figures ?? []) addTo(figures, name, entry)
+  return { ...rollup, figures }
+}
