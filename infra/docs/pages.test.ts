@@ -21,3 +21,15 @@ test('every file that docs/event-to-invoice.md names exists', () => {
   expect(names.length).toBeGreaterThan(20)
   expect(names.filter(name => !existsSync(name))).toEqual([])
 })
+
+test('every file that docs/fault-tests.md names exists, and holds the test it quotes', () => {
+  const text = readFileSync('docs/fault-tests.md', 'utf8')
+  const names = [...text.matchAll(/`([a-z]+\/[\w./-]+)`/g)].map(match => match[1] ?? '')
+  expect(names.filter(name => !existsSync(name))).toEqual([])
+  const quoted = [...text.matchAll(/`([a-z]+\/[\w./-]+)`: "([^"]+)"/g)].map(([, name = '', test = '']) => ({
+    name,
+    test,
+  }))
+  expect(quoted.length).toBeGreaterThan(20)
+  expect(quoted.filter(({ name, test }) => !readFileSync(name, 'utf8').includes(test))).toEqual([])
+})
