@@ -94,8 +94,7 @@ function connectionOf(world: World, broker: Broker, life: Life, store: Store): S
       options: { msgID: string; timeout: number; retries: number },
     ) {
       const partition = partitionOfSubject.get(subject) ?? Number.NaN
-      const body = Buffer.from(payload).toString('utf8')
-      return publish({ world, life, store, partition, body, ...options })
+      return publish({ world, life, store, partition, payload, ...options })
     },
     consumers: {
       get: (name: string, { opt_start_seq }: { opt_start_seq: number }) =>
@@ -131,7 +130,7 @@ type Publishing = {
   readonly life: Life
   readonly store: Store
   readonly partition: number
-  readonly body: string
+  readonly payload: Uint8Array | string
   readonly msgID: string
   readonly timeout: number
   readonly retries: number
@@ -146,12 +145,14 @@ function publish(of: Publishing): Promise<{ seq: number }> {
 
     function send(): void {
       const { random, weather } = world
+      // Read when it leaves: the bytes may be another message's once this one is acknowledged.
+      const body = Buffer.from(of.payload).toString('utf8')
       if (!world.chance(weather.lost)) {
         const isLate = world.chance(weather.late)
         if (isLate) world.lateEffects += 1
         world.later(isLate ? random.between(1_000, 20_000) : random.below(weather.slowMs), () => {
           if (isLate) world.lateEffects -= 1
-          arrive(isLate)
+          arrive(body, isLate)
         })
       }
       world.deliver(life, of.timeout, () => {
@@ -161,8 +162,8 @@ function publish(of: Publishing): Promise<{ seq: number }> {
       })
     }
 
-    function arrive(isLate: boolean): void {
-      const seq = of.store(of.partition, of.body, of.msgID)
+    function arrive(body: string, isLate: boolean): void {
+      const seq = of.store(of.partition, body, of.msgID)
       if (seq === null || (!isLate && world.chance(world.weather.unanswered))) return
       world.deliver(life, world.random.below(world.weather.slowMs), () => {
         triesLeft = 0

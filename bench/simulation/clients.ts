@@ -1,7 +1,7 @@
 // Who sends: clients that repeat a request until it is answered 201, and what happens to events afterwards.
 import { createEventLog } from '../../api/usage/event-log.ts'
-import type { PublishEvent } from '../../ingest/events/publish.ts'
-import { encodeEvent, eventHash, partitionOf } from '../../shared/contracts/usage-event.ts'
+import { Lines } from '../../ingest/events/lines.ts'
+import { encodeEvent, eventHash } from '../../shared/contracts/usage-event.ts'
 import { type Gateway, PARTITIONS, type System } from './system.ts'
 import type { Life } from './world.ts'
 
@@ -97,20 +97,28 @@ function offer(
   if (system.sabotage.answersAtFirstAck) {
     let first = true
     for (const event of events) {
-      publisher.offer([event], outcome => {
+      publisher.offer(linesOf([event]), outcome => {
         if (first) answer(outcome === 'acked')
         first = false
       })
     }
     return
   }
-  const taken = publisher.offer(events, outcome => answer(outcome === 'acked'))
+  const taken = publisher.offer(linesOf(events), outcome => answer(outcome === 'acked'))
   if (taken === 'full') answer(false)
+}
+
+type Line = { readonly idHash: string; readonly contentHash: string; readonly line: string }
+
+function linesOf(events: readonly Line[]): Lines {
+  const lines = new Lines(PARTITIONS)
+  for (const { line, idHash, contentHash } of events) lines.add(line, idHash, contentHash)
+  return lines
 }
 
 const hashOf = (reference: number): string => eventHash(PLATFORM, 'LIVE', `r${reference}`)
 
-function lineOf({ clock }: System, { reference, content }: Sent): PublishEvent {
+function lineOf({ clock }: System, { reference, content }: Sent): Line {
   const idHash = hashOf(reference)
   const hour = (reference + content) % HOURS
   const { line, contentHash } = encodeEvent({
@@ -128,7 +136,7 @@ function lineOf({ clock }: System, { reference, content }: Sent): PublishEvent {
     properties: content === 0 ? {} : { model: `m${content}` },
     subscription: '',
   })
-  return { partition: partitionOf(idHash, PARTITIONS), idHash, contentHash, line, bytes: Buffer.byteLength(line) }
+  return { idHash, contentHash, line }
 }
 
 /** The client was told 201; perhaps it is sorry, and corrects or deletes the event. */
