@@ -8,6 +8,8 @@ export type Member = {
   readonly indexed: readonly number[]
 }
 export type LeaseTable = {
+  /** Renewals ever made: a member that was called silent and comes back never shows a beat somebody saw before. */
+  readonly turns?: number
   readonly members: Readonly<Record<string, Member>>
   /** By partition. */
   readonly owners: Readonly<Record<number, string>>
@@ -28,15 +30,15 @@ export const EMPTY_TABLE: LeaseTable = { members: {}, owners: {} }
  */
 export function renewed(table: LeaseTable, { id, partitions, indexed, silent }: Renewal): LeaseTable {
   const others = Object.entries(table.members).filter(([other]) => other !== id && !silent.has(other))
-  const beat = (table.members[id]?.beat ?? 0) + 1
-  const members = Object.fromEntries([...others, [id, { beat, indexed }]])
-  return { members, owners: share(members, table.owners, partitions) }
+  const turns = (table.turns ?? 0) + 1
+  const members = Object.fromEntries([...others, [id, { beat: turns, indexed }]])
+  return { turns, members, owners: share(members, table.owners, partitions) }
 }
 
 /** The table after a member gave back what it had; the others have it at once. */
 export function without(table: LeaseTable, id: string, partitions: number): LeaseTable {
   const members = Object.fromEntries(Object.entries(table.members).filter(([other]) => other !== id))
-  return { members, owners: share(members, table.owners, partitions) }
+  return { ...table, members, owners: share(members, table.owners, partitions) }
 }
 
 export const ownedBy = (table: LeaseTable, id: string): number[] =>
