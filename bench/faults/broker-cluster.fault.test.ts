@@ -13,8 +13,9 @@ let cluster: NatsCluster
 let world: IngestSystem
 beforeAll(async () => {
   cluster = await startNatsCluster()
-  // DURABILITY is strict by default: that this gateway starts says that the production configuration satisfies it.
-  const env = { NATS_REPLICAS: '3', NATS_MONITOR_URL: cluster.monitorUrl }
+  // As processes run that `npm start` does not bring: that this gateway starts says that the production configuration
+  // satisfies DURABILITY=strict.
+  const env = { NATS_REPLICAS: '3', NATS_MONITOR_URL: cluster.monitorUrl, DURABILITY: 'strict' }
   world = await startIngestSystem({ natsUrl: cluster.url, env })
 }, 180_000)
 afterAll(async () => {
