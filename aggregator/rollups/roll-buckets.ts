@@ -12,6 +12,7 @@ import {
   listsOf,
   METER,
   paramsOf,
+  selectBuckets,
   writeRollups,
 } from './rollup-sql.ts'
 
@@ -118,12 +119,5 @@ const SELECT_STALE = `
 
 /** Buckets whose marks no roll-up covers, at most `limit`. Reads every mark: for a start and after an overflow. */
 export async function findStaleBuckets(client: ClickHouseClient, limit: number): Promise<Bucket[]> {
-  const rows = await selectRows<[string, string, string, string, number]>(client, SELECT_STALE, { limit })
-  return rows.map(([platformId, environment, customerKey, meterReference, hour]) => ({
-    platformId,
-    environment,
-    customerKey,
-    meterReference,
-    hour,
-  }))
+  return await selectBuckets(client, SELECT_STALE, limit)
 }

@@ -12,6 +12,7 @@ import {
   listsOf,
   METER,
   paramsOf,
+  selectBuckets,
   writeRollups,
 } from './rollup-sql.ts'
 
@@ -79,12 +80,5 @@ const SELECT_STALE = `
 
 /** Days that do not hold all their hours hold, at most `limit`. Reads every roll-up: for a start and after an overflow. */
 export async function findStaleDays(client: ClickHouseClient, limit: number): Promise<Bucket[]> {
-  const rows = await selectRows<[string, string, string, string, number]>(client, SELECT_STALE, { limit })
-  return rows.map(([platformId, environment, customerKey, meterReference, hour]) => ({
-    platformId,
-    environment,
-    customerKey,
-    meterReference,
-    hour,
-  }))
+  return await selectBuckets(client, SELECT_STALE, limit)
 }

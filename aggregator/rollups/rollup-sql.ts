@@ -1,7 +1,7 @@
 // What the writers of usage_rollups share: which buckets go into one statement, how what they cover gets there, and the
 // lists a row is made of.
 import { TupleParam } from '@clickhouse/client'
-import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { type Bucket, bucketKey } from '../outcome.ts'
 
 /** A bucket with more combinations of properties and subscription has no row of that grain. */
@@ -91,4 +91,16 @@ export function groupsOf(buckets: readonly Bucket[]): Bucket[][] {
     current.bytes += bytes
   }
   return groups
+}
+
+/** The buckets a statement names, at most `limit`: platform, environment, customer, meter and the second it starts at. */
+export async function selectBuckets(client: ClickHouseClient, statement: string, limit: number): Promise<Bucket[]> {
+  const rows = await selectRows<[string, string, string, string, number]>(client, statement, { limit })
+  return rows.map(([platformId, environment, customerKey, meterReference, hour]) => ({
+    platformId,
+    environment,
+    customerKey,
+    meterReference,
+    hour,
+  }))
 }

@@ -1,4 +1,4 @@
-// RATE events a second, nine tenths of them of one customer: his rows and his hours are where everybody writes.
+// RATE events a second, nine tenths of them of one customer, whose rows and hours are where everybody writes.
 import { events, send } from './lib/events.js'
 import { shared, summary, thresholds } from './lib/summary.js'
 import { durationSeconds, rate } from './lib/target.js'
