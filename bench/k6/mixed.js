@@ -1,28 +1,14 @@
 // RATE events a second in requests of every size from 1 to 50: many senders, each with its own habits.
+import { constantRate } from './lib/constant-rate.js'
 import { events, send } from './lib/events.js'
-import { shared, summary, thresholds } from './lib/summary.js'
-import { durationSeconds, rate } from './lib/target.js'
+import { summary } from './lib/summary.js'
 import { countUsage, ensureMeter } from './lib/usage.js'
 
 /** As often as they stand here. */
 const SIZES = [1, 1, 1, 1, 2, 3, 5, 10, 20, 50]
 const mean = SIZES.reduce((sum, size) => sum + size, 0) / SIZES.length
 
-export const options = {
-  ...shared,
-  thresholds: thresholds(),
-  scenarios: {
-    mixed: {
-      executor: 'constant-arrival-rate',
-      rate: Math.max(1, Math.round(rate / mean)),
-      timeUnit: '1s',
-      duration: `${durationSeconds}s`,
-      preAllocatedVUs: 30,
-      maxVUs: 200,
-    },
-  },
-}
-
+export const options = constantRate(mean)
 export const setup = ensureMeter
 export const teardown = countUsage
 export const handleSummary = summary('mixed batch sizes')

@@ -1,29 +1,17 @@
 // Every batch of 20 is sent, and then again up to five times at once, half of the repeats with other values: a client that
 // times out too early. Every repeat is answered 201 with the same ids, and counts nothing.
 import http from 'k6/http'
+import { constantRate } from './lib/constant-rate.js'
 import { events, note, send, wrong } from './lib/events.js'
-import { shared, summary, thresholds } from './lib/summary.js'
-import { durationSeconds, headers, ingestUrl, rate } from './lib/target.js'
+import { summary } from './lib/summary.js'
+import { headers, ingestUrl } from './lib/target.js'
 import { countUsage, ensureMeter } from './lib/usage.js'
 
 const BATCH = 20
 const REPEATS_MAX = 5
 const meanSends = 1 + (1 + REPEATS_MAX) / 2
 
-export const options = {
-  ...shared,
-  thresholds: thresholds(),
-  scenarios: {
-    storm: {
-      executor: 'constant-arrival-rate',
-      rate: Math.max(1, Math.round(rate / BATCH / meanSends)),
-      timeUnit: '1s',
-      duration: `${durationSeconds}s`,
-      preAllocatedVUs: 20,
-      maxVUs: 200,
-    },
-  },
-}
+export const options = constantRate(BATCH * meanSends)
 
 const idsOf = answer => JSON.stringify(answer.json('meter_datas.#.id'))
 
