@@ -3,7 +3,6 @@
 import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { MESSAGE_BYTES_MAX } from '../shared/contracts/streams.ts'
 import { openDatabase } from '../shared/database/database.ts'
-import { createFailpoints } from '../shared/failpoint.ts'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { type Clock, systemClock } from '../shared/time.ts'
@@ -19,8 +18,10 @@ import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
 import { joinShareNews } from './limits/share-news.ts'
+import { connectBroker } from './log/broker-connection.ts'
 import { checkDurability } from './log/check-durability.ts'
-import { openUsageLog, type UsageLog } from './log/usage-log.ts'
+import { startPublishing } from './log/start-publishing.ts'
+import type { UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 
 export type Gateway = {
@@ -57,13 +58,15 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
   const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
   const { keys, meters, limits } = await openTenants(config, context)
-  const log = await openUsageLog({
-    url: config.NATS_URL,
-    partitions: config.PARTITIONS,
-    replicas: config.NATS_REPLICAS,
-    failpoint: createFailpoints(config.FAILPOINT),
+  const log = await startPublishing(
+    {
+      url: config.NATS_URL,
+      partitions: config.PARTITIONS,
+      replicas: config.NATS_REPLICAS,
+      failpoint: config.FAILPOINT,
+    },
     logger,
-  })
+  )
   closers.push(log.close)
   const counts = newCounts()
   counts.ackDurable = await checkDurability({
@@ -73,7 +76,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
     wanted: config.DURABILITY,
     logger,
   })
-  const { rates, gateways } = await openRates(limits, log, context)
+  const { rates, gateways } = await openRates(config.NATS_URL, limits, context)
   const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways })
   const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })
   closers.push(bodies.close)
@@ -142,14 +145,16 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
 }
 
 /** The rate limits, shared with the other gateways on the broker. */
-async function openRates(limits: LiveLimits, log: UsageLog, { logger, closers }: Context) {
+async function openRates(url: string, limits: LiveLimits, { logger, closers }: Context) {
+  const { connection, connected } = await connectBroker({ url, logger })
+  closers.push(() => connection.close())
   const gateway = newId('gate')
   let joinedAt: number | null = null
   const book = createShareBook({ gateway, nowMs })
   const rates = createRateLimits({ limits, shares: book, nowMs, emptyAt: () => joinedAt })
   const news = await joinShareNews({
-    connection: log.connection,
-    connected: () => log.fault() === null,
+    connection,
+    connected,
     book,
     measure: rates.measure,
     gateway,
@@ -178,6 +183,11 @@ function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
       metrics.observeMessage(lines, (performance.now() - startedAt) / 1000)
     },
     defer: setImmediate,
+    later: (task, ms) => {
+      const timer = setTimeout(task, ms)
+      return () => clearTimeout(timer)
+    },
+    nowMs,
     messageBytesMax: MESSAGE_BYTES_MAX,
     bytesMax: LOG_BYTES_MAX,
   })

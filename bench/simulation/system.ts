@@ -130,6 +130,8 @@ function startGateway(system: System, gateway: Gateway): void {
           recent: sabotage.recent?.(recent) ?? recent,
           publish: sabotage.publish?.(publish) ?? publish,
           defer: task => world.deliver(life, 0, task),
+          later: (task, ms) => laterUnlessCancelled(task, run => world.deliver(life, ms, run)),
+          nowMs: () => world.nowMs,
           messageBytesMax: MESSAGE_BYTES_MAX,
           bytesMax: QUEUE_BYTES_MAX,
         })
@@ -137,6 +139,17 @@ function startGateway(system: System, gateway: Gateway): void {
       error => endedBy(system, life, error),
     )
   })
+}
+
+/** Plans `task` and returns what takes it back; the world itself takes nothing back. */
+function laterUnlessCancelled(task: () => void, plan: (task: () => void) => void): () => void {
+  let isWanted = true
+  plan(() => {
+    if (isWanted) task()
+  })
+  return () => {
+    isWanted = false
+  }
 }
 
 function startWorker(system: System, worker: Worker): void {

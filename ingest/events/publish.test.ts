@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../shared/contracts/usage-event.ts'
 import { Lines } from './lines.ts'
-import { createPublisher, type PublishOutcome } from './publish.ts'
+import type { PublishOutcome } from './parcel.ts'
+import { createPublisher } from './publish.ts'
 import { createRecentEvents } from './recent.ts'
 
 const PARTITIONS = 3
@@ -53,6 +54,11 @@ function rig(options: { messageBytesMax?: number; bytesMax?: number; recentMax?:
         pending.push({ partition, lines: decoded, resolve, reject })
       }),
     defer: task => tasks.push(task),
+    later: task => {
+      tasks.push(task)
+      return () => tasks.splice(tasks.indexOf(task), 1)
+    },
+    nowMs: () => 0,
     messageBytesMax,
     bytesMax: options.bytesMax ?? 1_000_000,
   })

@@ -1,0 +1,80 @@
+// A message while it fills and flies, with the events in it and the requests that wait for its ack.
+import { type EventKey, KeySet } from './event-key.ts'
+import { Message } from './message.ts'
+
+/** `failed`: at least one event of the request has no ack; it may be in the log all the same, so the sender must resend. */
+export type PublishOutcome = 'acked' | 'failed'
+export type Settled = (outcome: PublishOutcome) => void
+
+/** A request that waits for messages. It starts at one, so that it cannot settle while those are still being counted. */
+export class Waiter {
+  private left = 1
+  private outcome: PublishOutcome = 'acked'
+  private readonly settled: Settled
+
+  constructor(settled: Settled) {
+    this.settled = settled
+  }
+
+  waitFor(parcel: Parcel): void {
+    // The events of one request come one after another, so this is all it takes to count a parcel once.
+    if (parcel.waiters.at(-1) === this) return
+    parcel.waiters.push(this)
+    this.left += 1
+  }
+
+  finish(outcome: PublishOutcome): void {
+    if (outcome === 'failed') this.outcome = 'failed'
+    this.left -= 1
+    if (this.left === 0) this.settled(this.outcome)
+  }
+}
+
+export type Parcel = {
+  readonly message: Message
+  readonly keys: KeySet
+  readonly waiters: Waiter[]
+  bytes: number
+}
+
+/** One partition: the message in flight, and those behind it, of which the last is filling. */
+export type Lane = { flying: Parcel | null; readonly queue: Parcel[] }
+
+/** The message, queued or in flight, that carries this very event with this content. */
+export function findSame(lane: Lane, key: EventKey): Parcel | undefined {
+  if (lane.flying?.keys.has(key)) return lane.flying
+  for (const parcel of lane.queue) if (parcel.keys.has(key)) return parcel
+  return undefined
+}
+
+/** Parcels kept to be filled again; making them and their tables anew was a tenth of the work on a batch. */
+const SPARE_MAX = 32
+
+export class Parcels {
+  private readonly messageBytesMax: number
+  private readonly spare: Parcel[] = []
+
+  constructor(messageBytesMax: number) {
+    this.messageBytesMax = messageBytesMax
+  }
+
+  /** The parcel that takes the next line of so many bytes: the last of the queue, or a new one. */
+  roomFor(lane: Lane, bytes: number): Parcel {
+    const last = lane.queue.at(-1)
+    if (last?.message.fits(bytes)) return last
+    const message = (): Message => new Message(this.messageBytesMax)
+    const parcel = this.spare.pop() ?? { message: message(), keys: new KeySet(), waiters: [], bytes: 0 }
+    lane.queue.push(parcel)
+    return parcel
+  }
+
+  /** Takes a parcel to be filled again. Only what was acked: a message that was not may still wait to be sent. */
+  giveBack(parcel: Parcel): void {
+    if (this.spare.length === SPARE_MAX) return
+    parcel.message.clear()
+    parcel.keys.clear()
+    parcel.waiters.length = 0
+    parcel.bytes = 0
+    this.spare.push(parcel)
+  }
+}
