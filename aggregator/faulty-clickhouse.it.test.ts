@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { randomFrom, runSeed } from '../bench/system/random.ts'
+import { CLICKHOUSE_SLOW_MS } from '../bench/system/scale.ts'
 import { createTestClickHouse } from '../shared/testing/clickhouse.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../shared/testing/fault-proxy.ts'
 import { startTestNats } from '../shared/testing/nats.ts'
@@ -28,6 +29,7 @@ async function behindProxy(faultOf: (path: string) => Fault, work: (world: World
   }
 }
 
+const SLOW_TEST_MS = 60_000 + 40 * CLICKHOUSE_SLOW_MS
 const COUNTED =
   'SELECT count(), uniqExact(reference), toString(sum(value_quantities[1])) FROM usage_events FINAL WHERE deleted = 0'
 const DUPLICATES = 'SELECT count() FROM usage_duplicates FINAL'
@@ -67,15 +69,17 @@ test('refuses half of the inserts, loses every fifth answer of those it took: al
   })
 }, 120_000)
 
-test('answers after a second, each time: accepting waits for nothing, and all of it is counted', async () => {
+test('answers late, each time: accepting waits for nothing, and all of it is counted', {
+  timeout: SLOW_TEST_MS,
+}, async () => {
   await behindProxy(
-    path => (/INSERT/.test(path) ? { delayMs: 1_000 } : 'none'),
+    path => (/INSERT/.test(path) ? { delayMs: CLICKHOUSE_SLOW_MS } : 'none'),
     async ({ aggregator, start }) => {
       const running = await start()
       await publishAll(aggregator)
       // All of it was accepted; ClickHouse has yet to answer for some of it.
       expect(await aggregator.rows(DUPLICATES)).not.toEqual([['400']])
-      await aggregator.settle()
+      await aggregator.settle(SLOW_TEST_MS)
       await expectExact(aggregator)
       await running.stop()
     },

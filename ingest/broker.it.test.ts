@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { afterEach, describe, expect, test } from 'vitest'
+import { BROKER_KILLS } from '../bench/system/scale.ts'
 import { streamName } from '../shared/contracts/streams.ts'
 import { decodeEvent } from '../shared/contracts/usage-event.ts'
 import { brokerAddress } from '../shared/log/address.ts'
@@ -64,9 +65,6 @@ describe('F14: the broker is full', () => {
   })
 })
 
-/** How often the broker is killed; FAULT_KILLS=20 for the whole of it. */
-const KILLS = Number(process.env['FAULT_KILLS'] ?? 3)
-
 describe('F12: the broker is slow or gone', () => {
   test('stopped where it stands: everything is 503 in bounded time and memory, and nothing that was answered 201 is missing after', async () => {
     await start()
@@ -109,7 +107,7 @@ describe('F12: the broker is slow or gone', () => {
           else others += 1
         }
       })
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      for (let kill = 0; kill < BROKER_KILLS; kill += 1) {
         await sleep(300)
         await rig.nats.kill()
         await sleep(200)
@@ -124,6 +122,6 @@ describe('F12: the broker is slow or gone', () => {
       const missing = taken.filter(name => batch(name).some(({ reference }) => !stored.has(reference)))
       expect(missing).toEqual([])
     },
-    KILLS * 20_000,
+    BROKER_KILLS * 20_000,
   )
 })

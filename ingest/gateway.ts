@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../shared/time.ts'
 import { ingestRoutes } from './app.ts'
 import type { IngestConfig } from './config.ts'
 import { createLiveMeters } from './events/live-meters.ts'
+import { createNamedSubscriptions } from './events/named-subscriptions.ts'
 import { createPublisher } from './events/publish.ts'
 import { createRecentEvents } from './events/recent.ts'
 import { loadUws } from './http/load-uws.ts'
@@ -57,7 +58,7 @@ type Context = { readonly logger: Logger; readonly clock: Clock; readonly closer
 async function start(config: IngestConfig, context: Context): Promise<number> {
   const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
-  const { keys, meters, limits } = await openTenants(config, context)
+  const { keys, meters, limits, subscriptions } = await openTenants(config, context)
   const log = await startPublishing(
     {
       url: config.NATS_URL,
@@ -92,6 +93,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
       keys,
       meters,
       limits,
+      subscriptions,
       rates,
       publisher,
       bodies,
@@ -141,7 +143,8 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
   })
   closers.push(limits.close)
   await Promise.all([keys.load(), meters.load(), limits.load()])
-  return { keys, meters, limits }
+  const subscriptions = createNamedSubscriptions({ database, logger, nowMs })
+  return { keys, meters, limits, subscriptions }
 }
 
 /** The rate limits, shared with the other gateways on the broker. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type IngestSystem, startIngestSystem } from '../system/ingest-system.ts'
 import { randomEvent, startLoad } from '../system/load.ts'
 import { randomFrom, runSeed } from '../system/random.ts'
+import { BROKER_AWAY_MS, CLICKHOUSE_AWAY_MS } from '../system/scale.ts'
 
 const CAUGHT_UP_WITHIN_MS = 20_000
 const seed = runSeed()
@@ -16,7 +17,9 @@ afterAll(() => world?.stop())
 
 const readiness = async (): Promise<number> => (await fetch(`${world.system.ingestUrl}/health/ready`)).status
 
-test('NATS killed and restarted under load: 503 with Retry-After meanwhile, ready again by itself, no acknowledgement lost', async () => {
+test('NATS killed and restarted under load: 503 with Retry-After meanwhile, ready again by itself, no acknowledgement lost', {
+  timeout: 60_000 + 8 * BROKER_AWAY_MS,
+}, async () => {
   const { system, sender } = world
   const random = randomFrom(seed)
   const load = startLoad({ sender, random, run: 'nats' })
@@ -26,7 +29,7 @@ test('NATS killed and restarted under load: 503 with Retry-After meanwhile, read
     const refused = await sender.attempt([randomEvent(random, `while-away-${round}`)])
     expect(refused).toMatchObject({ kind: 'answer', status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) })
     expect(await readiness()).toBe(503)
-    await sleep(random.between(0, 1_500))
+    await sleep(random.between(0, BROKER_AWAY_MS))
     await system.restart('nats')
     await expect.poll(readiness, { timeout: 10_000 }).toBe(200)
   }
@@ -44,15 +47,17 @@ test('NATS killed and restarted under load: 503 with Retry-After meanwhile, read
   expect(afterResend.counted).toBe(afterResend.acked)
 })
 
-test('ClickHouse away: events go on being accepted, and are stored once it is back', async () => {
+test('ClickHouse away: events go on being accepted, and are stored once it is back', {
+  timeout: 60_000 + 2 * CLICKHOUSE_AWAY_MS,
+}, async () => {
   const { system, sender, ledger } = world
   const load = startLoad({ sender, random: randomFrom(seed + 1), run: 'clickhouse' })
   await load.accepted(10)
   await system.kill('clickhouse')
   const ackedBefore = ledger.acked
   const again = { ...sender.counts.again }
-  await sleep(4_000)
-  expect(ledger.acked).toBeGreaterThan(ackedBefore + 500)
+  await sleep(CLICKHOUSE_AWAY_MS)
+  expect(ledger.acked).toBeGreaterThan(ackedBefore + CLICKHOUSE_AWAY_MS / 8)
   expect(sender.counts.again).toEqual(again)
   await system.restart('clickhouse')
   await load.accepted(10)

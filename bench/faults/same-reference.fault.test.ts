@@ -14,7 +14,7 @@ import { randomFrom, runSeed } from '../system/random.ts'
 import { readLog, recordsOf } from '../system/read-log.ts'
 import { settle } from '../system/reconcile.ts'
 
-const COPIES = 200
+const COPIES = 1_000
 const seed = runSeed()
 let world: IngestSystem
 beforeAll(async () => {
@@ -63,7 +63,7 @@ async function countedAs(reference: string): Promise<string[]> {
   )
 }
 
-test('one reference 200 times at once, with other months and values: every answer has the same id, the first of the log counts, the others are kept as duplicates', async () => {
+test('one reference 1,000 times at once, with other months and values: every answer has the same id, the first of the log counts, the others are kept as duplicates', async () => {
   const reference = 'the-same'
   const copies = Array.from({ length: COPIES }, (_, place) => copyOf(reference, place))
   const answers = new Set(await sendAtOnce(copies))

@@ -18,6 +18,7 @@ import { countThrottled, type IngestCounts } from '../metrics.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
 import { Lines } from './lines.ts'
 import type { LiveMeters } from './live-meters.ts'
+import type { NamedSubscriptions } from './named-subscriptions.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
 import type { Publisher } from './publish.ts'
 import { checkQuery } from './query.ts'
@@ -28,6 +29,7 @@ import { createTimestampReader } from './timestamp.ts'
 export type IngestDeps = {
   readonly keys: LiveKeys
   readonly meters: LiveMeters
+  readonly subscriptions: NamedSubscriptions
   readonly limits: LiveLimits
   readonly rates: RateLimits
   readonly publisher: Publisher
@@ -83,11 +85,16 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
       return deps.meters.refresh().then(() => accept(exchange, identity, body, true))
     }
     throttle(deps, identity, parsed.events.length)
-    const views = encodeAll(identity, parsed.events, body.scan, context, lines)
-    const answer = form === 'single' ? views : parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
-    // Bytes, because the answer waits for the ack: long-lived text costs more than everything that made it.
-    publish(deps, exchange, lines, Buffer.from(answer), () => undefined)
-    return undefined
+    const list = parsed.wrapped ? 'meter_datas.' : ''
+    const pathOf = (index: number): string => (form === 'single' ? '' : `${list}${index}.`)
+    const checked = deps.subscriptions.check(identity, parsed.events, pathOf)
+    const store = (): void => {
+      const views = encodeAll(identity, parsed.events, body.scan, context, lines)
+      const answer = form === 'single' ? views : parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
+      // Bytes, because the answer waits for the ack: long-lived text costs more than everything that made it.
+      publish(deps, exchange, lines, Buffer.from(answer), () => undefined)
+    }
+    return checked instanceof Promise ? checked.then(store) : store()
   }
 
   return (exchange, req) => {

@@ -65,6 +65,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
         bytesInFlight: 0,
       },
     },
+    subscriptions: { check: () => undefined },
     bodies: {
       read: (_exchange: Exchange, _length: number | null, done: (body: Buffer) => void) => done(arriving),
       close: () => undefined,

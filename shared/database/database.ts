@@ -159,6 +159,7 @@ export type SystemJob =
   | 'load-api-keys'
   | 'load-meters'
   | 'load-platforms'
+  | 'find-named-subscriptions'
   | 'outbox-relay'
   | 'find-due-billing'
   | 'find-lost-reprocesses'
