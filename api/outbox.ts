@@ -18,8 +18,10 @@ export type DomainEvent = {
 export async function emit(uow: Uow, event: DomainEvent): Promise<void> {
   const { tenant, actor } = uow
   await uow.tx.execute(sql`
-    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, previous_data, request_id, actor_id, idempotency_key, created_at)
+    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, previous_data, request_id, actor_id,
+      impersonated_user_id, credential_id, ip, idempotency_key, created_at)
     values (${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
       ${JSON.stringify(event.data)}::jsonb, ${event.previous === null ? null : JSON.stringify(event.previous)}::jsonb,
-      ${actor.requestId}, ${actor.id}, ${actor.idempotencyKey ?? null}, ${formatInstant(uow.now)})`)
+      ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
+      ${actor.idempotencyKey ?? null}, ${formatInstant(uow.now)})`)
 }

@@ -8,8 +8,8 @@ import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { type Permission, scopeOf } from './permissions.ts'
 
-/** `actorId`: the API key's id, or the user's. */
-export type Caller = { readonly tenant: Tenant; readonly actorId: string }
+/** `actorId`: the API key's id, or the user's. `credentialId`: the API key's, or that of the grant a token belongs to. */
+export type Caller = { readonly tenant: Tenant; readonly actorId: string; readonly credentialId: string }
 
 export type AccessDeps = {
   readonly keys: LiveKeys
@@ -52,7 +52,8 @@ async function byKey(deps: AccessDeps, request: FastifyRequest, key: string, per
   if (identity.roleType === 'INGEST') {
     throw new AppError('USER_NOT_ALLOWED', `This key sends events and does nothing else; the call needs ${permission}.`)
   }
-  return { tenant: { platformId: identity.platformId, environment: identity.environment }, actorId: identity.keyRowId }
+  const { platformId, environment, keyRowId } = identity
+  return { tenant: { platformId, environment }, actorId: keyRowId, credentialId: keyRowId }
 }
 
 /** Power = scope and chosen platforms and what the user may do now (security 1.2, item 33). */
@@ -80,7 +81,7 @@ async function byToken(
     throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
   }
   if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
-  return { tenant, actorId: claims.userId }
+  return { tenant, actorId: claims.userId, credentialId: claims.grantId }
 }
 
 /** The one platform and environment a request is about (security 1.4). One the token does not reach is as one that is not there. */

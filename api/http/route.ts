@@ -13,7 +13,7 @@ import {
 import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { type AccessDeps, authenticate } from './authenticate.ts'
+import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
 import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
 import type { Permission } from './permissions.ts'
 
@@ -86,9 +86,10 @@ export function writeRoute<
     ...declaration(spec, spec.status),
     ...(spec.bodyBytesMax === undefined ? {} : largeBody(deps, spec.permission, spec.bodyBytesMax)),
     handler: async (request, reply) => {
-      const { tenant, actorId } = await authenticate(deps, request, spec.permission)
+      const caller = await authenticate(deps, request, spec.permission)
+      const { tenant } = caller
       const key = spec.method === 'POST' ? idempotencyKeyOf(request) : null
-      const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: key }
+      const actor = actorOf(caller, request, key)
       let replayed = false
       const answer = await inTenant(deps.database, tenant, actor, async uow => {
         const stored = key === null ? null : await findStoredAnswer(uow, request, key)
@@ -110,6 +111,15 @@ export function writeRoute<
   })
 }
 
+/** Who acts, and by what, for the audit trail. */
+const actorOf = ({ actorId, credentialId }: Caller, request: FastifyRequest, idempotencyKey: string | null): Actor => ({
+  id: actorId,
+  credentialId,
+  requestId: request.id,
+  ip: request.ip,
+  idempotencyKey,
+})
+
 export type ActionContext = { readonly tenant: Tenant; readonly actor: Actor; readonly database: Database }
 
 /** Declares a command that must leave the database in between (to read usage, to render): it opens its own units of work. */
@@ -129,9 +139,13 @@ export function actionRoute<
   app.route({
     ...declaration(spec, spec.status),
     handler: async (request, reply) => {
-      const { tenant, actorId } = await authenticate(deps, request, spec.permission)
-      const actor: Actor = { id: actorId, requestId: request.id, idempotencyKey: null }
-      const answer = await spec.handle({ tenant, actor, database: deps.database }, inputOf(request), reply)
+      const caller = await authenticate(deps, request, spec.permission)
+      const actor = actorOf(caller, request, null)
+      const answer = await spec.handle(
+        { tenant: caller.tenant, actor, database: deps.database },
+        inputOf(request),
+        reply,
+      )
       return await reply.status(spec.status).send(answer)
     },
   })

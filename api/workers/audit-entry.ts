@@ -13,7 +13,11 @@ export type OutboxRow = {
   previous_data: Record<string, unknown> | null
   request_id: string | null
   actor_id: string | null
+  impersonated_user_id: string | null
+  credential_id: string | null
+  ip: string | null
   idempotency_key: string | null
+  /** To the microsecond, in UTC. */
   created_at: string
 }
 

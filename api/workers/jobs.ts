@@ -14,6 +14,7 @@ import {
 import { expireIdempotencyKeys } from './expire-idempotency-keys.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { type DueReprocess, findLostReprocesses, queueReprocesses, REPROCESS, runOf } from './reprocess.ts'
+import { verifyAudit } from './verify-audit.ts'
 
 export type JobDeps = {
   /** In the role millrace_worker. */
@@ -27,12 +28,14 @@ export type JobDeps = {
 const FIND_DUE_BILLING = 'find-due-billing'
 const FIND_LOST_REPROCESSES = 'find-lost-reprocesses'
 const EXPIRE_IDEMPOTENCY_KEYS = 'expire-idempotency-keys'
+const VERIFY_AUDIT = 'verify-audit'
 
 // Each subscription has its own next_billing_at; the minute is how late a look may come. A change is queued at once besides.
 const CRONTAB = `
 * * * * * ${FIND_DUE_BILLING} ?jobKey=${FIND_DUE_BILLING}&max=3
 * * * * * ${FIND_LOST_REPROCESSES} ?jobKey=${FIND_LOST_REPROCESSES}&max=3
 7 * * * * ${EXPIRE_IDEMPOTENCY_KEYS} ?jobKey=${EXPIRE_IDEMPOTENCY_KEYS}&max=3
+23 3 * * * ${VERIFY_AUDIT} ?jobKey=${VERIFY_AUDIT}&max=3
 `
 
 const CONCURRENCY = 2
@@ -59,6 +62,7 @@ export const tasksOf = (deps: JobDeps): TaskList => ({
   [EXPIRE_IDEMPOTENCY_KEYS]: async () => {
     deps.metrics.expiredKeys.inc(await expireIdempotencyKeys(deps.database))
   },
+  [VERIFY_AUDIT]: () => verifyAudit(deps),
 })
 
 export type Jobs = {

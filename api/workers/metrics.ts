@@ -8,6 +8,8 @@ export type WorkerMetrics = {
   readonly billingRuns: Counter<'outcome'>
   readonly expiredKeys: Counter
   readonly files: Counter<'outcome'>
+  /** Of the last nightly verification. */
+  readonly auditFaults: Gauge
 }
 
 export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
@@ -38,6 +40,11 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
       name: 'millrace_files_total',
       help: 'Turns at one file each: done, error (it cannot be read), or interrupted and to be gone on with.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    auditFaults: new Gauge({
+      name: 'millrace_audit_chain_faults',
+      help: 'Places at which the audit chain did not hold at its last nightly verification; 0 is right.',
       registers,
     }),
   }

@@ -6,6 +6,7 @@ import { createFailpoints } from '../../shared/failpoint.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
+import { verifyChains } from '../modules/audit/verify-chains.ts'
 import type { OutboxRow } from './audit-entry.ts'
 import { type RelayDeps, relayBatch } from './outbox-relay.ts'
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   owner = await session()
 })
 beforeEach(async () => {
-  await owner.query('delete from outbox; delete from audit_records')
+  await owner.query('delete from outbox; delete from audit_records; delete from audit_chains')
 })
 afterAll(async () => {
   await database.close()
@@ -148,6 +149,7 @@ test('many writers and three relays at once: every change once, each object in t
     'select count(*)::int as records, count(distinct position)::int as positions from audit_records',
   )
   expect(audit[0]).toEqual({ records: order.length, positions: order.length })
+  expect(await verifyChains(database)).toMatchObject({ records: order.length, faults: [] })
 })
 
 test('a batch that fails leaves nothing, and the next one takes it whole', async () => {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
-import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { auditEntry, type OutboxRow } from './audit-entry.ts'
+import type { OutboxRow } from './audit-entry.ts'
 import type { WorkerMetrics } from './metrics.ts'
+import { writeAuditRecords } from './write-audit-records.ts'
 
 export type RelayDeps = {
   /** In the role millrace_worker. */
@@ -55,7 +55,8 @@ async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
       select min(seq) as seq from pending where xid >= pg_snapshot_xmin(pg_current_snapshot())
     )
     select p.platform_id, p.environment, p.id, p.type, p.object_type, p.object_id, p.data, p.previous_data,
-      p.request_id, p.actor_id, p.idempotency_key, p.created_at::text as created_at
+      p.request_id, p.actor_id, p.impersonated_user_id, p.credential_id, p.ip, p.idempotency_key,
+      to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
     from pending p cross join barrier b
     where b.seq is null or p.seq < b.seq
     order by p.seq`)
@@ -82,37 +83,6 @@ async function givePositions(tx: SystemTransaction, rows: readonly OutboxRow[]):
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g(platform_id text, environment text, id text, position bigint)
     where o.platform_id = g.platform_id and o.environment = g.environment and o.id = g.id`)
   return positions
-}
-
-async function writeAuditRecords(
-  tx: SystemTransaction,
-  rows: readonly OutboxRow[],
-  positions: readonly string[],
-): Promise<void> {
-  const records = rows.map((row, index) => {
-    const { action, changedFields, message } = auditEntry(row)
-    return {
-      platform_id: row.platform_id,
-      environment: row.environment,
-      id: newId('audr'),
-      position: positions[index],
-      user_id: row.actor_id,
-      target_resource_type: row.object_type,
-      target_id: row.object_id,
-      action,
-      message,
-      changed_fields: changedFields,
-      request_id: row.request_id,
-      idempotency_key: row.idempotency_key,
-      created_at: row.created_at,
-    }
-  })
-  await tx.execute(sql`
-    insert into audit_records (platform_id, environment, id, position, user_id, target_resource_type, target_id, action, message,
-      changed_fields, request_id, idempotency_key, created_at)
-    select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(platform_id text, environment text, id text,
-      position bigint, user_id text, target_resource_type text, target_id text, action text, message text,
-      changed_fields text[], request_id text, idempotency_key text, created_at timestamptz)`)
 }
 
 async function lagSeconds(database: Database): Promise<number> {

@@ -182,3 +182,12 @@ export async function startPostgres({ dataDir, port, log, signal }: ServiceOptio
   log(`PostgreSQL answers on port ${port}`)
   return { url: urlOf(DATABASE), child, stop: () => child.stop() }
 }
+
+/** The address of the server that `startPostgres` runs on `dataDir`, for commands beside it; null when none was ever made. */
+export function embeddedDatabaseUrl(dataDir: string, port: number): string | null {
+  const mark = join(dataDir, 'mark')
+  const elsewhere = existsSync(mark) ? [join(SYSTEM_FOLDER, secretIn(mark).slice(0, 12))] : []
+  // In the order of `findPlace`: data once begun elsewhere stays there.
+  const file = [...elsewhere, join(dataDir, 'server')].map(folder => join(folder, 'password')).find(existsSync)
+  return file === undefined ? null : `postgres://${ROLE}:${secretIn(file)}@127.0.0.1:${port}/${DATABASE}`
+}

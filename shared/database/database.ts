@@ -18,6 +18,12 @@ export type Actor = {
   readonly id: string | null
   readonly requestId: string | null
   readonly idempotencyKey?: string | null
+  /** The user a PROXY key acts for; absent or null when the actor acts for itself. */
+  readonly impersonatedUserId?: string | null
+  /** The API key or the OAuth grant the call came with. */
+  readonly credentialId?: string | null
+  /** Where the call came from. */
+  readonly ip?: string | null
 }
 
 declare const writable: unique symbol
@@ -168,6 +174,7 @@ export type SystemJob =
   | 'identity'
   | 'load-grants'
   | 'load-memberships'
+  | 'verify-audit'
 
 /** Runs a named system job in one transaction; never as the api's role. */
 export async function asSystem<T>(

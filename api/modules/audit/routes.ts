@@ -14,8 +14,17 @@ const AuditRecordView = Type.Object(
     object_type: Type.Literal('AUDIT_RECORD'),
     id: Type.String(),
     user_id: Nullable(
-      Type.String({ description: 'Who made the change: the id of the API key; null for the service itself.' }),
+      Type.String({ description: 'Who made the change: a user, or an API key; null for the service itself.' }),
     ),
+    user_name: Nullable(
+      Type.String({ description: 'What they were called then: e-mail of the user, description of the API key.' }),
+    ),
+    impersonated_user_id: Nullable(Type.String({ description: 'The user a PROXY key acted for.' })),
+    impersonated_user_name: Nullable(Type.String()),
+    credential_id: Nullable(
+      Type.String({ description: 'What the call came with: the API key, or the OAuth grant its token belongs to.' }),
+    ),
+    ip: Nullable(Type.String({ description: 'Where the call came from.' })),
     target_platform_id: Type.String(),
     target_environment: Type.String(),
     target_resource_type: Type.String(),
@@ -26,6 +35,9 @@ const AuditRecordView = Type.Object(
     request_id: Nullable(Type.String()),
     idempotency_key: Nullable(Type.String()),
     created_at: Timestamp,
+    sequence: Type.Integer({ description: 'Its place in the chain, from 1, without gaps.' }),
+    previous_hash: Type.String(),
+    hash: Type.String({ description: 'SHA-256 of this record and the hash of the one before it.' }),
   },
   { title: 'AuditRecord' },
 )

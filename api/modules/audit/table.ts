@@ -8,6 +8,11 @@ export const auditRecords = pgTable('audit_records', {
   id: text().notNull(),
   position: bigint({ mode: 'bigint' }).notNull(),
   user_id: text(),
+  user_name: text(),
+  impersonated_user_id: text(),
+  impersonated_user_name: text(),
+  credential_id: text(),
+  ip: text(),
   target_resource_type: text().notNull(),
   target_id: text().notNull(),
   action: text().notNull(),
@@ -16,6 +21,9 @@ export const auditRecords = pgTable('audit_records', {
   request_id: text(),
   idempotency_key: text(),
   created_at: timestamp().notNull(),
+  sequence: bigint({ mode: 'number' }).notNull(),
+  previous_hash: text().notNull(),
+  hash: text().notNull(),
 })
 
 export type AuditRecord = typeof auditRecords.$inferSelect
