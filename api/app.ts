@@ -24,7 +24,13 @@ import { meterPropertyVariableRoutes } from './modules/meter-property-variables/
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/platforms/platform.ts'
 import { upToDateRoute } from './modules/platforms/up-to-date.ts'
 import { RESOURCES } from './modules/resources.ts'
+import { roleResource, roleResourceKnowing } from './modules/roles/role.ts'
+import { roleRoutes } from './modules/roles/routes.ts'
 import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
+import { teamRoutes } from './modules/teams/routes.ts'
+import { membershipRoutes } from './modules/users/membership-routes.ts'
+import { userRoutes } from './modules/users/routes.ts'
+import type { Resource } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource/routes.ts'
 import { registerFormats } from './resource/shapes.ts'
 import type { EventStore } from './usage/event-store.ts'
@@ -103,24 +109,33 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       reply.header('content-type', 'application/json')
     return payload
   })
+  const declared = new Set<string>()
   app.addHook('onRoute', route => {
     if (route.method === 'HEAD' || route.url.startsWith('/v1/docs')) return
     const permission = route.config?.permission
     if (permission === undefined) throw new Error(`${route.method} ${route.url} declares no permission`)
-    if (permission !== 'public') deps.onRoute?.({ method: String(route.method), url: route.url, permission })
+    if (permission === 'public') return
+    declared.add(permission)
+    deps.onRoute?.({ method: String(route.method), url: route.url, permission })
   })
   // Before any route, since it times them all.
   if (deps.operations) operationRoutes(app, deps.operations)
   await app.register(swagger, openApiOptions())
   await app.register(swaggerUi, { routePrefix: '/v1/docs', uiConfig: { docExpansion: 'none' } })
   await app.register(async v1 => {
+    // Two resources depend on what this api is: how far limits go, and what its routes need.
     const { ingestCeilings } = deps
-    const platform = ingestCeilings ? platformResourceUpTo(ingestCeilings) : platformResource
-    for (const resource of RESOURCES) resourceRoutes(v1, deps, resource === platformResource ? platform : resource)
+    const here = new Map<Resource, Resource>([[roleResource, roleResourceKnowing(declared)]])
+    if (ingestCeilings) here.set(platformResource, platformResourceUpTo(ingestCeilings))
+    for (const resource of RESOURCES) resourceRoutes(v1, deps, here.get(resource) ?? resource)
     meterPropertyVariableRoutes(v1, deps)
     subscriptionRoutes(v1, deps)
     upToDateRoute(v1, deps)
     auditRoutes(v1, deps)
+    userRoutes(v1, deps, { declared })
+    membershipRoutes(v1, deps, { declared })
+    roleRoutes(v1, deps, declared)
+    teamRoutes(v1, deps, { declared })
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)
     laterOperations(v1, deps)
@@ -128,7 +143,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     if (deps.gateway) await forwardIngest(v1, deps.gateway, ingestDynamically(deps))
     consoleRoute(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)
-    v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => app.swagger())
+    v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => ({
+      ...app.swagger(),
+      'x-permissions': [...declared].sort(),
+    }))
   })
   return app
 }

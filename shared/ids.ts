@@ -28,5 +28,11 @@ export function newId<Prefix extends string>(prefix: Prefix): Id<Prefix> {
   return `${prefix}_${base62(bytes)}`
 }
 
+/**
+ * A new id of a user, random in every part. A user may be known to other tenants already, and the time in an id would tell whoever
+ * invites them.
+ */
+export const newUserId = (): Id<'user'> => `user_${base62(randomBytes(16))}`
+
 /** Whether `text` has the form of one of our ids; a tenant's `reference` may not, so id-or-reference is never ambiguous. */
 export const looksLikeId = (text: string): boolean => ID.test(text)

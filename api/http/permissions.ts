@@ -2,6 +2,9 @@
 
 export type Permission = `${string}.${'VIEW' | 'CREATE' | 'UPDATE' | 'DELETE'}`
 
+/** Every permission that some route needs. It fills while routes are declared, and is whole before the first request. */
+export type DeclaredPermissions = ReadonlySet<string>
+
 /** The scope a bearer token needs for it (contract: Scopes). */
 export const scopeOf = (permission: Permission): 'service:read' | 'service:write' =>
   permission.endsWith('.VIEW') ? 'service:read' : 'service:write'

@@ -16,6 +16,7 @@ import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version
 import { productItemResource, productResource } from './products/product.ts'
 import { productCategoryResource } from './products/product-category.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
+import { roleResource } from './roles/role.ts'
 import { scheduleResource } from './subscriptions/schedule.ts'
 import { subscriptionResource } from './subscriptions/subscription.ts'
 
@@ -39,4 +40,5 @@ export const RESOURCES: readonly Resource[] = [
   reprocessResource,
   fileProcessingSettingsResource,
   fileResource,
+  roleResource,
 ]

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { looksLikeId } from '../../shared/ids.ts'
 import { seedInvoice } from '../modules/invoices/testing/seed-invoice.ts'
 import { RESOURCES } from '../modules/resources.ts'
+import { seedAccounts } from '../modules/users/testing/seed-accounts.ts'
 import type { Row } from '../resource/define-resource.ts'
 import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
 import { routeFixtureOf, type Seeded } from './route-fixtures.ts'
@@ -66,6 +67,7 @@ async function seedTenant(api: ApiHarness, tenant: TestTenant, routes: readonly 
     seeded.set(resource.objectType, await tenant.seed.make(resource))
   }
   seeded.set('INVOICE', await seedInvoice(api, tenant))
+  for (const [objectType, view] of await seedAccounts(tenant, seeded.get('ROLE')?.['id'])) seeded.set(objectType, view)
   return seeded
 }
 
@@ -124,8 +126,9 @@ function judge(what: string, answer: Answer, expected: readonly number[], victim
       view['name'],
       view['organization']?.legal_name,
       view['customer_reference'],
+      view['username'],
     ].filter(text => typeof text === 'string')
-    const leak = canaries.find(canary => /-\d+-\d+$/.test(canary) && shown.includes(`"${canary}"`))
+    const leak = canaries.find(canary => /-\d+-\d+(@|$)/.test(canary) && shown.includes(`"${canary}"`))
     // The intruder's own words, sent in the path, come back in the message of a 404; in data they may not.
     if (leak !== undefined && answer.status < 400) faults.push(`${what}: shows ${leak}`)
   }

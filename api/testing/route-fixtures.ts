@@ -38,8 +38,48 @@ const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }
 
 const aFile = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'FILE') }) }
 
+const aUser = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'USER') }) }
+const aMembership = {
+  params: (seeded: Seeded) => ({
+    id: idOf(seeded, 'USER'),
+    membershipResourceId: seeded.get('USER')?.['account_memberships'][0].id,
+  }),
+}
+const aTeam = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'TEAM') }) }
+const itsRole = (seeded: Seeded) => ({ role_ids: [idOf(seeded, 'ROLE')] })
+const anInvitation = (seeded: Seeded) => ({
+  username: `${idOf(seeded, 'USER').toLowerCase()}@example.com`,
+  account_memberships: [itsRole(seeded)],
+  team_memberships: [{ team_id: idOf(seeded, 'TEAM') }],
+})
+const ACCOUNTS: Readonly<Record<string, RouteFixture>> = {
+  'GET /v1/users': {},
+  'GET /v1/users/search': {},
+  'GET /v1/users/:id': aUser,
+  'PATCH /v1/users/:id': { ...aUser, body: () => ({ active: false }) },
+  'POST /v1/users': { body: anInvitation },
+  'POST /v1/users/invite': { body: anInvitation },
+  'POST /v1/users/revoke-invite': { body: seeded => ({ id: idOf(seeded, 'USER') }) },
+  'GET /v1/users/:id/memberships': aUser,
+  'POST /v1/users/:id/memberships': { ...aUser, body: itsRole },
+  'PATCH /v1/users/:id/memberships/:membershipResourceId': { ...aMembership, body: itsRole },
+  'DELETE /v1/users/:id/memberships/:membershipResourceId': aMembership,
+  'GET /v1/users/:id/teams': aUser,
+  'POST /v1/users/:id/teams': { ...aUser, body: seeded => ({ team_id: idOf(seeded, 'TEAM') }) },
+  'GET /v1/teams': {},
+  'POST /v1/teams': {
+    body: seeded => ({ name: `Team of ${idOf(seeded, 'TEAM')}`, account_memberships: [itsRole(seeded)] }),
+  },
+  'GET /v1/teams/:id': aTeam,
+  'PATCH /v1/teams/:id': { ...aTeam, body: seeded => ({ account_memberships: [itsRole(seeded)] }) },
+  'DELETE /v1/teams/:id': aTeam,
+  'POST /v1/teams/:id/memberships': { ...aTeam, body: itsRole },
+  'GET /v1/permissions': {},
+}
+
 /** Entries by `METHOD url`. */
 export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
+  ...ACCOUNTS,
   'POST /v1/pricing-plan-subscriptions/:id/cancel': {
     params: seeded => ({ id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
     body: () => ({ type: 'NOW' }),

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
 import { inTenant, openDatabase } from '../database/database.ts'
-import { base62, newId } from '../ids.ts'
+import { base62, newId, newUserId } from '../ids.ts'
 import { silentLogger } from '../logger.ts'
 import { ENVIRONMENTS, type Environment } from '../tenant.ts'
 import { systemClock } from '../time.ts'
@@ -63,7 +63,7 @@ export async function createUser(
       `insert into users (id, username, password_hash) values ($1, $2, $3)
        on conflict (username) do update set password_hash = excluded.password_hash, status = 'ACTIVE', updated_at = now()
        returning id`,
-      [newId('user'), email, await hashPassword(password)],
+      [newUserId(), email, await hashPassword(password)],
     )
     await insertMemberships(client, rows[0]?.id ?? '', platformIds)
   } finally {

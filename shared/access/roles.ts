@@ -74,12 +74,13 @@ function listAllows(list: readonly string[], permission: string): boolean {
   let allowed = false
   for (const entry of list) {
     const takesAway = entry.startsWith('-')
-    if (matches(takesAway ? entry.slice(1) : entry, permission)) allowed = !takesAway
+    if (matchesPermission(takesAway ? entry.slice(1) : entry, permission)) allowed = !takesAway
   }
   return allowed
 }
 
-function matches(pattern: string, permission: string): boolean {
+/** Whether a pattern, without the `-` that takes away, stands for this permission. */
+export function matchesPermission(pattern: string, permission: string): boolean {
   if (pattern === '*' || pattern === permission) return true
   if (pattern.startsWith('*.')) return permission.endsWith(pattern.slice(1))
   return pattern.endsWith('.*') && permission.startsWith(pattern.slice(0, -1))

@@ -1,0 +1,30 @@
+// Nobody gives, or takes away, more than they have: otherwise who may invite a user could make themselves administrator.
+import { membershipsOf } from '../../../shared/access/memberships.ts'
+import { type Power, powerOf, type Role } from '../../../shared/access/roles.ts'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { DeclaredPermissions } from '../../http/permissions.ts'
+
+const EVERYTHING: Power = { allows: () => true }
+
+/** A user may what their roles say; an API key that may call this at all is an administrator's, as is the service itself. */
+async function powerOfActor(uow: Uow): Promise<Power> {
+  const { id } = uow.actor
+  if (!id?.startsWith('user_')) return EVERYTHING
+  const [membership] = await membershipsOf(uow.tx, id)
+  return membership?.power ?? { allows: () => false }
+}
+
+/** Throws USER_NOT_ALLOWED when these roles together allow something that whoever acts is not allowed. */
+export async function requirePowerOver(
+  uow: Uow,
+  declared: DeclaredPermissions,
+  roleIds: readonly string[],
+  stored: readonly Role[],
+): Promise<void> {
+  const own = await powerOfActor(uow)
+  const given = powerOf(roleIds, stored)
+  const missing = [...declared].find(permission => given.allows(permission) && !own.allows(permission))
+  if (missing === undefined) return
+  throw new AppError('USER_NOT_ALLOWED', `You cannot give or take away ${missing}, which you do not have yourself.`)
+}

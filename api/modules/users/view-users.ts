@@ -1,0 +1,191 @@
+// Users as a tenant sees them: what its own memberships, invitations and teams say, and of the person the e-mail alone.
+import { and, asc, desc, eq, ilike, inArray, type SQL } from 'drizzle-orm'
+import Type, { type Static } from 'typebox'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { Nullable, Timestamp } from '../../resource/shapes.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { type RoleAnswer, viewRoles } from '../roles/routes.ts'
+import { teamMembers, teams } from '../teams/table.ts'
+import { AccountMembershipView, viewMembership } from './account-membership.ts'
+import { type MemberStatus, userMemberships, users } from './table.ts'
+
+export const TeamMemberView = Type.Object(
+  {
+    team_id: Type.String(),
+    start_at: Timestamp,
+    end_at: Nullable(Timestamp),
+    account_memberships: Type.Array(AccountMembershipView),
+  },
+  { title: 'TeamMemberRepresentation' },
+)
+
+export const UserView = Type.Object(
+  {
+    object_type: Type.Literal('USER'),
+    id: Type.String(),
+    entity_id: Type.String(),
+    username: Type.String({ description: 'The e-mail address.' }),
+    active: Type.Boolean(),
+    status: Type.Enum(['INVITED', 'INVITE_REVOKED', 'ACTIVE', 'INACTIVE']),
+    account_memberships: Type.Array(AccountMembershipView),
+    team_memberships: Type.Array(TeamMemberView),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'User' },
+)
+export type UserAnswer = Static<typeof UserView>
+
+/** A user and the membership by which this tenant knows them. */
+export type Member = {
+  readonly id: string
+  readonly membership_id: string
+  readonly username: string
+  readonly status: MemberStatus
+  readonly user_status: MemberStatus
+  readonly role_ids: readonly string[]
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+const COLUMNS = {
+  id: users.id,
+  membership_id: userMemberships.id,
+  username: users.username,
+  status: userMemberships.status,
+  user_status: users.status,
+  role_ids: userMemberships.role_ids,
+  created_at: userMemberships.created_at,
+  updated_at: userMemberships.updated_at,
+}
+
+const membersWhere = (uow: ReadUow, ...conditions: (SQL | undefined)[]) =>
+  uow.tx
+    .select(COLUMNS)
+    .from(userMemberships)
+    .innerJoin(users, eq(users.id, userMemberships.user_id))
+    .where(and(inThisTenant(uow, userMemberships), ...conditions))
+
+export type MemberFilter = {
+  readonly active?: boolean | undefined
+  /** The whole address. */
+  readonly username?: string | undefined
+  /** Any part of it. */
+  readonly contains?: string | undefined
+}
+
+const conditionsOf = ({ active, username, contains }: MemberFilter): (SQL | undefined)[] => [
+  active === undefined ? undefined : isActive(active),
+  username === undefined ? undefined : eq(users.username, username.trim().toLowerCase()),
+  contains === undefined ? undefined : ilike(users.username, `%${contains.replace(/[\\%_]/g, '\\$&')}%`),
+]
+
+const isActive = (active: boolean): SQL =>
+  active
+    ? eq(userMemberships.status, 'ACTIVE')
+    : inArray(userMemberships.status, ['INVITED', 'INVITE_REVOKED', 'INACTIVE'])
+
+const ORDERS = { created_at: userMemberships.created_at, username: users.username }
+export type MemberOrder = keyof typeof ORDERS
+export const MEMBER_ORDERS = Object.keys(ORDERS) as MemberOrder[]
+
+/** One page of the members that match. */
+export async function listMembers(
+  uow: ReadUow,
+  filter: MemberFilter,
+  page: {
+    readonly orderBy: MemberOrder
+    readonly descending: boolean
+    readonly limit: number
+    readonly offset: number
+  },
+): Promise<Member[]> {
+  const direction = page.descending ? desc : asc
+  return await membersWhere(uow, ...conditionsOf(filter))
+    .orderBy(direction(ORDERS[page.orderBy]), direction(users.id))
+    .limit(page.limit)
+    .offset(page.offset)
+}
+
+/** How many match. */
+export async function countMembers(uow: ReadUow, filter: MemberFilter): Promise<number> {
+  const matching = membersWhere(uow, ...conditionsOf(filter)).as('matching')
+  return await uow.tx.$count(matching)
+}
+
+/** The member with this user id; null for anybody else, who may well be a user elsewhere. */
+export async function findMember(uow: ReadUow, userId: string): Promise<Member | null> {
+  const [member] = await membersWhere(uow, eq(userMemberships.user_id, userId))
+  return member ?? null
+}
+
+/** As `findMember`. Throws RESOURCE_NOT_FOUND. */
+export async function getMember(uow: ReadUow, userId: string, field?: string): Promise<Member> {
+  const member = await findMember(uow, userId)
+  if (member) return member
+  throw new AppError('RESOURCE_NOT_FOUND', `There is no USER ${JSON.stringify(userId)}.`, {
+    ...(field === undefined ? {} : { field }),
+    resourceType: 'USER',
+  })
+}
+
+/** The views of these members. */
+export async function viewUsers(uow: ReadUow, members: readonly Member[]): Promise<UserAnswer[]> {
+  if (members.length === 0) return []
+  const roles = await viewRoles(uow)
+  const joined = await uow.tx
+    .select({
+      user_id: teamMembers.user_id,
+      team_id: teamMembers.team_id,
+      start_at: teamMembers.start_at,
+      end_at: teamMembers.end_at,
+      role_ids: teams.role_ids,
+    })
+    .from(teamMembers)
+    .innerJoin(teams, and(eq(teams.id, teamMembers.team_id), inThisTenant(uow, teams)))
+    .where(
+      and(
+        inThisTenant(uow, teamMembers),
+        inArray(
+          teamMembers.user_id,
+          members.map(({ id }) => id),
+        ),
+      ),
+    )
+    .orderBy(asc(teamMembers.start_at), asc(teamMembers.team_id))
+  return members.map(member => ({
+    ...viewMember(uow, member, roles),
+    team_memberships: joined
+      .filter(({ user_id }) => user_id === member.id)
+      .map(({ team_id, start_at, end_at, role_ids }) => ({
+        team_id,
+        start_at,
+        end_at,
+        account_memberships: [viewMembership(uow, { id: null, role_ids }, roles)],
+      })),
+  }))
+}
+
+function viewMember(uow: ReadUow, member: Member, roles: readonly RoleAnswer[]) {
+  // The person may have been switched off as a whole; of those who have not accepted yet nothing is said.
+  const status = member.status === 'ACTIVE' && member.user_status !== 'ACTIVE' ? 'INACTIVE' : member.status
+  return {
+    object_type: 'USER' as const,
+    id: member.id,
+    entity_id: uow.tenant.platformId,
+    username: member.username,
+    active: status === 'ACTIVE',
+    status,
+    account_memberships: [viewMembership(uow, { id: member.membership_id, role_ids: member.role_ids }, roles)],
+    created_at: member.created_at,
+    updated_at: member.updated_at,
+  }
+}
+
+/** The view of one member. */
+export async function viewUser(uow: ReadUow, member: Member): Promise<UserAnswer> {
+  const [view] = await viewUsers(uow, [member])
+  if (!view) throw new Error('one member has one view')
+  return view
+}
