@@ -15,6 +15,7 @@ const IDENTITY: ApiKeyIdentity = {
   environment: 'LIVE',
   keyRowId: 'akey_0000000000000000000001',
   roleType: 'ADMINISTRATOR',
+  originalUserIds: null,
   expiresAt: null,
 }
 const BATCH_MAX = 50
@@ -24,6 +25,7 @@ const keys: LiveKeys = {
   load: async () => undefined,
   peek: () => IDENTITY,
   find: async () => IDENTITY,
+  noteIgnoredUser: () => undefined,
   close: async () => undefined,
 }
 

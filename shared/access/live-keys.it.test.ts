@@ -74,7 +74,7 @@ describe.each([
     const made = await addKey()
     await untilUnknown(live())
     expect(await keys.find(made.text)).toMatchObject({ platformId: platform.id, environment: 'LIVE' })
-    await owner.query('truncate api_keys')
+    await owner.query('truncate api_keys cascade')
     await untilUnknown(made.text)
     await untilUnknown(platform.environments.TEST.api_key)
   })
@@ -99,4 +99,72 @@ test('a transaction that was open while others committed is not missed', async (
   await slow.query('commit')
   await slow.end()
   await untilUnknown(live())
+})
+
+test('a key with a wrong checksum is refused without a look-up: also when none can be made', async () => {
+  await owner.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  await owner.query(`alter table api_keys rename to api_keys_away`)
+  const unknown = newApiKey('LIVE').text
+  await expect(keys.find(unknown)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  for (const at of [14, 20, 40, unknown.length - 1]) {
+    const wrong = unknown.slice(0, at) + (unknown[at] === 'x' ? 'y' : 'x') + unknown.slice(at + 1)
+    expect(await keys.find(wrong)).toBeNull()
+  }
+})
+
+describe('the last use of a key', () => {
+  const lastUses = async () =>
+    (await owner.query('select api_key_id, last_used_at from api_key_uses order by last_used_at')).rows
+  const noting = async (noteUsesMs: number) => {
+    const noted = createLiveKeys({ database, logger: silentLogger, noteUsesMs })
+    await noted.load()
+    return noted
+  }
+
+  test('is written once for all uses, and not while the requests go on', async () => {
+    const noted = await noting(3_600_000)
+    for (let each = 0; each < 1_000; each += 1) noted.peek(live())
+    // A key that is read anew meanwhile is still one key.
+    await owner.query(`update api_keys set description = 'other'`)
+    await noted.load()
+    noted.peek(live())
+    expect(await lastUses()).toEqual([])
+    await noted.close()
+    expect(await lastUses()).toHaveLength(1)
+  })
+
+  test('is written after a while by itself, and never goes back', async () => {
+    const noted = await noting(20)
+    noted.peek(live())
+    await expect.poll(lastUses).toHaveLength(1)
+    await owner.query(`update api_key_uses set last_used_at = '2100-01-01T00:00:00Z'`)
+    noted.peek(live())
+    noted.peek(platform.environments.TEST.api_key)
+    await expect.poll(lastUses).toHaveLength(2)
+    expect((await lastUses())[1].last_used_at.toISOString()).toBe('2100-01-01T00:00:00.000Z')
+    await noted.close()
+  })
+
+  test('is kept until it can be written, and a key that is gone does not keep the others from it', async () => {
+    const noted = await noting(20)
+    await owner.query('alter table api_key_uses rename to away')
+    noted.peek(live())
+    noted.peek(platform.environments.TEST.api_key)
+    await sleep(60)
+    await owner.query(`delete from api_keys where environment = 'TEST'`)
+    await owner.query('alter table away rename to api_key_uses')
+    await expect.poll(lastUses).toHaveLength(1)
+    await noted.close()
+  })
+
+  test('does not make anybody read the keys again', async () => {
+    const before = (await owner.query('select max(changed_xid::text::bigint) as xid from api_keys')).rows
+    const noted = await noting(3_600_000)
+    noted.peek(live())
+    await noted.close()
+    expect(await lastUses()).toHaveLength(1)
+    expect((await owner.query('select max(changed_xid::text::bigint) as xid from api_keys')).rows).toEqual(before)
+  })
 })

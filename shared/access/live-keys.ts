@@ -6,9 +6,10 @@ import type { Logger } from '../logger.ts'
 import type { Environment } from '../tenant.ts'
 import { type Instant, instantOf } from '../time.ts'
 import { apiKeyEnvironment, hashApiKey } from './api-key.ts'
+import { createKeyUses } from './key-uses.ts'
 import { createRefresher } from './refresher.ts'
 
-/** INGEST: a key a worker made for itself; it sends events and does nothing else. */
+/** INGEST: a key a process made for itself; it sends events and does nothing else. */
 export type ApiKeyRole = 'ADMINISTRATOR' | 'READ_ONLY' | 'INGEST'
 
 export type ApiKeyIdentity = {
@@ -17,6 +18,8 @@ export type ApiKeyIdentity = {
   /** The row's id, for the audit trail. */
   readonly keyRowId: string
   readonly roleType: ApiKeyRole
+  /** The users a PROXY key may act for; null for keys of any other type. */
+  readonly originalUserIds: readonly string[] | null
   /** From then on it is no key any more; null for those that live until revoked. */
   readonly expiresAt: Instant | null
 }
@@ -28,6 +31,8 @@ export type LiveKeys = {
   peek(key: string): ApiKeyIdentity | undefined
   /** The identity of a key, or null when there is no such live key. Throws SERVICE_UNAVAILABLE when that cannot be told now. */
   find(key: string): Promise<ApiKeyIdentity | null>
+  /** Notes for the audit trail that a key sent X-ORIGINAL-USER and acted for itself all the same. */
+  noteIgnoredUser(identity: ApiKeyIdentity): void
   close(): Promise<void>
 }
 
@@ -41,6 +46,7 @@ const COUNT_EVERY_MS = POLL_MS - 100
 /** Unknown keys with a right checksum cost at most ten queries a second, however many come. */
 const GAP_MS = 100
 const KEY_CHARACTERS_MAX = 100
+const NOTE_USES_MS = 60_000
 
 type Row = {
   platform_id: string
@@ -48,6 +54,7 @@ type Row = {
   id: string
   sha256: string
   role_type: ApiKeyRole
+  original_user_ids: string[] | null
   expires_at_ms: string | null
   revoked: boolean
 }
@@ -55,9 +62,13 @@ type Row = {
 /** `upTo`: every transaction below it was over when this was read, so a later reader needs only what others changed. */
 type Changes = { readonly rows: readonly Row[]; readonly upTo: string; readonly live: number | null }
 
-/** Keeps every live key in memory and follows changes. The database's role must be one that may look across tenants. */
-export function createLiveKeys(options: { database: Database; logger: Logger }): LiveKeys {
-  const { database, logger } = options
+/**
+ * Keeps every live key in memory and follows changes; notes when each was last used, every `noteUsesMs`. The database's role
+ * must be one that may look across tenants.
+ */
+export function createLiveKeys(options: { database: Database; logger: Logger; noteUsesMs?: number }): LiveKeys {
+  const { database, logger, noteUsesMs = NOTE_USES_MS } = options
+  const uses = createKeyUses({ database, logger, everyMs: noteUsesMs })
   const identities = new Map<string, ApiKeyIdentity>()
   let seenUpTo: string | null = null
   let countedAt = Number.NEGATIVE_INFINITY
@@ -99,7 +110,9 @@ export function createLiveKeys(options: { database: Database; logger: Logger }):
     const identity = identities.get(hashApiKey(key))
     if (identity?.expiresAt != null && identity.expiresAt <= database.clock.now()) return undefined
     // The environment stands in the key and in the row; a key whose two differ was not made by us.
-    return identity !== undefined && key.startsWith(PREFIX[identity.environment]) ? identity : undefined
+    if (identity === undefined || !key.startsWith(PREFIX[identity.environment])) return undefined
+    uses.note(identity)
+    return identity
   }
   return {
     load: refresher.refresh,
@@ -118,9 +131,11 @@ export function createLiveKeys(options: { database: Database; logger: Logger }):
       }
       return peek(key) ?? null
     },
+    noteIgnoredUser: uses.noteIgnoredUser,
     close: async () => {
       await listener.close()
       await refresher.close()
+      await uses.close()
     },
   }
 }
@@ -132,6 +147,7 @@ const toIdentity = (row: Row): ApiKeyIdentity => ({
   environment: row.environment,
   keyRowId: row.id,
   roleType: row.role_type,
+  originalUserIds: row.original_user_ids,
   expiresAt: row.expires_at_ms === null ? null : instantOf(Number(row.expires_at_ms)),
 })
 
@@ -153,6 +169,7 @@ async function readKeys(database: Database, since: string | null, count: boolean
     )
     const { rows } = await tx.execute<Row>(
       sql`select platform_id, environment, id, sha256, role_type, revoked_at is not null as revoked,
+            case when type = 'PROXY' then original_user_ids end as original_user_ids,
             floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
           from api_keys where ${isWanted}`,
     )

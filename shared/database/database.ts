@@ -24,6 +24,8 @@ export type Actor = {
   readonly credentialId?: string | null
   /** Where the call came from. */
   readonly ip?: string | null
+  /** What the actor may do here, beyond what the call itself needs; absent for the service itself, which may do everything. */
+  readonly may?: (permission: string) => boolean
 }
 
 declare const writable: unique symbol
@@ -163,6 +165,7 @@ export type SystemTransaction = Transaction
 /** The system jobs that may look across tenants. Their role's policies say at what. */
 export type SystemJob =
   | 'load-api-keys'
+  | 'note-key-uses'
   | 'load-meters'
   | 'load-platforms'
   | 'find-named-subscriptions'

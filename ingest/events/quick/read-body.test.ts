@@ -15,6 +15,7 @@ const identity = {
   environment: 'LIVE',
   keyRowId: 'apik_1',
   roleType: 'ADMINISTRATOR',
+  originalUserIds: null,
   expiresAt: null,
 } as const
 const PARTITIONS = 4
