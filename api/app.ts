@@ -12,6 +12,7 @@ import { type Operations, operationRoutes } from './http/operations.ts'
 import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
+import { apiKeyRoutes } from './modules/api-keys/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
 import { laterOperations } from './modules/events/later-operations.ts'
@@ -131,6 +132,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     meterPropertyVariableRoutes(v1, deps)
     subscriptionRoutes(v1, deps)
     upToDateRoute(v1, deps)
+    apiKeyRoutes(v1, deps, declared)
     auditRoutes(v1, deps)
     userRoutes(v1, deps, { declared })
     membershipRoutes(v1, deps, { declared })

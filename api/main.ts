@@ -7,6 +7,7 @@ import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
+import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
 import { openUsage } from './open-usage.ts'
@@ -56,9 +57,11 @@ async function main(): Promise<void> {
     baseUrl: config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`,
     identityUrl: config.IDENTITY_URL,
   }
+  const powers = createLivePowers({ database: keyDatabase, logger, nowMs: () => performance.now() })
   const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
   const app = await buildApp({
     tokens,
+    powers,
     addresses,
     database,
     keys,
@@ -81,7 +84,7 @@ async function main(): Promise<void> {
   await app.close()
   await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()
-  await Promise.all([keys.close(), tokens.close()])
+  await Promise.all([keys.close(), tokens.close(), powers.close()])
   await keyDatabase.close()
   await database.close()
   logger.info({}, 'api stopped')

@@ -1,107 +1,33 @@
 // Bearer tokens at the api: what they are checked for, how far they reach, and how soon they end (contract: Authentication 3;
 // security 1.2, items 32 to 34, and section 8, rows 12 and 13).
-import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createUser } from '../../shared/access/create-platform.ts'
-import { type Database, openDatabase } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
-import { systemClock } from '../../shared/time.ts'
 import { customerResource } from '../modules/customers/resource.ts'
-import { type ApiHarness, callerWith, startApi } from '../testing/harness.ts'
-import { createLiveGrants } from './live-grants.ts'
-import { createLivePowers } from './live-powers.ts'
-import { createTokenVerifier } from './verify-access-token.ts'
+import { type ApiHarness, callerWith } from '../testing/harness.ts'
+import { AUDIENCE, ISSUER, type Person, startTokenApi, type TokenChange, type TokenRig } from '../testing/token-rig.ts'
 
-const ISSUER = 'http://identity.example'
-const AUDIENCE = 'http://api.example'
-const addresses = { baseUrl: AUDIENCE, identityUrl: ISSUER }
+let rig: TokenRig
 let api: ApiHarness
-let system: Database
-let close: () => Promise<unknown>
-let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+let keys: TokenRig['keys']
+let token: Person['token']
 let userId: string
 let grantId: string
-let counter = 0
 
 beforeAll(async () => {
-  keys = await generateKeyPair('ES256', { extractable: true })
-  const local = createLocalJWKSet({
-    keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }],
-  })
-  const holder: { powers?: ReturnType<typeof createLivePowers>; grants?: ReturnType<typeof createLiveGrants> } = {}
-  const tokens = {
-    verify: createTokenVerifier({ keys: local, issuer: ISSUER, audience: AUDIENCE, nowMs: Date.now }),
-    isRevoked: (id: string) => holder.grants?.isRevoked(id) ?? true,
-    powerOf: async (id: string, tenant: { platformId: string; environment: 'TEST' | 'LIVE' }) =>
-      (await holder.powers?.powerOf(id, tenant)) ?? null,
-    metadataUrl: `${AUDIENCE}/.well-known/oauth-protected-resource`,
-    close: async () => undefined,
-  }
-  api = await startApi({ tokens, addresses })
-  system = await openDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_gateway',
-    clock: systemClock,
-    logger: silentLogger,
-    poolMax: 4,
-  })
-  const grants = createLiveGrants({ database: system, logger: silentLogger })
-  const powers = createLivePowers({ database: system, logger: silentLogger, nowMs: () => performance.now() })
-  await grants.load()
-  holder.grants = grants
-  holder.powers = powers
-  close = () => Promise.all([grants.close(), powers.close()])
+  rig = await startTokenApi()
+  api = rig.api
+  keys = rig.keys
 })
-afterAll(async () => {
-  await close()
-  await system.close()
-  await api.close()
-})
+afterAll(() => rig?.close())
 
 beforeEach(async () => {
-  counter += 1
-  const email = `user-${counter}@example.com`
-  await createUser(api.databaseUrl, email, [api.tenants.aLive.tenant.platformId])
-  userId = (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
-  grantId = `gran_${counter}`
-  await api.sql(`insert into oauth_clients (id, name, redirect_uris) values ($1, 'x', '{https://x.example/}')`, [
-    `clnt_${counter}`,
-  ])
-  await api.sql(
-    `insert into oauth_grants (id, client_id, user_id, scopes, resource, expires_at)
-     values ($1, $2, $3, '{service:read}', $4, now() + interval '1 day')`,
-    [grantId, `clnt_${counter}`, userId, AUDIENCE],
-  )
+  const person = await rig.person()
+  userId = person.userId
+  grantId = person.grantId
+  token = person.token
 })
 
-type Change = {
-  claims?: Record<string, unknown>
-  header?: Record<string, unknown>
-  key?: CryptoKey | Uint8Array
-  seconds?: number
-}
-
-function token({ claims = {}, header = {}, key = keys.privateKey, seconds = 600 }: Change = {}): Promise<string> {
-  const now = Math.floor(Date.now() / 1000)
-  const { platformId } = api.tenants.aLive.tenant
-  return new SignJWT({
-    iss: ISSUER,
-    aud: AUDIENCE,
-    sub: userId,
-    jti: `${counter}-${Math.random()}`,
-    iat: now,
-    exp: now + seconds,
-    client_id: `clnt_${counter}`,
-    scope: 'service:read service:write',
-    gid: grantId,
-    platforms: [{ id: platformId, environment: 'LIVE' }],
-    ...claims,
-  })
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header })
-    .sign(key)
-}
-
-const callWith = async (change: Change = {}, headers: Record<string, string> = {}) =>
+const callWith = async (change: TokenChange = {}, headers: Record<string, string> = {}) =>
   callerWith(api.app, { authorization: `Bearer ${await token(change)}`, ...headers })
 
 test('a token reads and writes what its user may, and the trail names the user', async () => {
@@ -124,7 +50,7 @@ test('a token of scope read reads, and learns what it lacks', async () => {
   )
 })
 
-test.each<[string, Change]>([
+test.each<[string, TokenChange]>([
   ['of another issuer', { claims: { iss: 'http://evil.example' } }],
   ['for another resource', { claims: { aud: 'http://other.example' } }],
   ['that is over', { seconds: -6 }],

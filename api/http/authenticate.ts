@@ -1,30 +1,50 @@
 // Who is asking, and may they: an API key names platform and environment, a bearer token the few its user chose. Nothing in
 // a request can widen either.
 import type { FastifyRequest } from 'fastify'
-import type { LiveKeys } from '../../shared/access/live-keys.ts'
+import type { ApiKeyIdentity, ApiKeyRole, LiveKeys } from '../../shared/access/live-keys.ts'
+import type { Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
+import type { LivePowers } from '../access/live-powers.ts'
+import { auditUnheard, type May, powerForUser, type Unheard } from '../access/original-user.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { type Permission, scopeOf } from './permissions.ts'
 
-/** `actorId`: the API key's id, or the user's. `credentialId`: the API key's, or that of the grant a token belongs to. */
-export type Caller = { readonly tenant: Tenant; readonly actorId: string; readonly credentialId: string }
+export type Caller = {
+  readonly tenant: Tenant
+  /** The API key's id, or the user's. */
+  readonly actorId: string
+  /** The API key's id, or that of the grant a token belongs to. */
+  readonly credentialId: string
+  /** The user a PROXY key acts for; null for everybody who acts for themselves. */
+  readonly impersonatedUserId: string | null
+  /** What the caller may do here, beyond the call at hand. */
+  readonly may: May
+}
 
 export type AccessDeps = {
+  readonly database: Database
   readonly keys: LiveKeys
+  /** What the users may do who gave a token, or whom a PROXY key acts for. */
+  readonly powers: Pick<LivePowers, 'powerOf'>
   /** Without it no bearer token is taken. */
   readonly tokens?: TokenAccess
 }
 
 /** The caller of a request, or throws 401, 403 or 400. The same 401 for a wrong, revoked or malformed credential. */
 export async function authenticate(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
+  const originalUser = singleHeader(request, 'x-original-user')
   const key = singleHeader(request, 'x-api-key')
   const authorization = singleHeader(request, 'authorization')
   if (key !== null && authorization !== null) {
     throw new AppError('BAD_REQUEST', 'Send X-API-KEY or Authorization, not both.')
   }
-  if (authorization !== null && deps.tokens) return await byToken(deps.tokens, request, authorization, permission)
+  if (authorization !== null && deps.tokens) {
+    const caller = await byToken({ ...deps, tokens: deps.tokens }, request, authorization, permission)
+    if (originalUser !== null) await notHeard(deps, request, caller, 'OAUTH_GRANT')
+    return caller
+  }
   if (authorization !== null) throw new AppError('UNAUTHORISED', 'Send an API key in the header X-API-KEY.')
   if (key === null) {
     throw new AppError(
@@ -33,10 +53,15 @@ export async function authenticate(deps: AccessDeps, request: FastifyRequest, pe
       challengeOf(deps.tokens),
     )
   }
-  return await byKey(deps, request, key, permission)
+  const identity = await liveKey(deps, request, key)
+  const caller = ofKey(identity, permission)
+  if (originalUser === null) return caller
+  if (identity.originalUserIds !== null) return await forUser(deps, request, { identity, originalUser, permission })
+  await notHeard(deps, request, caller, 'API_KEY')
+  return caller
 }
 
-async function byKey(deps: AccessDeps, request: FastifyRequest, key: string, permission: Permission): Promise<Caller> {
+async function liveKey(deps: AccessDeps, request: FastifyRequest, key: string): Promise<ApiKeyIdentity> {
   const identity = await deps.keys.find(key)
   if (!identity) {
     const message = 'This API key is not valid. Check that it is complete and not revoked.'
@@ -46,19 +71,57 @@ async function byKey(deps: AccessDeps, request: FastifyRequest, key: string, per
   if (platform !== null && platform !== identity.platformId) {
     throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in x-platform-id.')
   }
-  if (identity.roleType === 'READ_ONLY' && !permission.endsWith('.VIEW')) {
-    throw new AppError('USER_NOT_ALLOWED', `This API key is read-only; the call needs ${permission}.`)
-  }
-  if (identity.roleType === 'INGEST') {
-    throw new AppError('USER_NOT_ALLOWED', `This key sends events and does nothing else; the call needs ${permission}.`)
-  }
-  const { platformId, environment, keyRowId } = identity
-  return { tenant: { platformId, environment }, actorId: keyRowId, credentialId: keyRowId }
+  return identity
 }
+
+const MAY: Readonly<Record<ApiKeyRole, May>> = {
+  ADMINISTRATOR: () => true,
+  READ_ONLY: permission => permission.endsWith('.VIEW'),
+  INGEST: () => false,
+}
+
+/** A key that acts for itself. Throws USER_NOT_ALLOWED. */
+function ofKey({ platformId, environment, keyRowId, roleType }: ApiKeyIdentity, permission: Permission): Caller {
+  const may = MAY[roleType]
+  if (!may(permission)) {
+    const what = roleType === 'INGEST' ? 'This key sends events and does nothing else' : 'This API key is read-only'
+    throw new AppError('USER_NOT_ALLOWED', `${what}; the call needs ${permission}.`)
+  }
+  const tenant = { platformId, environment }
+  return { tenant, actorId: keyRowId, credentialId: keyRowId, impersonatedUserId: null, may }
+}
+
+/** A PROXY key that acts for a user: what the user may, and never more than the key. */
+async function forUser(
+  deps: AccessDeps,
+  request: FastifyRequest,
+  of: { readonly identity: ApiKeyIdentity; readonly originalUser: string; readonly permission: Permission },
+): Promise<Caller> {
+  const { identity, originalUser, permission } = of
+  const own = ofKey(identity, permission)
+  const userMay = await powerForUser(deps.powers, { identity, userId: originalUser, log: request.log })
+  if (!userMay(permission)) {
+    throw new AppError('USER_NOT_ALLOWED', `Acting for the user in X-ORIGINAL-USER does not allow ${permission}.`)
+  }
+  return { ...own, impersonatedUserId: originalUser, may: each => own.may(each) && userMay(each) }
+}
+
+const notHeard = (
+  { database }: AccessDeps,
+  request: FastifyRequest,
+  { tenant, actorId, credentialId }: Caller,
+  credentialType: Unheard['credentialType'],
+): Promise<void> =>
+  auditUnheard(database, {
+    tenant,
+    credentialType,
+    credentialId,
+    actor: { id: actorId, credentialId, requestId: request.id, ip: request.ip },
+  })
 
 /** Power = scope and chosen platforms and what the user may do now (security 1.2, item 33). */
 async function byToken(
-  tokens: TokenAccess,
+  { tokens, powers }: { readonly tokens: TokenAccess; readonly powers: AccessDeps['powers'] },
   request: FastifyRequest,
   authorization: string,
   permission: Permission,
@@ -69,20 +132,24 @@ async function byToken(
     const message = 'The bearer token is not valid, has expired, or was revoked; get a new one.'
     throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
   }
-  const needed = scopeOf(permission)
-  if (!claims.scopes.includes(needed) && !claims.scopes.includes('service:write')) {
+  if (!hasScope(claims, permission)) {
+    const needed = scopeOf(permission)
     const details = challengeOf(tokens, 'error="insufficient_scope"', 'service:read service:write')
     throw new AppError('INSUFFICIENT_SCOPE', `The call needs the scope ${needed}; ask your user for it.`, details)
   }
   const tenant = tenantOf(request, claims)
-  const power = await tokens.powerOf(claims.userId, tenant)
+  const power = await powers.powerOf(claims.userId, tenant)
   if (!power) {
     const message = 'Its user is no member of this platform and environment any more.'
     throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
   }
   if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
-  return { tenant, actorId: claims.userId, credentialId: claims.grantId }
+  const may: May = each => power.allows(each) && hasScope(claims, each)
+  return { tenant, actorId: claims.userId, credentialId: claims.grantId, impersonatedUserId: null, may }
 }
+
+const hasScope = ({ scopes }: TokenClaims, permission: string): boolean =>
+  scopes.includes(scopeOf(permission)) || scopes.includes('service:write')
 
 /** The one platform and environment a request is about (security 1.4). One the token does not reach is as one that is not there. */
 function tenantOf(request: FastifyRequest, { tenants }: TokenClaims): Tenant {
@@ -105,7 +172,7 @@ function tenantOf(request: FastifyRequest, { tenants }: TokenClaims): Tenant {
 }
 
 /** The details of a refusal that tells a client how to get a token, or more of one (RFC 9728, RFC 6750). */
-function challengeOf(
+export function challengeOf(
   tokens: TokenAccess | undefined,
   error?: string,
   scope = 'service:read',

@@ -6,8 +6,15 @@ export type Permission = `${string}.${'VIEW' | 'CREATE' | 'UPDATE' | 'DELETE'}`
 export type DeclaredPermissions = ReadonlySet<string>
 
 /** The scope a bearer token needs for it (contract: Scopes). */
-export const scopeOf = (permission: Permission): 'service:read' | 'service:write' =>
+export const scopeOf = (permission: string): 'service:read' | 'service:write' =>
   permission.endsWith('.VIEW') ? 'service:read' : 'service:write'
+
+/** Who may come in, and how far: what nobody changes on behalf of somebody else (security section 4). */
+const ABOUT_ACCESS: ReadonlySet<string> = new Set(['API_KEY', 'USER', 'ROLE', 'TEAM', 'WEBHOOK_SECRET', 'OAUTH_GRANT'])
+
+/** Whether the permission is for changing keys, members, roles, secrets of webhooks or consents. */
+export const isAboutAccess = (permission: string): boolean =>
+  !permission.endsWith('.VIEW') && ABOUT_ACCESS.has(permission.slice(0, permission.indexOf('.')))
 
 declare module 'fastify' {
   interface FastifyContextConfig {

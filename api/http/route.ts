@@ -18,7 +18,6 @@ import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.t
 import type { Permission } from './permissions.ts'
 
 export type RouteDeps = AccessDeps & {
-  readonly database: Database
   /** Named points where a fault test stops the process. */
   readonly failpoint?: Failpoints
 }
@@ -79,6 +78,8 @@ export function writeRoute<
   spec: Shapes<P, Q, B> & {
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
     status: 200 | 201
+    /** What a repeat of the Idempotency-Key is answered instead, where the answer holds what is shown once and never stored. */
+    repeatOf?: (answer: unknown) => object
     handle: (uow: Uow, input: Input<P, Q, B>, setStatus: (status: 200 | 201) => void) => Promise<unknown>
   },
 ): void {
@@ -99,22 +100,31 @@ export function writeRoute<
         const view = await spec.handle(uow, inputOf(request), chosen => {
           status = chosen
         })
-        const fresh = { status, body: reply.serializeInput(view as Record<string, unknown>, String(status)) as string }
-        if (key !== null) await storeAnswer(uow, request, key, fresh)
+        const textOf = (answer: unknown): string =>
+          reply.serializeInput(answer as Record<string, unknown>, String(status)) as string
+        const fresh = { status, body: textOf(view) }
+        if (key !== null) await storeAnswer(uow, request, key, { status, body: textOf(spec.repeatOf?.(view) ?? view) })
         await deps.failpoint?.('api.before-commit')
         return fresh
       })
       await deps.failpoint?.('api.after-commit')
       if (replayed) reply.header('idempotent-replayed', 'true')
+      if (spec.repeatOf) reply.header('cache-control', 'no-store')
       return await reply.status(answer.status).type('application/json').serializer(identity).send(answer.body)
     },
   })
 }
 
 /** Who acts, and by what, for the audit trail. */
-const actorOf = ({ actorId, credentialId }: Caller, request: FastifyRequest, idempotencyKey: string | null): Actor => ({
+export const actorOf = (
+  { actorId, impersonatedUserId, credentialId, may }: Caller,
+  request: FastifyRequest,
+  idempotencyKey: string | null,
+): Actor => ({
   id: actorId,
+  impersonatedUserId,
   credentialId,
+  may,
   requestId: request.id,
   ip: request.ip,
   idempotencyKey,

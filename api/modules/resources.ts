@@ -1,5 +1,6 @@
 // Every resource of the api, in the order of the interface. A resource that is not here has no routes.
 import type { Resource } from '../resource/define-resource.ts'
+import { apiKeyResource } from './api-keys/api-key.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { customerResource } from './customers/resource.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
@@ -41,4 +42,5 @@ export const RESOURCES: readonly Resource[] = [
   fileProcessingSettingsResource,
   fileResource,
   roleResource,
+  apiKeyResource,
 ]

@@ -8,6 +8,7 @@ import { silentLogger } from '../../shared/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type Clock, instantOf } from '../../shared/time.ts'
+import { createLivePowers } from '../access/live-powers.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { NO_EVENTS } from '../modules/events/testing/no-events.ts'
 import { NO_USAGE } from '../modules/invoices/testing/no-usage.ts'
@@ -50,13 +51,15 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
   const clock = testClock()
   const shared = { url: testDatabase.url, clock, logger: silentLogger }
   const database = await openDatabase({ ...shared, role: 'millrace_app', poolMax: 10 })
-  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: 3 })
-  const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger })
+  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
+  // A use that is noted would be a change of a tenant's rows to the tests that look for those.
+  const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
+  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
   const routes: DeclaredRoute[] = []
   const onRoute = (route: DeclaredRoute) => routes.push(route)
   const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
   const absent = { usage: NO_USAGE, events: NO_EVENTS, files }
-  const app = await buildApp({ database, keys, logger: silentLogger, ...absent, onRoute, ...more })
+  const app = await buildApp({ database, keys, powers, logger: silentLogger, ...absent, onRoute, ...more })
   await app.ready()
   const owner = new pg.Client({ connectionString: testDatabase.url })
   await owner.connect()
@@ -79,7 +82,7 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
     sql: async (text, values) => (await owner.query(text, values)).rows,
     close: async () => {
       await app.close()
-      await keys.close()
+      await Promise.all([keys.close(), powers.close()])
       await keyDatabase.close()
       await database.close()
       await owner.end()

@@ -36,6 +36,7 @@ const eventFixtures = (path: string): Record<string, RouteFixture> => ({
 const aVariable = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'METER_PROPERTY_VARIABLE') }) }
 const anInvoice = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'INVOICE') }) }
 
+const aKey = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'API_KEY') }) }
 const aFile = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'FILE') }) }
 
 const aUser = { params: (seeded: Seeded) => ({ id: idOf(seeded, 'USER') }) }
@@ -86,6 +87,9 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   },
   'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
   'GET /v1/meter-property-variables/:id/values': aVariable,
+  'PATCH /v1/api-keys/:id': { ...aKey, body: () => ({ description: 'changed' }) },
+  'POST /v1/api-keys/:id/revoke': aKey,
+  'GET /v1/api-keys/:id/decrypt': aKey,
   'GET /v1/audit-records': {},
   // No seeded object has a record before the relay has run, so an id of another kind stands for a foreign one.
   'GET /v1/audit-records/:id': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },

@@ -1,15 +1,13 @@
 // Ingestion with meter_validation=DYNAMIC. The gateway stays the judge: it is asked first, as with STATIC, so that a call that
 // needs nothing new costs nothing more; what it misses is defined in one transaction, and it is asked again.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LiveKeys } from '../../../shared/access/live-keys.ts'
-import { type Database, inTenant } from '../../../shared/database/database.ts'
+import { inTenant } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { authenticate } from '../../http/authenticate.ts'
+import { type AccessDeps, authenticate } from '../../http/authenticate.ts'
 import type { AskGateway, DynamicIngest, GatewayAnswer } from '../../http/forward-ingest.ts'
+import { actorOf } from '../../http/route.ts'
 import { defineMissing } from '../meters/define-missing.ts'
 import { checkEvents, type DynamicBody, readDynamicBody } from './dynamic-body.ts'
-
-type Deps = { readonly database: Database; readonly keys: LiveKeys }
 
 /** Another call that makes the same at the same time makes this one start again. */
 const ATTEMPTS_MAX = 5
@@ -19,16 +17,16 @@ const RETRY_AFTER_S = 2
 
 /** Takes events whose meters may not exist yet. Throws what keeps them from being defined, with its place in the body. */
 export const ingestDynamically =
-  (deps: Deps): DynamicIngest =>
+  (deps: AccessDeps): DynamicIngest =>
   async (request, bytes, ask) => {
     const body = readDynamicBody(bytes)
     if (body === null) return await ask(bytes)
     const first = await ask(body.forGateway)
     if (!missesDefinition(first)) return first
-    const { tenant, actorId } = await authenticate(deps, request, 'METER.CREATE')
+    const caller = await authenticate(deps, request, 'METER.CREATE')
     checkEvents(bytes, deps.database.clock.now())
-    const actor = { id: actorId, requestId: request.id }
-    await untilAlone(() => inTenant(deps.database, tenant, actor, uow => defineMissing(uow, body.mentions)))
+    const actor = actorOf(caller, request, null)
+    await untilAlone(() => inTenant(deps.database, caller.tenant, actor, uow => defineMissing(uow, body.mentions)))
     return await askUntilKnown(ask, body)
   }
 

@@ -34,6 +34,12 @@ const countAdministrators = (
     return [...declared].every(permission => power.allows(permission))
   }).length
 
+/** Whether some user administers this tenant; it stays so until the caller's unit of work is over. */
+export async function hasAdministrator(uow: Uow, declared: DeclaredPermissions): Promise<boolean> {
+  await lockAccounts(uow)
+  return countAdministrators(await lastingMembers(uow), (await loadRoles(uow)).map(toRole), declared) > 0
+}
+
 const nobodyLeft = (): AppError =>
   new AppError(
     'INVALID_OPERATION',

@@ -1,0 +1,205 @@
+// X-ORIGINAL-USER: honoured for a PROXY key and the users on its list, and for nobody else (contract: Authentication 2;
+// security section 4 and section 8, row 15).
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createUser } from '../../shared/access/create-platform.ts'
+import { type ApiHarness, callerWith } from '../testing/harness.ts'
+import { type Person, startTokenApi, type TokenRig } from '../testing/token-rig.ts'
+
+let rig: TokenRig
+let api: ApiHarness
+let person: Person
+let key: { id: string; text: string }
+beforeAll(async () => {
+  rig = await startTokenApi()
+  api = rig.api
+})
+afterAll(() => rig?.close())
+beforeEach(async () => {
+  person = await rig.person()
+  key = await makeKey({ type: 'PROXY', role_type: 'ADMINISTRATOR', original_user_ids: [person.userId] })
+})
+
+async function makeKey(body: object): Promise<{ id: string; text: string }> {
+  const made = await api.tenants.aLive.call('POST', '/v1/api-keys', body)
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+  return { id: made.body['id'], text: made.body['api_key'] }
+}
+/** Calls with this key for this user. */
+const acting = (text: string, user: string) => callerWith(api.app, { 'x-api-key': text, 'x-original-user': user })
+const setRoles = (role: string) =>
+  api.sql(`update user_memberships set role_ids = array[$1] where user_id = $2`, [role, person.userId])
+const customer = () => ({ type: 'INDIVIDUAL', reference: api.tenants.aLive.seed.unique('c') })
+const ignored = (id: string) =>
+  api.sql(`select object_type, actor_id from outbox where type like '%.ORIGINAL_USER_IGNORED' and object_id = $1`, [id])
+
+describe('a PROXY key', () => {
+  test('does for a user on its list what that user may, as soon as that changes', async () => {
+    const call = acting(key.text, person.userId)
+    const made = await call('POST', '/v1/customers', customer())
+    expect(made.status).toBe(201)
+    await setRoles('role_viewer')
+    await expect
+      .poll(async () => (await call('POST', '/v1/customers', customer())).body['code'], { timeout: 5_000 })
+      .toBe('USER_NOT_ALLOWED')
+    expect((await call('GET', '/v1/customers')).status).toBe(200)
+  })
+
+  test('acts for itself without the header', async () => {
+    await setRoles('role_viewer')
+    expect((await callerWith(api.app, { 'x-api-key': key.text })('POST', '/v1/customers', customer())).status).toBe(201)
+  })
+
+  test('never does more than the key itself may', async () => {
+    const readOnly = await makeKey({ type: 'PROXY', role_type: 'READ_ONLY', original_user_ids: [person.userId] })
+    const call = acting(readOnly.text, person.userId)
+    expect((await call('GET', '/v1/customers')).status).toBe(200)
+    expect((await call('POST', '/v1/customers', customer())).status).toBe(403)
+  })
+
+  test('is refused in one and the same way for every user it does not reach', async () => {
+    const [listed, stranger] = [await rig.person(), await rig.person()]
+    const { email } = await createUser(api.databaseUrl, 'elsewhere@example.com', [api.tenants.bLive.tenant.platformId])
+    const elsewhere: string = (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
+    const gone = await makeKey({ type: 'PROXY', role_type: 'ADMINISTRATOR', original_user_ids: [listed.userId] })
+    await api.sql('delete from user_memberships where user_id = $1', [listed.userId])
+    await expect
+      .poll(async () => (await acting(gone.text, listed.userId)('GET', '/v1/customers')).status, { timeout: 5_000 })
+      .toBe(403)
+    const answers = [
+      await acting(gone.text, listed.userId)('GET', '/v1/customers'), // on the list, no member any more
+      await acting(key.text, stranger.userId)('GET', '/v1/customers'), // a member, not on the list
+      await acting(key.text, elsewhere)('GET', '/v1/customers'), // a user of another platform
+      await acting(key.text, 'user_0000000000000000000000')('GET', '/v1/customers'), // nobody
+      await acting(key.text, "' or 1=1 --")('GET', '/v1/customers'),
+    ]
+    const shapes = answers.map(({ status, headers, body }) => {
+      const { 'x-request-id': _id, date: _date, ...same } = headers
+      return { status, headers: same, body }
+    })
+    expect(shapes[0]).toMatchObject({ status: 403, body: { code: 'USER_NOT_ALLOWED' } })
+    for (const shape of shapes) expect(shape).toEqual(shapes[0])
+  })
+
+  test('is refused for a user who is switched off', async () => {
+    const call = acting(key.text, person.userId)
+    expect((await call('GET', '/v1/customers')).status).toBe(200)
+    await api.sql(`update users set status = 'INACTIVE' where id = $1`, [person.userId])
+    await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 5_000 }).toBe(403)
+  })
+
+  test('loses a user who is taken off its list, within five seconds', async () => {
+    const call = acting(key.text, person.userId)
+    expect((await call('GET', '/v1/customers')).status).toBe(200)
+    await api.tenants.aLive.call('PATCH', `/v1/api-keys/${key.id}`, { original_user_ids: [] })
+    await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 5_000 }).toBe(403)
+  })
+
+  test('changes no keys for a user, though both might', async () => {
+    const call = acting(key.text, person.userId)
+    for (const [method, url, body] of [
+      ['POST', '/v1/api-keys', {}],
+      ['PATCH', `/v1/api-keys/${key.id}`, { description: 'x' }],
+      ['POST', `/v1/api-keys/${key.id}/revoke`, undefined],
+    ] as const)
+      expect((await call(method, url, body)).body).toMatchObject({ code: 'USER_NOT_ALLOWED' })
+    expect((await call('GET', `/v1/api-keys/${key.id}`)).status).toBe(200)
+  })
+
+  test('is made only for members, who are named by their place when they are none', async () => {
+    const { email } = await createUser(api.databaseUrl, 'theirs@example.com', [api.tenants.bLive.tenant.platformId])
+    const theirs: string = (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
+    const refusals = await Promise.all(
+      [theirs, 'user_0000000000000000000000'].map(id =>
+        api.tenants.aLive.call('POST', '/v1/api-keys', { type: 'PROXY', original_user_ids: [person.userId, id] }),
+      ),
+    )
+    for (const { status, body } of refusals)
+      expect([status, body['code'], body['field']]).toEqual([404, 'RESOURCE_NOT_FOUND', 'original_user_ids.1'])
+  })
+})
+
+describe('the header', () => {
+  test.each([
+    ['empty', { 'x-original-user': '' }],
+    ['twice', { 'x-original-user': ['user_1', 'user_1'] }],
+  ])('is refused when it is %s, whoever sends it', async (_name, header) => {
+    for (const credential of [
+      { 'x-api-key': key.text },
+      { 'x-api-key': api.tenants.aLive.key },
+      { authorization: `Bearer ${await person.token()}` },
+    ]) {
+      const answer = await api.app.inject({
+        method: 'GET',
+        url: '/v1/customers',
+        headers: { ...credential, ...header },
+      })
+      expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST'])
+    }
+  })
+
+  test('is not honoured on a key of another type, and that is in the trail, once for many calls', async () => {
+    const plain = await makeKey({ role_type: 'ADMINISTRATOR' })
+    await setRoles('role_viewer')
+    const call = acting(plain.text, person.userId)
+    for (let each = 0; each < 5; each += 1) expect((await call('POST', '/v1/customers', customer())).status).toBe(201)
+    expect(await ignored(plain.id)).toEqual([{ object_type: 'API_KEY', actor_id: plain.id }])
+    const [made] = await api.sql(
+      `select actor_id from outbox where type = 'CUSTOMER.CREATED' and actor_id = $1 limit 1`,
+      [plain.id],
+    )
+    expect(made).toBeDefined()
+    expect(await ignored(key.id)).toEqual([])
+  })
+
+  test('is not honoured on a bearer token, and that is in the trail', async () => {
+    const other = await rig.person()
+    const call = callerWith(api.app, {
+      authorization: `Bearer ${await person.token()}`,
+      'x-original-user': other.userId,
+    })
+    const made = await call('POST', '/v1/customers', customer())
+    expect(made.status).toBe(201)
+    expect(await ignored(person.grantId)).toEqual([{ object_type: 'OAUTH_GRANT', actor_id: person.userId }])
+    const [row] = await api.sql('select actor_id from outbox where object_id = $1', [made.body['id']])
+    expect(row).toEqual({ actor_id: person.userId })
+  })
+})
+
+describe('a user who makes keys', () => {
+  const byToken = async () => callerWith(api.app, { authorization: `Bearer ${await person.token()}` })
+
+  test('makes none that may do more than they', async () => {
+    const { platformId } = api.tenants.aLive.tenant
+    await api.sql(
+      `insert into roles (platform_id, environment, id, name, permissions) values ($1, 'LIVE', 'role_k', 'k', '{API_KEY.*,CUSTOMER.*}'),
+        ($1, 'LIVE', 'role_r', 'r', '{*.VIEW,API_KEY.*}'), ($1, 'LIVE', 'role_almost', 'almost', '{*,-INVOICE.UPDATE}')`,
+      [platformId],
+    )
+    const call = await byToken()
+    const roleOf = async (role_type: string) => (await call('POST', '/v1/api-keys', { role_type })).status
+    const both = async () => [await roleOf('READ_ONLY'), await roleOf('ADMINISTRATOR')]
+    expect(await both()).toEqual([201, 201])
+    for (const [role, expected] of [
+      ['role_k', [403, 403]],
+      ['role_r', [201, 403]],
+      ['role_almost', [201, 403]],
+      ['role_contributor', [403, 403]],
+    ] as const) {
+      await setRoles(role)
+      await expect.poll(both, { timeout: 5_000 }).toEqual(expected)
+    }
+  })
+
+  test('is named as who made them', async () => {
+    const made = await (await byToken())('POST', '/v1/api-keys', {})
+    expect(made.body['created_by']).toBe(person.userId)
+  })
+
+  test('reads keys with a token of scope read, and makes none', async () => {
+    const call = callerWith(api.app, {
+      authorization: `Bearer ${await person.token({ claims: { scope: 'service:read' } })}`,
+    })
+    expect((await call('GET', '/v1/api-keys')).status).toBe(200)
+    expect((await call('POST', '/v1/api-keys', {})).body['code']).toBe('INSUFFICIENT_SCOPE')
+  })
+})
