@@ -142,7 +142,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     eventRoutes(v1, deps)
     laterOperations(v1, deps)
     await fileRoutes(v1, deps)
-    if (deps.gateway) await forwardIngest(v1, deps.gateway, ingestDynamically(deps))
+    if (deps.gateway)
+      await forwardIngest(v1, { ...deps, gateway: deps.gateway, ingestDynamically: ingestDynamically(deps) })
     consoleRoute(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => ({

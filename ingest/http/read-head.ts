@@ -7,15 +7,19 @@ export type Head = {
   readonly query: string
   readonly apiKeys: readonly string[]
   readonly hasAuthorization: boolean
+  readonly originalUsers: readonly string[]
   /** Bytes announced, or null when the body comes in chunks. */
   readonly contentLength: number | null
 }
 
 const CONTENT_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
+const NONE: readonly string[] = []
+
 /** Reads the headers of a request with a JSON body. Throws FramingError or UNSUPPORTED_MEDIA_TYPE. */
 export function readHead(req: UwsRequest): Head {
   const apiKeys: string[] = []
+  let originalUsers: string[] | null = null
   let hasAuthorization = false
   const framing = new Framing()
   let contentType = ''
@@ -27,6 +31,10 @@ export function readHead(req: UwsRequest): Head {
         break
       case 'authorization':
         hasAuthorization = true
+        break
+      case 'x-original-user':
+        originalUsers ??= []
+        originalUsers.push(value)
         break
       case 'content-length':
       case 'transfer-encoding':
@@ -51,6 +59,7 @@ export function readHead(req: UwsRequest): Head {
     query: req.getQuery() ?? '',
     apiKeys,
     hasAuthorization,
+    originalUsers: originalUsers ?? NONE,
     contentLength,
   }
 }
