@@ -230,6 +230,14 @@ test('the header on a key of another type is not honoured: the key sends for its
 })
 
 describe('the gateway itself', () => {
+  test('refuses a key within five seconds after it was ended at the api', async () => {
+    const { id, api_key: text } = (await api.tenants.aLive.call('POST', '/v1/api-keys', { role_type: 'ADMINISTRATOR' }))
+      .body
+    expect((await toGateway({ 'x-api-key': text })).status).toBe(201)
+    await api.tenants.aLive.call('POST', `/v1/api-keys/${id}/revoke`)
+    await expect.poll(async () => (await toGateway({ 'x-api-key': text })).status, { timeout: 5_000 }).toBe(401)
+  })
+
   test('takes no bearer token, and says where they are taken', async () => {
     const answer = await toGateway(await bearer())
     expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHORISED'])
