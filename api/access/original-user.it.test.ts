@@ -2,8 +2,15 @@
 // security section 4 and section 8, row 15).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
+import { type Database, openDatabase } from '../../shared/database/database.ts'
+import { createFailpoints } from '../../shared/failpoint.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { systemClock } from '../../shared/time.ts'
+import { isAboutAccess } from '../http/permissions.ts'
+import type { Row } from '../resource/define-resource.ts'
 import { type ApiHarness, callerWith } from '../testing/harness.ts'
 import { type Person, startTokenApi, type TokenRig } from '../testing/token-rig.ts'
+import { relayBatch } from '../workers/outbox-relay.ts'
 
 let rig: TokenRig
 let api: ApiHarness
@@ -29,6 +36,11 @@ const acting = (text: string, user: string) => callerWith(api.app, { 'x-api-key'
 const setRoles = (role: string) =>
   api.sql(`update user_memberships set role_ids = array[$1] where user_id = $2`, [role, person.userId])
 const customer = () => ({ type: 'INDIVIDUAL', reference: api.tenants.aLive.seed.unique('c') })
+const BODIES: Readonly<Record<string, unknown>> = {
+  'POST /v1/roles': { name: 'mine', permissions: ['*'] },
+  'POST /v1/teams': { name: 'ours' },
+  'POST /v1/users/invite': { username: 'friend@example.com' },
+}
 const ignored = (id: string) =>
   api.sql(`select object_type, actor_id from outbox where type like '%.ORIGINAL_USER_IGNORED' and object_id = $1`, [id])
 
@@ -94,14 +106,18 @@ describe('a PROXY key', () => {
     await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 5_000 }).toBe(403)
   })
 
-  test('changes no keys for a user, though both might', async () => {
+  test('changes no keys, users, roles or teams for a user, though both might', async () => {
     const call = acting(key.text, person.userId)
-    for (const [method, url, body] of [
-      ['POST', '/v1/api-keys', {}],
-      ['PATCH', `/v1/api-keys/${key.id}`, { description: 'x' }],
-      ['POST', `/v1/api-keys/${key.id}/revoke`, undefined],
-    ] as const)
-      expect((await call(method, url, body)).body).toMatchObject({ code: 'USER_NOT_ALLOWED' })
+    const refused = new Set<string>()
+    for (const { method, url, permission } of api.routes.filter(each => isAboutAccess(each.permission))) {
+      const body = method === 'DELETE' ? undefined : (BODIES[`${method} ${url}`] ?? {})
+      const answer = await call(method, url.replace(/:\w+/g, 'any'), body)
+      // A body that is no valid one is refused before anybody asks who sent it.
+      expect({ method, url, ok: [400, 403].includes(answer.status) }).toEqual({ method, url, ok: true })
+      if (answer.body['code'] === 'USER_NOT_ALLOWED') refused.add(permission)
+    }
+    const expected = ['API_KEY.CREATE', 'API_KEY.UPDATE', 'ROLE.CREATE', 'ROLE.DELETE', 'TEAM.CREATE', 'USER.CREATE']
+    expect([...refused]).toEqual(expect.arrayContaining(expected))
     expect((await call('GET', `/v1/api-keys/${key.id}`)).status).toBe(200)
   })
 
@@ -115,6 +131,64 @@ describe('a PROXY key', () => {
     )
     for (const { status, body } of refusals)
       expect([status, body['code'], body['field']]).toEqual([404, 'RESOURCE_NOT_FOUND', 'original_user_ids.1'])
+  })
+})
+
+describe('the audit trail', () => {
+  let worker: Database
+  beforeAll(async () => {
+    const options = { url: api.databaseUrl, clock: systemClock, logger: silentLogger, poolMax: 2 }
+    worker = await openDatabase({ ...options, role: 'millrace_worker' })
+  })
+  afterAll(() => worker?.close())
+  const relay = async () => {
+    while (await relayBatch({ database: worker, react: async () => undefined, failpoints: createFailpoints('') }));
+  }
+  const recordsOf = async (query: string): Promise<Row[]> => {
+    await relay()
+    return (await api.tenants.aLive.call('GET', `/v1/audit-records?${query}`)).body['data']
+  }
+
+  test('names both: the key that acted and the user it acted for', async () => {
+    await api.tenants.aLive.call('PATCH', `/v1/api-keys/${key.id}`, { description: 'the portal' })
+    const made = await acting(key.text, person.userId)('POST', '/v1/customers', customer())
+    const [username] = await api.sql('select username from users where id = $1', [person.userId])
+    expect(await recordsOf(`target_id=${made.body['id']}`)).toMatchObject([
+      {
+        action: 'CREATED',
+        user_id: key.id,
+        user_name: 'the portal',
+        impersonated_user_id: person.userId,
+        impersonated_user_name: username?.['username'],
+        credential_id: key.id,
+        request_id: made.headers['x-request-id'],
+      },
+    ])
+  })
+
+  test('names one where the header was not honoured, and has that too', async () => {
+    const plain = await makeKey({ role_type: 'ADMINISTRATOR' })
+    const made = await acting(plain.text, person.userId)('POST', '/v1/customers', customer())
+    expect(await recordsOf(`target_id=${made.body['id']}`)).toMatchObject([
+      { user_id: plain.id, impersonated_user_id: null },
+    ])
+    expect(await recordsOf(`target_id=${plain.id}&order_direction=asc`)).toMatchObject([
+      { action: 'CREATED' },
+      { action: 'ORIGINAL_USER_IGNORED', user_id: plain.id, impersonated_user_id: null, credential_id: plain.id },
+    ])
+  })
+
+  test('has who made, changed and ended a key, and never its text', async () => {
+    const made = await makeKey({ description: 'short-lived' })
+    await api.tenants.aLive.call('PATCH', `/v1/api-keys/${made.id}`, { description: 'other' })
+    await api.tenants.aLive.call('POST', `/v1/api-keys/${made.id}/revoke`)
+    const records = await recordsOf(`target_id=${made.id}&order_direction=asc`)
+    expect(records).toMatchObject([
+      { action: 'CREATED', target_resource_type: 'API_KEY' },
+      { action: 'UPDATED', changed_fields: ['description'] },
+      { action: 'UPDATED', changed_fields: ['active', 'revoked_at', 'status'] },
+    ])
+    expect(JSON.stringify(records)).not.toContain(made.text)
   })
 })
 

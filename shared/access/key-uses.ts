@@ -87,9 +87,9 @@ async function writeUses(tx: SystemTransaction, uses: Notes): Promise<void> {
 async function writeIgnored(tx: SystemTransaction, refusals: Notes): Promise<void> {
   for (const [{ platformId, environment, keyRowId }, at] of refusals) {
     await tx.execute(sql`
-      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, actor_id, created_at)
+      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, actor_id, credential_id, created_at)
       values (${platformId}, ${environment}, ${newId('evnt')}, ${ORIGINAL_USER_IGNORED}, 'API_KEY', ${keyRowId},
-        ${JSON.stringify({ object_type: 'API_KEY', id: keyRowId })}::jsonb, ${keyRowId}, ${formatInstant(at)})`)
+        ${JSON.stringify({ object_type: 'API_KEY', id: keyRowId })}::jsonb, ${keyRowId}, ${keyRowId}, ${formatInstant(at)})`)
   }
 }
 
