@@ -9,7 +9,8 @@ export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
       version: '1',
       description:
         'Usage-based billing. Errors are `{type, code, field?, message}`; every answer carries `X-REQUEST-ID`. ' +
-        'Any POST takes `Idempotency-Key`, but for event ingestion, whose key is the event reference.',
+        'Any POST takes `Idempotency-Key`, but for event ingestion, whose key is the event reference. ' +
+        'A key of type PROXY names the user it acts for in `X-ORIGINAL-USER`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     components: {
