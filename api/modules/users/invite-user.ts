@@ -30,6 +30,8 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   const username = invitation.username.trim().toLowerCase()
   const found = await uow.tx.execute<{ id: string }>(sql`select find_or_invite_user(${newUserId()}, ${username}) as id`)
   const userId = found.rows[0]?.id ?? ''
+  // First the invitations: somebody who accepts at this moment has them locked, and is a member when we go on.
+  await revokePending(uow, userId)
   const member = await findMember(uow, userId)
   if (member) refuseMember(member)
   const field = 'account_memberships.0.role_ids'
@@ -38,7 +40,6 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   else await insertMembership(uow, userId, roleIds)
   for (const [index, team] of invitation.teams.entries())
     await putInTeam(uow, rules, userId, team, `team_memberships.${index}`)
-  await revokePending(uow, userId)
   await insertRow(uow, { table: userInvitations, idPrefix: 'uinv' }, { user_id: userId, invited_by: uow.actor.id })
   const data = await viewUser(uow, await getMember(uow, userId))
   await emit(uow, { type: 'USER.INVITED', objectId: userId, data, previous: null })
@@ -79,7 +80,7 @@ export const revokeInvite = (uow: Uow, rules: AccountRules, userId: string): Pro
     rules,
     userId,
     async () => {
-      // First the invitations: somebody who accepts at this moment has them locked, and is a member when we go on.
+      // First, as above.
       await revokePending(uow, userId)
       const { status } = await getMember(uow, userId)
       if (status === 'INVITE_REVOKED') return
