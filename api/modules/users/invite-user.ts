@@ -1,9 +1,9 @@
 // Asking a person into a tenant. The identity host sends the mail; until the person has followed it they may do nothing here.
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { newUserId } from '../../../shared/ids.ts'
-import { formatInstant } from '../../../shared/time.ts'
+import { formatInstant, instantOf } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import { insertRow } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
@@ -21,7 +21,7 @@ export type Invitation = {
 
 /**
  * Invites a person, or invites them anew while they have not accepted: roles and teams are then those of the new invitation,
- * and its mail is the one that counts. Throws RESOURCE_ALREADY_EXISTS for a member. What is known of the person elsewhere
+ * and its mail is the one that counts. Throws RESOURCE_ALREADY_EXISTS for a member, RATE_LIMIT_EXCEEDED for too many mails. What is known of the person elsewhere
  * changes nothing that is answered here.
  */
 export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invitation): Promise<UserAnswer> {
@@ -34,6 +34,7 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   await revokePending(uow, userId)
   const member = await findMember(uow, userId)
   if (member) refuseMember(member)
+  await refuseMany(uow, userId)
   const field = 'account_memberships.0.role_ids'
   await checkRolesMoved(uow, rules, { given: roleIds, taken: member?.role_ids ?? [], field })
   if (member) await saveMembership(uow, userId, { status: 'INVITED', role_ids: roleIds })
@@ -50,6 +51,25 @@ function refuseMember({ status, username, id }: Member): void {
   if (status === 'INVITED' || status === 'INVITE_REVOKED') return
   const message = `${username} is a user here already, and ${status}; PATCH /v1/users/${id} changes that.`
   throw new AppError('RESOURCE_ALREADY_EXISTS', message, { field: 'username', resourceId: id, resourceType: 'USER' })
+}
+
+/** More in a day would be a way to fill somebody's mailbox. */
+const MAILS_MAX = 10
+const DAY_MS = 86_400_000
+
+async function refuseMany(uow: Uow, userId: string): Promise<void> {
+  const dayAgo = formatInstant(instantOf(uow.now - DAY_MS))
+  const sent = await uow.tx.$count(
+    userInvitations,
+    and(
+      inThisTenant(uow, userInvitations),
+      eq(userInvitations.user_id, userId),
+      gt(userInvitations.created_at, dayAgo),
+    ),
+  )
+  if (sent < MAILS_MAX) return
+  const message = `This person was invited ${MAILS_MAX} times in a day; ask them to look for the mail, and try again tomorrow.`
+  throw new AppError('RATE_LIMIT_EXCEEDED', message, { field: 'username', retryAfterSeconds: DAY_MS / 1_000 })
 }
 
 const insertMembership = (uow: Uow, userId: string, roleIds: readonly string[]) =>

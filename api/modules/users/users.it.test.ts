@@ -69,6 +69,17 @@ test('a repeated invitation takes the place of the first, and POST /v1/users is 
   expect(pending).toHaveLength(1)
 })
 
+test('nobody fills a mailbox with invitations', async () => {
+  const username = email()
+  for (let mail = 1; mail <= 10; mail += 1) expect((await invite(username)).status).toBe(200)
+  const refused = await invite(username)
+  expect(refusal(refused)).toEqual([429, 'RATE_LIMIT_EXCEEDED', 'username'])
+  expect(refused.headers['retry-after']).toBe('86400')
+  expect((await invite(username, {}, b)).status).toBe(200)
+  await api.sql(`update user_invitations set created_at = created_at - interval '1 day'`)
+  expect((await invite(username)).status).toBe(200)
+})
+
 test('an invitation is taken back until it is accepted, and given again', async () => {
   const username = email()
   const { id } = (await invite(username)).body as { id: string }
