@@ -1,4 +1,5 @@
 // Teams: roles that several users have together.
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import Type, { type Static } from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
@@ -66,7 +67,7 @@ export async function createTeam(
   return data
 }
 
-/** Renames a team, or gives it these roles and no others: everybody in it follows within seconds. */
+/** Renames a team, or gives it these roles and no others: everybody in it follows within seconds. What changes nothing is not told. */
 export async function changeTeam(
   uow: Uow,
   rules: AccountRules,
@@ -79,6 +80,7 @@ export async function changeTeam(
     const given = values.role_ids ?? team.role_ids
     await checkRolesMoved(uow, rules, { given, taken: team.role_ids, field: FIELD })
     const previous = await viewTeam(uow, id)
+    if (isDeepStrictEqual({ ...team, ...values }, team)) return previous
     await uow.tx
       .update(teams)
       .set({ ...values, updated_at: formatInstant(uow.now) })

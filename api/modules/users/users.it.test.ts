@@ -69,6 +69,19 @@ test('a repeated invitation takes the place of the first, and POST /v1/users is 
   expect(pending).toHaveLength(1)
 })
 
+test('an invitation whose link works no more says so, until there is a new one', async () => {
+  const username = email()
+  const { id } = (await invite(username)).body as { id: string }
+  const expired = async () => (await a('GET', `/v1/users/${id}`)).body['invite_expired']
+  expect(await expired()).toBe(false)
+  await api.sql(`update user_invitations set created_at = created_at - interval '7 days' where user_id = $1`, [id])
+  expect(await expired()).toBe(true)
+  await invite(username)
+  expect(await expired()).toBe(false)
+  await accept(id)
+  expect(await expired()).toBe(false)
+})
+
 test('nobody fills a mailbox with invitations', async () => {
   const username = email()
   for (let mail = 1; mail <= 10; mail += 1) expect((await invite(username)).status).toBe(200)

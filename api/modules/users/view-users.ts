@@ -1,14 +1,16 @@
 // Users as a tenant sees them: what its own memberships, invitations and teams say, and of the person the e-mail alone.
-import { and, asc, desc, eq, ilike, inArray, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, ilike, inArray, isNull, type SQL } from 'drizzle-orm'
 import Type, { type Static } from 'typebox'
+import { INVITATION_DAYS } from '../../../shared/access/invitation-life.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { formatInstant, instantOf } from '../../../shared/time.ts'
 import { Nullable, Timestamp } from '../../resource/shapes.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type RoleAnswer, viewRoles } from '../roles/routes.ts'
 import { teamMembers, teams } from '../teams/table.ts'
 import { AccountMembershipView, viewMembership } from './account-membership.ts'
-import { type MemberStatus, userMemberships, users } from './table.ts'
+import { type MemberStatus, userInvitations, userMemberships, users } from './table.ts'
 
 export const TeamMemberView = Type.Object(
   {
@@ -28,6 +30,9 @@ export const UserView = Type.Object(
     username: Type.String({ description: 'The e-mail address.' }),
     active: Type.Boolean(),
     status: Type.Enum(['INVITED', 'INVITE_REVOKED', 'ACTIVE', 'INACTIVE']),
+    invite_expired: Type.Boolean({
+      description: 'Invited, and the link in the mail works no more: invite them again.',
+    }),
     account_memberships: Type.Array(AccountMembershipView),
     team_memberships: Type.Array(TeamMemberView),
     created_at: Timestamp,
@@ -154,8 +159,10 @@ export async function viewUsers(uow: ReadUow, members: readonly Member[]): Promi
       ),
     )
     .orderBy(asc(teamMembers.start_at), asc(teamMembers.team_id))
+  const invited = await validInvitations(uow, members)
   return members.map(member => ({
     ...viewMember(uow, member, roles),
+    invite_expired: member.status === 'INVITED' && !invited.has(member.id),
     team_memberships: joined
       .filter(({ user_id }) => user_id === member.id)
       .map(({ team_id, start_at, end_at, role_ids }) => ({
@@ -165,6 +172,27 @@ export async function viewUsers(uow: ReadUow, members: readonly Member[]): Promi
         account_memberships: [viewMembership(uow, { id: null, role_ids }, roles)],
       })),
   }))
+}
+
+const DAY_MS = 86_400_000
+
+/** Those of these members who have an invitation whose link still works. */
+async function validInvitations(uow: ReadUow, members: readonly Member[]): Promise<ReadonlySet<string>> {
+  const ids = members.filter(({ status }) => status === 'INVITED').map(({ id }) => id)
+  if (ids.length === 0) return new Set()
+  const since = formatInstant(instantOf(uow.now - INVITATION_DAYS * DAY_MS))
+  const rows = await uow.tx
+    .select({ user_id: userInvitations.user_id })
+    .from(userInvitations)
+    .where(
+      and(
+        inThisTenant(uow, userInvitations),
+        inArray(userInvitations.user_id, ids),
+        isNull(userInvitations.revoked_at),
+        gt(userInvitations.created_at, since),
+      ),
+    )
+  return new Set(rows.map(row => row.user_id))
 }
 
 function viewMember(uow: ReadUow, member: Member, roles: readonly RoleAnswer[]) {
