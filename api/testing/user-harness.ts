@@ -1,11 +1,7 @@
 // The api in a test with users besides keys: a caller for any user, as if a token had been issued to them. What tokens are
 // checked for is api/access's own matter; what their user may do is asked of the database, as always.
 import { createUser } from '../../shared/access/create-platform.ts'
-import { type Database, openDatabase } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { systemClock } from '../../shared/time.ts'
-import { createLivePowers } from '../access/live-powers.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { type ApiHarness, callerWith, startApi } from './harness.ts'
 
@@ -16,26 +12,15 @@ export type UserHarness = ApiHarness & {
   administrator(tenant: Tenant): Promise<string>
 }
 
-/** The api with `TokenAccess` whose tokens are written by the test. */
+/** The api with tokens that are written by the test. */
 export async function startApiWithUsers(): Promise<UserHarness> {
-  const holder: { powers?: ReturnType<typeof createLivePowers> } = {}
   const tokens = {
     verify: async (token: string): Promise<TokenClaims> => JSON.parse(Buffer.from(token, 'base64url').toString('utf8')),
     isRevoked: () => false,
-    powerOf: async (userId: string, tenant: Tenant) => (await holder.powers?.powerOf(userId, tenant)) ?? null,
     metadataUrl: 'http://api.example/.well-known/oauth-protected-resource',
     close: async () => undefined,
   }
   const api = await startApi({ tokens })
-  const database: Database = await openDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_gateway',
-    clock: systemClock,
-    logger: silentLogger,
-    poolMax: 3,
-  })
-  const powers = createLivePowers({ database, logger: silentLogger, nowMs: () => performance.now() })
-  holder.powers = powers
   let users = 0
   return {
     ...api,
@@ -56,11 +41,6 @@ export async function startApiWithUsers(): Promise<UserHarness> {
       const email = `administrator-${users}@example.com`
       await createUser(api.databaseUrl, email, [tenant.platformId])
       return (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
-    },
-    close: async () => {
-      await powers.close()
-      await database.close()
-      await api.close()
     },
   }
 }

@@ -5,12 +5,10 @@ import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { DeclaredPermissions } from '../../http/permissions.ts'
 
-const EVERYTHING: Power = { allows: () => true }
-
-/** A user may what their roles say; an API key that may call this at all is an administrator's, as is the service itself. */
+/** A user may what their roles say at this moment, in this transaction; a key what it may; the service itself everything. */
 async function powerOfActor(uow: Uow): Promise<Power> {
-  const { id } = uow.actor
-  if (!id?.startsWith('user_')) return EVERYTHING
+  const { id, may } = uow.actor
+  if (!id?.startsWith('user_')) return { allows: may ?? (() => true) }
   const [membership] = await membershipsOf(uow.tx, id)
   return membership?.power ?? { allows: () => false }
 }
