@@ -118,6 +118,22 @@ test.each(NAMES)('%s is alive, ready and measured', async name => {
     expect((await fetch(originOf(name) + path)).status).toBe(200)
 })
 
+test('a key is taken by api and gateway as soon as it is made, and by neither five seconds after it was ended', async () => {
+  const made = await make('api-keys', { role_type: 'ADMINISTRATOR' })
+  const headers = { 'x-api-key': made['api_key'], 'content-type': 'application/json' }
+  // No event at all is refused for what it is, once it is known who sends it.
+  const ask = () =>
+    Promise.all([
+      fetch(`${originOf('api')}/v1/customers`, { headers }).then(({ status }) => status),
+      fetch(`${originOf('ingest')}/v1/events/ingest`, { method: 'POST', headers, body: '{}' }).then(
+        ({ status }) => status,
+      ),
+    ])
+  expect(await ask()).toEqual([200, 400])
+  await make(`api-keys/${made['id']}/revoke`, undefined)
+  await expect.poll(ask, { timeout: 5_000 }).toEqual([401, 401])
+})
+
 test('an activated subscription gets its invoice from the worker, with the usage sent through the api', async () => {
   const value = await make('meter-values', { reference: 'tokens', name: 'Tokens', type: 'NUMBER', status: 'ACTIVE' })
   const meter = await make('meters', {
