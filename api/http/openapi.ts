@@ -10,6 +10,7 @@ export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
       description:
         'Usage-based billing. Errors are `{type, code, field?, message}`; every answer carries `X-REQUEST-ID`. ' +
         'Any POST takes `Idempotency-Key`, but for event ingestion, whose key is the event reference. ' +
+        'Calls with `x-dry-run` take the header `X-DRY-RUN: true`: they are answered as if done, and nothing is kept. ' +
         'A key of type PROXY names the user it acts for in `X-ORIGINAL-USER`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

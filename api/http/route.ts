@@ -14,6 +14,7 @@ import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
+import { answerOf, isDryRun, rollBack } from './dry-run.ts'
 import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
 import type { Permission } from './permissions.ts'
 
@@ -84,15 +85,16 @@ export function writeRoute<
   },
 ): void {
   app.route({
-    ...declaration(spec, spec.status),
+    ...declaration(spec, spec.status, { dryRun: true }),
     ...(spec.bodyBytesMax === undefined ? {} : largeBody(deps, spec.permission, spec.bodyBytesMax)),
     handler: async (request, reply) => {
       const caller = await authenticate(deps, request, spec.permission)
       const { tenant } = caller
-      const key = spec.method === 'POST' ? idempotencyKeyOf(request) : null
+      const dryRun = isDryRun(request)
+      const key = spec.method === 'POST' && !dryRun ? idempotencyKeyOf(request) : null
       const actor = actorOf(caller, request, key)
       let replayed = false
-      const answer = await inTenant(deps.database, tenant, actor, async uow => {
+      const work = inTenant(deps.database, tenant, actor, async uow => {
         const stored = key === null ? null : await findStoredAnswer(uow, request, key)
         replayed = stored !== null
         if (stored) return stored
@@ -102,11 +104,16 @@ export function writeRoute<
         })
         const textOf = (answer: unknown): string =>
           reply.serializeInput(answer as Record<string, unknown>, String(status)) as string
+        const toRepeat = spec.repeatOf?.(view) ?? view
+        // What is shown once is shown of what there is.
+        if (dryRun) return await rollBack(uow, { status, body: textOf(toRepeat) })
         const fresh = { status, body: textOf(view) }
-        if (key !== null) await storeAnswer(uow, request, key, { status, body: textOf(spec.repeatOf?.(view) ?? view) })
+        if (key !== null) await storeAnswer(uow, request, key, { status, body: textOf(toRepeat) })
         await deps.failpoint?.('api.before-commit')
         return fresh
       })
+      const answer = await answerOf(work)
+      if (dryRun) reply.header('x-dry-run', 'true')
       await deps.failpoint?.('api.after-commit')
       if (replayed) reply.header('idempotent-replayed', 'true')
       if (spec.repeatOf) reply.header('cache-control', 'no-store')
@@ -187,15 +194,17 @@ function largeBody(deps: RouteDeps, permission: Permission, bodyLimit: number) {
 function declaration(
   spec: Shapes<TSchema | undefined, TSchema | undefined, TSchema | undefined> & { method: string },
   status: number,
+  more: { readonly dryRun?: true } = {},
 ) {
   return {
     method: spec.method as 'GET',
     url: spec.url,
-    config: { permission: spec.permission },
+    config: { permission: spec.permission, ...more },
     schema: {
       summary: spec.summary,
       tags: [spec.tag],
       'x-permission': spec.permission,
+      ...(more.dryRun ? { 'x-dry-run': true } : {}),
       ...(spec.params ? { params: spec.params } : {}),
       ...(spec.query ? { querystring: spec.query } : {}),
       ...(spec.body ? { body: spec.body } : {}),
