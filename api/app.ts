@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { consoleRoute } from './http/console.ts'
+import { isDryRun } from './http/dry-run.ts'
 import { handleError, handleNotFound } from './http/errors.ts'
 import { forwardIngest, type GatewayAddress } from './http/forward-ingest.ts'
 import { openApiOptions } from './http/openapi.ts'
@@ -12,6 +13,7 @@ import { type Operations, operationRoutes } from './http/operations.ts'
 import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
+import { mcpEndpoint } from './mcp/endpoint.ts'
 import { apiKeyRoutes } from './modules/api-keys/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
@@ -104,6 +106,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id)
   })
   app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
+  // On every call: one that cannot be tried out must not do in earnest what was asked for as a trial.
+  app.addHook('onRequest', async request => void isDryRun(request))
   // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
   app.addHook('onSend', async (_request, reply, payload) => {
     if (String(reply.getHeader('content-type')).startsWith('application/json'))
@@ -115,7 +119,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     if (route.method === 'HEAD' || route.url.startsWith('/v1/docs')) return
     const permission = route.config?.permission
     if (permission === undefined) throw new Error(`${route.method} ${route.url} declares no permission`)
-    if (permission === 'public') return
+    if (permission === 'public' || permission === 'bearer') return
     declared.add(permission)
     deps.onRoute?.({ method: String(route.method), url: route.url, permission })
   })
@@ -146,6 +150,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       await forwardIngest(v1, { ...deps, gateway: deps.gateway, ingestDynamically: ingestDynamically(deps) })
     consoleRoute(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)
+    if (deps.addresses && deps.tokens) mcpEndpoint(v1, { tokens: deps.tokens, baseUrl: deps.addresses.baseUrl })
     v1.get('/v1/openapi.json', { config: { permission: 'public' }, schema: { hide: true } }, () => ({
       ...app.swagger(),
       'x-permissions': [...declared].sort(),

@@ -74,6 +74,21 @@ async function liveKey(deps: AccessDeps, request: FastifyRequest, key: string): 
   return identity
 }
 
+/** The claims of a request that must come with a bearer token, whatever it may do; or throws 401. */
+export async function bearerOf(tokens: TokenAccess, request: FastifyRequest): Promise<TokenClaims> {
+  const authorization = singleHeader(request, 'authorization')
+  if (authorization !== null) return await claimsOf(tokens, authorization)
+  throw new AppError('UNAUTHORISED', 'Only bearer tokens are taken here.', challengeOf(tokens))
+}
+
+async function claimsOf(tokens: TokenAccess, authorization: string): Promise<TokenClaims> {
+  const token = /^Bearer ([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
+  const claims = token === undefined ? null : await tokens.verify(token)
+  if (claims && !tokens.isRevoked(claims.grantId)) return claims
+  const message = 'The bearer token is not valid, has expired, or was revoked; get a new one.'
+  throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
+}
+
 const MAY: Readonly<Record<ApiKeyRole, May>> = {
   ADMINISTRATOR: () => true,
   READ_ONLY: permission => permission.endsWith('.VIEW'),
@@ -126,12 +141,7 @@ async function byToken(
   authorization: string,
   permission: Permission,
 ): Promise<Caller> {
-  const token = /^Bearer ([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
-  const claims = token === undefined ? null : await tokens.verify(token)
-  if (!claims || tokens.isRevoked(claims.grantId)) {
-    const message = 'The bearer token is not valid, has expired, or was revoked; get a new one.'
-    throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
-  }
+  const claims = await claimsOf(tokens, authorization)
   if (!hasScope(claims, permission)) {
     const needed = scopeOf(permission)
     const details = challengeOf(tokens, 'error="insufficient_scope"', 'service:read service:write')

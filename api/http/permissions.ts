@@ -18,7 +18,10 @@ export const isAboutAccess = (permission: string): boolean =>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the caller must be allowed to do; `public` for the few routes that need no caller. */
-    permission?: Permission | 'public'
+    /**
+     * What the caller must be allowed to do; `public` for the few routes that need no caller, `bearer` for the one whose every
+     * act is a call of another route with the same token.
+     */
+    permission?: Permission | 'public' | 'bearer'
   }
 }
