@@ -48,7 +48,7 @@ test('NATS killed and restarted under load: 503 with Retry-After meanwhile, read
 })
 
 test('ClickHouse away: events go on being accepted, and are stored once it is back', {
-  timeout: 60_000 + 2 * CLICKHOUSE_AWAY_MS,
+  timeout: 120_000 + 4 * CLICKHOUSE_AWAY_MS,
 }, async () => {
   const { system, sender, ledger } = world
   const load = startLoad({ sender, random: randomFrom(seed + 1), run: 'clickhouse' })

@@ -9,6 +9,7 @@ import { instantOf, interval } from '../../shared/time.ts'
 import { selectRows } from '../../shared/usage/clickhouse.ts'
 import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from '../load/events.ts'
 import { contentOf, type Ledger, type SentEvent, scaled } from './ledger.ts'
+import { CLICKHOUSE_AWAY_MS } from './scale.ts'
 import type { System } from './start-system.ts'
 
 export type Reconciliation = {
@@ -21,10 +22,11 @@ export type Reconciliation = {
 }
 type Tenant = { readonly platformId: string; readonly environment: Environment }
 
-const SETTLE_MS = 60_000
+/** A minute, and as long again as ClickHouse was made to stay away. */
+const SETTLE_MS = 60_000 + CLICKHOUSE_AWAY_MS
 const FAULTS_SHOWN = 20
 
-/** Waits until everything accepted so far is in ClickHouse. Throws when that takes more than a minute. */
+/** Waits until everything accepted so far is in ClickHouse. Throws when that takes more than SETTLE_MS. */
 export async function settle(system: System): Promise<void> {
   const ends = await logEnds(system.jsm, system.partitions)
   if (!(await waitForUsage(system.clickhouse, { ends, timeoutMs: SETTLE_MS })))
