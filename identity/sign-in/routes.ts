@@ -6,10 +6,11 @@ import { asSystem } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
 import { html } from '../pages/html.ts'
-import { forgetSession, rememberSession, sessionOf } from '../sessions/browser.ts'
+import { forgetSession, sessionOf } from '../sessions/browser.ts'
 import { endSession, endSessionsOf } from '../sessions/session-store.ts'
+import { afterPassword } from './after-password.ts'
 import { homePage, signInPage } from './pages.ts'
-import { signIn } from './sign-in.ts'
+import { checkPassword } from './sign-in.ts'
 
 const HTML = 'text/html; charset=utf-8'
 /** The id of an authorization request, the only place a sign-in may lead back to. */
@@ -36,8 +37,8 @@ export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
       const { email, password } = request.body
       const waiting = requestIn(request.body.request)
-      const token = await signIn(deps.database, email, password)
-      if (token === null) {
+      const userId = await checkPassword(deps.database, email, password)
+      if (userId === null) {
         const fault = 'E-mail and password do not match an account.'
         const csrf = formToken(request, reply)
         return await reply
@@ -45,8 +46,7 @@ export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
           .type(HTML)
           .send(signInPage({ csrf, request: waiting, email, fault }))
       }
-      rememberSession(reply, token)
-      return await reply.redirect(waiting === null ? '/' : `/consent?request=${waiting}`, 303)
+      return await afterPassword(deps, reply, { userId, waiting })
     },
   )
 
