@@ -9,6 +9,8 @@ export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
 export type TestClient = {
   readonly clientId: string
   readonly verifier: string
+  /** Where a browser goes to ask: path and query at the identity host. */
+  authorizePath(more?: Record<string, string>): string
   /** Opens an authorization request in a browser; the page or redirect it got. */
   authorize(browser: Browser, more?: Record<string, string>): Promise<LightMyRequestResponse>
   /** The whole way to a code: sign in, consent to `choices`. */
@@ -39,7 +41,7 @@ export async function registerClient(
   if (answer.statusCode !== 201) throw new Error(`registration: ${answer.statusCode} ${answer.body}`)
   const clientId: string = answer.json().client_id
   const verifier = randomBytes(32).toString('base64url')
-  const authorize: TestClient['authorize'] = (browser, more = {}) => {
+  const authorizePath = (more: Record<string, string> = {}): string => {
     const query = new URLSearchParams({
       client_id: clientId,
       redirect_uri: REDIRECT_URI,
@@ -50,13 +52,15 @@ export async function registerClient(
       state: 'state-1',
       ...more,
     })
-    return browser.get(`/v1/oauth2/authorize?${query}`)
+    return `/v1/oauth2/authorize?${query}`
   }
+  const authorize: TestClient['authorize'] = (browser, more) => browser.get(authorizePath(more))
   const token = (fields: Record<string, string>) =>
     postForm(rig, '/v1/oauth2/token', { client_id: clientId, ...fields })
   return {
     clientId,
     verifier,
+    authorizePath,
     authorize,
     code: async (choices, more) => {
       const browser = openBrowser(rig.app)

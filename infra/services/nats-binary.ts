@@ -18,7 +18,8 @@ const HELP = `nats-server was not found and could not be installed. Do one of th
   - set NATS_SERVER_BIN to the path of a nats-server
   - set NATS_URL to a running NATS with JetStream`
 
-function isExecutable(path: string): boolean {
+/** Whether this is a file that can be run. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
@@ -37,7 +38,8 @@ export function onPath(name: string, path: string = process.env['PATH'] ?? ''): 
   return found ?? null
 }
 
-const reason = (error: unknown): string => {
+/** The last line of what a command that failed had to say. */
+export const reason = (error: unknown): string => {
   const text =
     error instanceof Error ? ('stderr' in error && error.stderr ? String(error.stderr) : error.message) : String(error)
   return text.trim().split('\n').at(-1) ?? ''

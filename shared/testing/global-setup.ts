@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { freePort, type Service } from '../../infra/services/child.ts'
+import { findChromium, NO_CHROMIUM } from '../../infra/services/chromium.ts'
 import { startClickHouse } from '../../infra/services/clickhouse.ts'
 import { startPostgres } from '../../infra/services/postgres.ts'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
@@ -21,6 +22,8 @@ declare module 'vitest' {
     /** The migrated database tests clone. */
     databaseTemplate: string
     clickhouseUrl: string
+    /** The browser of the tests in a browser, or null when this system has none. */
+    chromiumPath: string | null
   }
 }
 
@@ -45,6 +48,13 @@ function ownFolder(): string {
   const self = identify(process.pid)
   if (self) writePidFile(join(folder, OWNER), self)
   return folder
+}
+
+/** The one server of the tests that may be missing: what it shows is shown without it too, only not in a real browser. */
+function chromiumPath(): string | null {
+  const path = findChromium()
+  if (path === null) process.stderr.write(`\nThe tests in a real browser do NOT run. ${NO_CHROMIUM}\n\n`)
+  return path
 }
 
 async function makeTemplate(databaseUrl: string): Promise<string> {
@@ -88,6 +98,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('databaseUrl', databaseUrl)
     project.provide('databaseTemplate', template)
     project.provide('clickhouseUrl', clickhouseUrl)
+    project.provide('chromiumPath', chromiumPath())
     return async () => {
       await execute(databaseUrl, `DROP DATABASE ${template} WITH (FORCE)`)
       await stopAll()
