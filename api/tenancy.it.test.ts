@@ -22,8 +22,14 @@ const OAUTH = [
 // Tables that belong to no tenant. Each was looked at; a new name here needs a reason.
 const WITHOUT_TENANT = [
   ...OAUTH,
+  'passkey_challenges', // for one browser, a few minutes
+  'pending_sign_ins', // browsers half way through signing in
+  'proof_tries', // how often a person was wrong
   'schema_migrations', // names of migrations
   'sessions', // signed-in browsers; the identity host alone may read them
+  'user_authenticators', // second factors of people, as the next two
+  'user_passkeys',
+  'user_recovery_codes',
   'users', // people of the console; their memberships, not they, belong to tenants
 ]
 

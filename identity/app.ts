@@ -21,7 +21,10 @@ import { securityHeaders } from './http/security-headers.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { OAuthError } from './oauth-error.ts'
 import { STYLE } from './pages/layout.ts'
+import { secondFactorRoutes } from './second-factor/routes.ts'
+import { secondStepRoutes } from './second-factor/second-step.ts'
 import { signInRoutes } from './sign-in/routes.ts'
+import { stepUpRoutes } from './step-up/routes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -88,6 +91,9 @@ export async function buildIdentity(
     reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE),
   )
   signInRoutes(app, deps)
+  secondStepRoutes(app, deps)
+  secondFactorRoutes(app, deps)
+  stepUpRoutes(app, deps)
   metadataRoutes(app, deps)
   jwksRoute(app, oauth)
   registerRoute(app, oauth)

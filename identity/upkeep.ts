@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../shared/database/database.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { Keystore } from './keys/keystore.ts'
+import { removeOldChallenges } from './second-factor/passkeys.ts'
+import { removeOldPending } from './second-factor/pending.ts'
 import { removeUnusedClients } from './store/clients.ts'
 import { removeOldRequests } from './store/requests.ts'
 
@@ -14,6 +16,8 @@ export async function upkeep(database: Database, keystore: Keystore): Promise<vo
   await asSystem(database, 'identity', async tx => {
     await removeOldRequests(tx)
     await removeUnusedClients(tx)
+    await removeOldPending(tx)
+    await removeOldChallenges(tx)
     await tx.execute(sql`delete from sessions where expires_at < identity_now() - interval '30 days'`)
   })
 }

@@ -1,5 +1,5 @@
 // Secrets at rest: JWE under a key derived from a secret that is not in the database (HKDF-SHA256, A256GCM).
-import { hkdfSync } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 
 const keyFrom = (secret: string, purpose: string): Uint8Array =>
@@ -16,3 +16,7 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
   const { plaintext } = await compactDecrypt(sealed, keyFrom(secret, purpose))
   return new TextDecoder().decode(plaintext)
 }
+
+/** A hash of `text` that nobody can try out without the secret, for what is too short for a plain one. */
+export const keyedHash = (secret: string, purpose: string, text: string): string =>
+  createHmac('sha256', keyFrom(secret, purpose)).update(text).digest('base64url')

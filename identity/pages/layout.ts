@@ -1,8 +1,9 @@
-// The frame of every page of the identity host: no script, one style sheet of its own, readable without either.
+// The frame of every page of the identity host: one style sheet of its own, and a script on the pages that ask for a passkey
+// alone. Everything can be read without either.
 import { type Html, html } from './html.ts'
 
-/** A whole document. `title` names the page first, for tabs and screen readers. */
-export function page(title: string, body: Html): string {
+/** A whole document. `title` names the page first, for tabs and screen readers. `script`: whether it asks for a passkey. */
+export function page(title: string, body: Html, { script = false }: { readonly script?: boolean } = {}): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -11,6 +12,7 @@ export function page(title: string, body: Html): string {
 <meta name="robots" content="noindex">
 <title>${title} – Millrace</title>
 <link rel="stylesheet" href="/assets/identity.css">
+${script ? html`<script type="module" src="/assets/passkeys.mjs"></script>` : null}
 </head>
 <body>
 <header><p class="brand">Millrace</p></header>

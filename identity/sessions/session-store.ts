@@ -40,6 +40,14 @@ export async function findSession(tx: SystemTransaction, token: string): Promise
   return { id: row.id, userId: row.user_id, username: row.username, authenticatedSecondsAgo: row.age }
 }
 
+/** Notes that the user of a session has just proved who they are, and gives it a new token: the old one ends here. */
+export async function renewSession(tx: SystemTransaction, id: string): Promise<string> {
+  const token = newSecretToken()
+  await tx.execute(sql`
+    update sessions set token_sha256 = ${token.sha256}, authenticated_at = identity_now() where id = ${id} and ended_at is null`)
+  return token.text
+}
+
 /** Ends one session. */
 export const endSession = async (tx: SystemTransaction, id: string): Promise<void> => {
   await tx.execute(sql`update sessions set ended_at = identity_now() where id = ${id} and ended_at is null`)
@@ -47,5 +55,12 @@ export const endSession = async (tx: SystemTransaction, id: string): Promise<voi
 
 /** Ends every session of a user: "log out everywhere", a new password, a removal. */
 export const endSessionsOf = async (tx: SystemTransaction, userId: string): Promise<void> => {
-  await tx.execute(sql`update sessions set ended_at = identity_now() where user_id = ${userId} and ended_at is null`)
+  await endOtherSessionsOf(tx, userId, '')
+}
+
+/** Ends every session of a user but this one, and every sign-in that is half done. */
+export const endOtherSessionsOf = async (tx: SystemTransaction, userId: string, keptId: string): Promise<void> => {
+  await tx.execute(sql`
+    update sessions set ended_at = identity_now() where user_id = ${userId} and id <> ${keptId} and ended_at is null`)
+  await tx.execute(sql`delete from pending_sign_ins where user_id = ${userId}`)
 }

@@ -74,7 +74,10 @@ export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       homePage({
         csrf,
         username: session.username,
-        links: html`<p><a href="/connected-apps">Connected applications</a></p>`,
+        links: html`<ul class="ways">
+<li><a href="/second-factor">Second factor</a></li>
+<li><a href="/connected-apps">Connected applications</a></li>
+</ul>`,
       }),
     )
   })

@@ -1,0 +1,27 @@
+// A change of somebody's second factors stands in the audit trail of every tenant they belong to: it is their administrators'
+// accounts that are at stake.
+import { sql } from 'drizzle-orm'
+import { membershipsOf } from '../../shared/access/memberships.ts'
+import type { SystemTransaction } from '../../shared/database/database.ts'
+import { newId } from '../../shared/ids.ts'
+
+export type FactorChange =
+  | 'AUTHENTICATOR_ADDED'
+  | 'AUTHENTICATOR_REMOVED'
+  | 'PASSKEY_ADDED'
+  | 'PASSKEY_REMOVED'
+  | 'RECOVERY_CODES_REPLACED'
+
+/** Notes the change, made by the user themselves, with each tenant. Nothing of the factor itself is in it. */
+export async function tellFactorChange(
+  tx: SystemTransaction,
+  { userId, change, requestId }: { readonly userId: string; readonly change: FactorChange; readonly requestId: string },
+): Promise<void> {
+  const view = JSON.stringify({ object_type: 'USER', id: userId, second_factor_change: change })
+  for (const { platformId, environment } of await membershipsOf(tx, userId)) {
+    await tx.execute(sql`
+      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, request_id, actor_id, created_at)
+      values (${platformId}, ${environment}, ${newId('evnt')}, ${`USER.${change}`}, 'USER', ${userId}, ${view}::jsonb,
+        ${requestId}, ${userId}, identity_now())`)
+  }
+}
