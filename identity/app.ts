@@ -17,6 +17,7 @@ import { revokeRoute } from './endpoints/revoke.ts'
 import { tokenRoute } from './endpoints/token.ts'
 import { openToAll } from './http/cross-origin.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limits.ts'
+import { answerRefusal } from './http/refusal-page.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -77,14 +78,14 @@ export async function buildIdentity(
     const refusal = toAppError(error)
     if (refusal.status >= 500) request.log.error({ err: error }, 'the request failed')
     if (refusal.details.retryAfterSeconds) reply.header('retry-after', String(refusal.details.retryAfterSeconds))
-    void reply.status(refusal.status).send(refusal.toBody())
+    void answerRefusal(request, reply, refusal)
   })
   app.setNotFoundHandler((request, reply) => {
     const refusal = new AppError(
       'RESOURCE_NOT_FOUND',
       `There is nothing at ${request.method} ${request.url.split('?')[0]}.`,
     )
-    void reply.status(refusal.status).send(refusal.toBody())
+    void answerRefusal(request, reply, refusal)
   })
   operationRoutes(app, deps)
   app.get('/assets/identity.css', async (_request, reply) =>

@@ -45,8 +45,8 @@ const SCOPE_WORDS = {
 
 function whoAsks(request: AuthorizationRequest): Html {
   const recognition = recognise(request.clientName)
-  return html`${recognition.kind === 'known' ? html`<img src="/assets/clients/${recognition.client.initial}.svg" alt="" width="48" height="48">` : null}
-<p><strong>${request.clientName}</strong> (name not verified) asks for access to your account.</p>
+  return html`<div class="asker">${recognition.kind === 'known' ? html`<img src="/assets/clients/${recognition.client.initial}.svg" alt="" width="48" height="48">` : null}
+<p><strong>${request.clientName}</strong> (name not verified) asks for access to your account.</p></div>
 ${
   recognition.kind === 'known'
     ? html`<p class="caution">This calls itself ${recognition.client.name}, a known AI client. Anybody can choose that name: approve only if

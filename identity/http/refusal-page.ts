@@ -1,6 +1,7 @@
-// The two pages of a refused authorization. The second is the same, byte for byte, whatever the reason was: the reason is in
+// Refusals as pages. Those of a refused authorization are two, and the second is the same, byte for byte, whatever the reason was: the reason is in
 // the log alone (contract: Errors, "one undifferentiated 403").
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppError } from '../../shared/errors.ts'
 import { html } from '../pages/html.ts'
 import { page } from '../pages/layout.ts'
 
@@ -29,4 +30,21 @@ export const answerBadClient = (request: FastifyRequest, reply: FastifyReply, re
 export const answerRefused = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
   request.log.info({ reason }, 'an authorization was refused')
   return reply.status(403).type(HTML).send(REFUSED)
+}
+
+/** Whether whoever asks is a person before a browser: programs do not ask for HTML. */
+const isPerson = (request: FastifyRequest): boolean => (request.headers.accept ?? '').includes('text/html')
+
+/** Any other refusal: a page for a person, the body of the interface for a program. */
+export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: AppError): FastifyReply {
+  reply.status(refusal.status)
+  if (!isPerson(request)) return reply.send(refusal.toBody())
+  const text = page(
+    'Not possible',
+    html`<h1>${refusal.status === 404 ? 'There is nothing here' : 'That did not work'}</h1>
+<p>${refusal.message}</p>
+<p class="hint">Request <code>${request.id}</code></p>
+<p class="foot"><a href="/">To your account</a></p>`,
+  )
+  return reply.type(HTML).send(text)
 }

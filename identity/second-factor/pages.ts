@@ -93,7 +93,7 @@ ${view.fault === undefined ? null : alert(view.fault)}
 <p>Scan this with the app, or type the key into it.</p>
 ${qrCode(view.uri, 'QR code for the authenticator app; the key below says the same')}
 <p>Key: <code class="key">${view.secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>
-<form method="post" action="/second-factor/authenticator/confirm">${csrfField(view.csrf)}
+<form class="wide" method="post" action="/second-factor/authenticator/confirm">${csrfField(view.csrf)}
 <label for="code">Code that the app shows now</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="11" required>
 <button>Turn on</button>

@@ -23,7 +23,7 @@ export function proofForms(action: string, hidden: Html, { factors, passkeyOptio
   return html`${passkeyOptions === null ? null : passkeyForm({ action, hidden, options: passkeyOptions, doing: 'get', button: html`<button>Use a passkey</button>` })}
 ${
   factors.authenticator
-    ? html`<form method="post" action="${action}">${hidden}
+    ? html`<form class="wide" method="post" action="${action}">${hidden}
 <label for="code">Code from your authenticator app</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="11" required${passkeyOptions === null ? html` autofocus` : null}>
 <button>Continue</button>
@@ -31,7 +31,7 @@ ${
     : null
 }
 <details><summary>Use a recovery code</summary>
-<form method="post" action="${action}">${hidden}
+<form class="wide" method="post" action="${action}">${hidden}
 <label for="recovery">Recovery code</label>
 <input id="recovery" name="recovery" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="64" required>
 <p class="hint">Each works once.</p>
@@ -47,7 +47,7 @@ export const passkeyForm = (form: {
   readonly options: object
   readonly doing: 'get' | 'create'
   readonly button: Html
-}): Html => html`<form method="post" action="${form.action}" data-passkey="${form.doing}" data-options="${JSON.stringify(form.options)}">${form.hidden}
+}): Html => html`<form class="wide" method="post" action="${form.action}" data-passkey="${form.doing}" data-options="${JSON.stringify(form.options)}">${form.hidden}
 <input type="hidden" name="passkey" value="">
 <noscript><p class="note">Passkeys need JavaScript, which is off in this browser.</p></noscript>
 <p class="alert" role="alert" hidden>No passkey was given. Try again, or use another way.</p>

@@ -13,7 +13,7 @@ export const signInPage = (input: {
     'Sign in',
     html`<h1>Sign in</h1>
 ${input.fault === undefined ? null : alert(input.fault)}
-<form method="post" action="/sign-in">
+<form class="wide" method="post" action="/sign-in">
 <input type="hidden" name="csrf" value="${input.csrf}">
 ${input.request === null ? null : html`<input type="hidden" name="request" value="${input.request}">`}
 <label for="email">E-mail</label>

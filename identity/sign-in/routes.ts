@@ -75,8 +75,8 @@ export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
         csrf,
         username: session.username,
         links: html`<ul class="ways">
-<li><a href="/second-factor">Second factor</a></li>
-<li><a href="/connected-apps">Connected applications</a></li>
+<li><a href="/second-factor">Second factor <span>An authenticator app or passkeys, beside your password</span></a></li>
+<li><a href="/connected-apps">Connected applications <span>What you let act for you</span></a></li>
 </ul>`,
       }),
     )

@@ -121,3 +121,16 @@ test('pages may not be framed, cached or given a script from elsewhere', async (
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
   expect(headers['content-security-policy']).toContain("default-src 'none'")
 })
+
+test('a refusal is a page for a person and the body of the interface for a program, and says the same', async () => {
+  const ask = (accept: string) =>
+    rig.app.inject({ method: 'POST', url: '/sign-out', headers: { accept, 'sec-fetch-site': 'cross-site' } })
+  const [person, program] = [await ask('text/html,*/*;q=0.8'), await ask('*/*')]
+  expect([person.statusCode, program.statusCode]).toEqual([403, 403])
+  expect(person.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(person.body).toContain(program.json().message)
+  expect(program.json()).toMatchObject({ code: 'USER_NOT_ALLOWED' })
+  const lost = await rig.app.inject({ url: '/<script>', headers: { accept: 'text/html' } })
+  expect(lost.statusCode).toBe(404)
+  expect(lost.body).not.toContain('<script>')
+})

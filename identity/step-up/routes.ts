@@ -82,12 +82,12 @@ function confirmPage(view: {
   return page(
     'Confirm that it is you',
     html`<h1>Confirm that it is you</h1>
-<p>You are signed in as <strong>${session.username}</strong>. What you want to do is asked for anew once in a while.</p>
+<p>You are signed in as <strong>${session.username}</strong>. Before this goes on, show once more that it is you.</p>
 ${fault === undefined ? null : alert(fault)}
 ${
   hasSecondFactor(question.factors)
     ? proofForms(PATH, hidden, question)
-    : html`<form method="post" action="${PATH}">${hidden}
+    : html`<form class="wide" method="post" action="${PATH}">${hidden}
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required autofocus>
 <button>Confirm</button>
