@@ -3,7 +3,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, openBrowser } from '../testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
-import { gavePassword, newPerson, newTwoStepPerson, type Person, recoveryCodesOn } from '../testing/second-factor.ts'
+import {
+  codeOf,
+  gavePassword,
+  newPerson,
+  newTwoStepPerson,
+  type Person,
+  recoveryCodesOn,
+} from '../testing/second-factor.ts'
 import { createSoftwarePasskey, type SoftwarePasskey } from '../testing/software-passkey.ts'
 import { PASSKEYS_MAX, relyingPartyOf } from './passkeys.ts'
 
@@ -110,7 +117,9 @@ test("another user's passkey opens nothing, and cannot be taken over", async () 
 test('a user has ten at most, each with its name, which is only text', async () => {
   const { browser } = await newPasskeyPerson()
   for (let count = 1; count < PASSKEYS_MAX; count += 1)
-    expect((await addPasskey(browser, createSoftwarePasskey(ORIGIN), '<img src=x>')).statusCode).toBe(303)
+    expect((await addPasskey(browser, createSoftwarePasskey(ORIGIN), '\u0000<img src=x>\u202e')).statusCode).toBe(303)
+  await browser.get('/second-factor')
+  expect((await browser.submit('/second-factor/passkeys/remove', { passkey_id: '\u0000' })).statusCode).toBe(404)
   const page = (await browser.get('/second-factor')).body
   expect(page).toContain('&lt;img src=x&gt;')
   expect(page).not.toContain('<img')
@@ -136,6 +145,20 @@ test('a passkey beside an authenticator app: either opens the account, and no co
   const { browser, answer } = await secondStep(person, passkey)
   expect(answer.statusCode).toBe(303)
   expect((await browser.get('/second-factor')).body).toContain('10 left')
+})
+
+test('an authenticator app that was begun and not confirmed proves nothing, beside a passkey or alone', async () => {
+  const { person, browser } = await newPasskeyPerson()
+  await browser.get('/second-factor')
+  await browser.submit('/second-factor/authenticator', {})
+  const page = await browser.get('/second-factor/authenticator')
+  const secret = (/<code class="key">([A-Z2-7 ]+)</.exec(page.body)?.[1] ?? '').replaceAll(' ', '')
+  expect(secret).toHaveLength(32)
+  const half = await gavePassword(rig, person)
+  expect((await half.get(SECOND)).body).not.toContain('Code from your authenticator app')
+  expect((await half.submit(SECOND, { code: await codeOf(rig, secret) })).statusCode).toBe(401)
+  await browser.get('/confirm?act=second-factor')
+  expect((await browser.submit('/confirm', { code: await codeOf(rig, secret) })).statusCode).toBe(401)
 })
 
 test('the one script is our own file, on the pages that ask for a passkey and on no other', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@simplewebauthn/server'
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { newId } from '../../shared/ids.ts'
+import { looksLikeId, newId } from '../../shared/ids.ts'
 import { readAssertion, readAttestation } from './read-credential.ts'
 
 export const PASSKEYS_MAX = 10
@@ -165,6 +165,7 @@ export async function usePasskey(
 
 /** Forgets a passkey of this user; false when they have none of that id. */
 export async function removePasskey(tx: SystemTransaction, userId: string, id: string): Promise<boolean> {
+  if (!looksLikeId(id)) return false
   const { rows } = await tx.execute(sql`delete from user_passkeys where id = ${id} and user_id = ${userId} returning 1`)
   return rows.length > 0
 }

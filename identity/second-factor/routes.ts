@@ -166,7 +166,7 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       const session = await actor(deps, request, reply, 'passkey')
       if (!session || party === null) return session ? await reply.redirect('/second-factor', 303) : reply
       const { id, userId } = session
-      const name = request.body.name.trim() || 'My passkey'
+      const name = request.body.name.replaceAll(/\p{C}/gu, '').trim() || 'My passkey'
       const outcome = await asSystem(deps.database, 'identity', async tx => {
         if ((await factorsOf(tx, userId)).passkeys.length >= PASSKEYS_MAX) return 'wrong'
         const made = { userId, owner: id, name, credential: request.body.passkey }

@@ -38,7 +38,7 @@ export type Settings = {
 
 /** Reads and checks the environment. Throws one error that lists every fault. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  const given = (name: 'DATABASE_URL' | 'NATS_URL' | 'CLICKHOUSE_URL'): string | null =>
+  const given = (name: 'DATABASE_URL' | 'NATS_URL' | 'CLICKHOUSE_URL' | 'IDENTITY_URL'): string | null =>
     env[name] ? loadConfig(env, [name])[name] : null
   const config = loadConfig(env, ['DATA_DIR', 'PORT_BASE', 'HOST', 'CLICKHOUSE_DATABASE', 'BASE_URL', 'LOG_LEVEL'])
   const port = (name: keyof typeof PORTS) => config.PORT_BASE + PORTS[name]
@@ -57,7 +57,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     },
     addresses: {
       base_url: baseUrl,
-      identity_url: urlOf('identity'),
+      identity_url: given('IDENTITY_URL') ?? urlOf('identity'),
       ingest_url: urlOf('ingest'),
       console_url: `${baseUrl}/console`,
     },
