@@ -21,12 +21,15 @@ const OAUTH = [
 ]
 // Tables that belong to no tenant. Each was looked at; a new name here needs a reason.
 const WITHOUT_TENANT = [
+  'identity_mails', // mails to people, without their words; the identity host alone may read them
   ...OAUTH,
+  'one_time_links', // hashes of links sent to people; the identity host alone may read them
   'passkey_challenges', // for one browser, a few minutes
   'pending_sign_ins', // browsers half way through signing in
   'proof_tries', // how often a person was wrong
   'schema_migrations', // names of migrations
   'sessions', // signed-in browsers; the identity host alone may read them
+  'sign_in_tries', // when a password was tried, under a hash of whose; the identity host alone may read them
   'user_authenticators', // second factors of people, as the next two
   'user_passkeys',
   'user_recovery_codes',

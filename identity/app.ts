@@ -91,7 +91,7 @@ export async function buildIdentity(
   app.get('/assets/identity.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE),
   )
-  signInRoutes(app, deps)
+  signInRoutes(app, oauth)
   secondStepRoutes(app, deps)
   secondFactorRoutes(app, deps)
   stepUpRoutes(app, deps)

@@ -3,15 +3,22 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPlatform, createUser } from '../shared/access/create-platform.ts'
+import { createRateLimits } from './http/rate-limits.ts'
 import { openBrowser } from './testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_BASE_URL, TEST_IDENTITY_URL } from './testing/identity-rig.ts'
 import { consentPage, postForm, REDIRECT_URI, registerClient } from './testing/oauth-client.ts'
 
 let rig: IdentityRig
-const unlimited = { take: async () => null, blocked: async () => null }
+const unlimited = { take: async () => null, blocked: async () => null, giveBack: async () => undefined }
 beforeAll(async () => {
   rig = await startIdentity({
-    limits: { register: unlimited, authorize: unlimited, token: unlimited, tokenRefused: unlimited },
+    limits: {
+      ...createRateLimits(),
+      register: unlimited,
+      authorize: unlimited,
+      token: unlimited,
+      tokenRefused: unlimited,
+    },
   })
 })
 afterAll(() => rig?.close())

@@ -5,6 +5,7 @@ import type { Logger } from '../shared/logger.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { removeOldChallenges } from './second-factor/passkeys.ts'
 import { removeOldPending } from './second-factor/pending.ts'
+import { removeOldTries } from './sign-in/tries.ts'
 import { removeUnusedClients } from './store/clients.ts'
 import { removeOldRequests } from './store/requests.ts'
 
@@ -18,6 +19,7 @@ export async function upkeep(database: Database, keystore: Keystore): Promise<vo
     await removeUnusedClients(tx)
     await removeOldPending(tx)
     await removeOldChallenges(tx)
+    await removeOldTries(tx)
     await tx.execute(sql`delete from sessions where expires_at < identity_now() - interval '30 days'`)
   })
 }

@@ -7,6 +7,8 @@ export type RateLimit = {
   take(key: string): Promise<number | null>
   /** Whether there were too many already, counting none. */
   blocked(key: string): Promise<number | null>
+  /** Takes back one that was counted before it was known to be a good one. */
+  giveBack(key: string): Promise<void>
 }
 
 /** At most `points` in any window of `seconds`, for each key. */
@@ -26,6 +28,9 @@ export function createRateLimit(points: number, seconds: number): RateLimit {
       const state = await limiter.get(key)
       return state !== null && state.consumedPoints >= points ? waitOf(state) : null
     },
+    giveBack: async key => {
+      await limiter.reward(key)
+    },
   }
 }
 
@@ -39,6 +44,12 @@ export type RateLimits = {
   readonly token: RateLimit
   /** Those that were refused: what a guesser makes. */
   readonly tokenRefused: RateLimit
+  /** Passwords that were wrong. */
+  readonly passwordRefused: RateLimit
+  /** Mails with a link, asked for by whoever knows an e-mail. */
+  readonly mailAsked: RateLimit
+  /** Uses of such a link. */
+  readonly linkUsed: RateLimit
 }
 
 const HOUR = 3_600
@@ -50,6 +61,9 @@ export const createRateLimits = (): RateLimits => ({
   authorize: createRateLimit(100, QUARTER),
   token: createRateLimit(1_000, QUARTER),
   tokenRefused: createRateLimit(50, QUARTER),
+  passwordRefused: createRateLimit(50, QUARTER),
+  mailAsked: createRateLimit(20, HOUR),
+  linkUsed: createRateLimit(50, QUARTER),
 })
 
 /** Answers 429 with the wait, in the form of the OAuth endpoints; true when it did. */

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import { clearCookie, readCookie, setCookie } from '../http/cookies.ts'
-import { findSession, type Session } from './session-store.ts'
+import { endSession, findSession, type Session } from './session-store.ts'
 
 const COOKIE = 'sid'
 const TOKEN = /^[\w-]{43}$/
@@ -12,6 +12,12 @@ export async function sessionOf(database: Database, request: FastifyRequest): Pr
   const token = readCookie(request, COOKIE)
   if (token === null || !TOKEN.test(token)) return null
   return await asSystem(database, 'identity', tx => findSession(tx, token))
+}
+
+/** Ends the session of this browser, if it has one. The cookie is another matter. */
+export async function endSessionHere(database: Database, request: FastifyRequest): Promise<void> {
+  const session = await sessionOf(database, request)
+  if (session) await asSystem(database, 'identity', tx => endSession(tx, session.id))
 }
 
 /** Hands the browser its new session. */

@@ -3,14 +3,16 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
 import { html } from '../pages/html.ts'
-import { forgetSession, sessionOf } from '../sessions/browser.ts'
-import { endSession, endSessionsOf } from '../sessions/session-store.ts'
+import { endSessionHere, forgetSession, sessionOf } from '../sessions/browser.ts'
+import { endSessionsOf } from '../sessions/session-store.ts'
 import { afterPassword } from './after-password.ts'
+import { markBrowser } from './known-browser.ts'
 import { homePage, signInPage } from './pages.ts'
-import { checkPassword } from './sign-in.ts'
+import { usernameOf } from './sign-in.ts'
+import { tryPassword } from './try-password.ts'
 
 const HTML = 'text/html; charset=utf-8'
 /** The id of an authorization request, the only place a sign-in may lead back to. */
@@ -23,37 +25,36 @@ const SignInForm = Type.Object({
   password: Type.String({ maxLength: 1_024 }),
   request: Type.Optional(Type.String({ maxLength: 64 })),
 })
+type SignInFields = { readonly email: string; readonly password: string; readonly request?: string }
 
-export function signInRoutes(app: FastifyInstance, deps: IdentityDeps): void {
+export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get<{ Querystring: { request?: unknown } }>('/sign-in', async (request, reply) => {
     const csrf = formToken(request, reply)
     return await reply.type(HTML).send(signInPage({ csrf, request: requestIn(request.query.request) }))
   })
 
-  app.post<{ Body: { email: string; password: string; request?: string } }>(
-    '/sign-in',
-    { schema: { body: SignInForm } },
-    async (request, reply) => {
-      if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-      const { email, password } = request.body
-      const waiting = requestIn(request.body.request)
-      const userId = await checkPassword(deps.database, email, password)
-      if (userId === null) {
-        const fault = 'E-mail and password do not match an account.'
-        const csrf = formToken(request, reply)
-        return await reply
-          .status(401)
-          .type(HTML)
-          .send(signInPage({ csrf, request: waiting, email, fault }))
-      }
-      return await afterPassword(deps, reply, { userId, waiting })
-    },
-  )
+  app.post<{ Body: SignInFields }>('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
+    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    const waiting = requestIn(request.body.request)
+    const answer = await tryPassword(deps, request, request.body)
+    if ('fault' in answer) {
+      if (answer.wait !== undefined) reply.header('retry-after', String(answer.wait))
+      const { email } = request.body
+      const form = signInPage({ csrf: formToken(request, reply), request: waiting, email, fault: answer.fault })
+      return await reply
+        .status(answer.wait === undefined ? 401 : 429)
+        .type(HTML)
+        .send(form)
+    }
+    markBrowser(reply, deps.secret, usernameOf(request.body.email))
+    // Whoever was signed in here before no longer is: no session outlives a sign-in.
+    await endSessionHere(deps.database, request)
+    return await afterPassword(deps, reply, { userId: answer.userId, waiting })
+  })
 
   app.post('/sign-out', async (request, reply) => {
     if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-    const session = await sessionOf(deps.database, request)
-    if (session) await asSystem(deps.database, 'identity', tx => endSession(tx, session.id))
+    await endSessionHere(deps.database, request)
     forgetSession(reply)
     return await reply.redirect('/sign-in', 303)
   })

@@ -3,9 +3,16 @@ import { sql } from 'drizzle-orm'
 import { hashPassword, needsRehash, verifyPassword } from '../../shared/access/password.ts'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 
+/** An e-mail as it names a user, however it was typed. What no e-mail has in it finds nobody. */
+export const usernameOf = (email: string): string =>
+  email
+    .trim()
+    .toLowerCase()
+    .replace(/\p{Cc}/gu, '\uFFFD')
+
 /** The id of the ACTIVE user whose e-mail and password these are, or null. Starts no session: what follows is `afterPassword`'s. */
 export async function checkPassword(database: Database, email: string, password: string): Promise<string | null> {
-  const username = email.trim().toLowerCase()
+  const username = usernameOf(email)
   const user = await asSystem(database, 'identity', async tx => {
     const { rows } = await tx.execute<{ id: string; password_hash: string | null }>(
       sql`select id, password_hash from users where username = ${username} and status = 'ACTIVE'`,
