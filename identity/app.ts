@@ -1,10 +1,11 @@
 // The identity host's table of contents: the ground first, then every part by name.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { register } from 'prom-client'
 import { AppError } from '../shared/errors.ts'
 import { newId } from '../shared/ids.ts'
+import { activationRoutes } from './activation/routes.ts'
 import { connectedAppsRoutes } from './connected-apps/routes.ts'
 import { consentRoutes } from './consent/routes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -22,6 +23,7 @@ import { securityHeaders } from './http/security-headers.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { OAuthError } from './oauth-error.ts'
 import { STYLE } from './pages/layout.ts'
+import { passwordRoutes } from './password/routes.ts'
 import { secondFactorRoutes } from './second-factor/routes.ts'
 import { secondStepRoutes } from './second-factor/second-step.ts'
 import { signInRoutes } from './sign-in/routes.ts'
@@ -43,7 +45,9 @@ export async function buildIdentity(
 ): Promise<FastifyInstance> {
   const oauth: OAuthDeps = { ...deps, limits: deps.limits ?? createRateLimits() }
   const app = Fastify({
-    loggerInstance: deps.logger as FastifyBaseLogger,
+    loggerInstance: deps.logger.child({}, { serializers: { req: loggedRequest } }) as FastifyBaseLogger,
+    // Behind a proxy the address that limits count by is the one it tells; from anybody else that is not believed.
+    trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: () => newId('reqr'),
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -101,10 +105,15 @@ export async function buildIdentity(
   authorizeRoute(app, oauth)
   consentRoutes(app, oauth)
   connectedAppsRoutes(app, deps)
+  passwordRoutes(app, oauth)
+  activationRoutes(app, oauth)
   tokenRoute(app, oauth)
   revokeRoute(app, oauth)
   return app
 }
+
+/** A request as it is logged: links carry secrets behind the question mark. */
+const loggedRequest = ({ method, url, ip }: FastifyRequest) => ({ method, url: url.split('?')[0], remoteAddress: ip })
 
 const mediaType = (header: string | undefined): string | undefined => header?.split(';')[0]?.trim().toLowerCase()
 

@@ -12,6 +12,8 @@ export type IdentityDeps = {
   readonly baseUrl: string
   /** Private-use schemes that redirect addresses may have besides https; the operator's choice, none by default. */
   readonly redirectSchemes: readonly string[]
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
   /** Seals what must not be in the database in clear. */
   readonly secret: string
   /** Told when a stolen refresh token ended its family. */

@@ -1,4 +1,6 @@
 // The identity host's process: settings, connections, start, and a stop that answers what is open.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { collectDefaultMetrics, register } from 'prom-client'
 import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
@@ -6,6 +8,8 @@ import { createLogger } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
 import { createKeystore } from './keys/keystore.ts'
+import { startMailer } from './mail/mailer.ts'
+import { type MailTransport, mailboxTransport, smtpTransport } from './mail/transport.ts'
 import { startUpkeep } from './upkeep.ts'
 
 const config = loadConfig(process.env, [
@@ -18,6 +22,10 @@ const config = loadConfig(process.env, [
   'BASE_URL',
   'IDENTITY_SECRET',
   'OAUTH_REDIRECT_SCHEMES',
+  'TRUSTED_PROXIES',
+  'DATA_DIR',
+  'SMTP_URL',
+  'MAIL_FROM',
 ])
 const logger = createLogger('identity', config.LOG_LEVEL)
 
@@ -39,10 +47,12 @@ async function main(): Promise<void> {
   const keystore = createKeystore(database, config.IDENTITY_SECRET)
   await keystore.rotate()
   const upkeep = startUpkeep({ database, keystore, logger })
+  const mailer = startMailer({ database, transport: mailTransport(), identityUrl: config.IDENTITY_URL, logger })
   const app = await buildIdentity({
     keystore,
     secret: config.IDENTITY_SECRET,
     redirectSchemes: config.OAUTH_REDIRECT_SCHEMES,
+    trustedProxies: config.TRUSTED_PROXIES,
     onTokenReuse: found => logger.warn(found, 'a refresh token was used twice; its grant is revoked'),
     database,
     logger,
@@ -54,9 +64,19 @@ async function main(): Promise<void> {
   logger.info({ port: config.PORT }, 'identity host started')
   await stopped
   await app.close()
+  await mailer.stop()
   await upkeep.stop()
   await database.close()
   logger.info({}, 'identity host stopped')
+}
+
+/** Mail by SMTP, or into a file where no server is set. */
+function mailTransport(): MailTransport {
+  if (config.SMTP_URL !== null) return smtpTransport(config.SMTP_URL, config.MAIL_FROM)
+  const file = join(config.DATA_DIR, 'mail.mbox')
+  logger.info({ file }, 'SMTP_URL is not set; mail is written to a file')
+  mkdirSync(config.DATA_DIR, { recursive: true })
+  return mailboxTransport(file, config.MAIL_FROM, () => new Date())
 }
 
 main().catch((error: unknown) => {

@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../shared/database/database.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { Keystore } from './keys/keystore.ts'
+import { removeOldLinks } from './mail/one-time-links.ts'
+import { removeOldMails } from './mail/outbox.ts'
 import { removeOldChallenges } from './second-factor/passkeys.ts'
 import { removeOldPending } from './second-factor/pending.ts'
 import { removeOldTries } from './sign-in/tries.ts'
@@ -20,6 +22,8 @@ export async function upkeep(database: Database, keystore: Keystore): Promise<vo
     await removeOldPending(tx)
     await removeOldChallenges(tx)
     await removeOldTries(tx)
+    await removeOldLinks(tx)
+    await removeOldMails(tx)
     await tx.execute(sql`delete from sessions where expires_at < identity_now() - interval '30 days'`)
   })
 }

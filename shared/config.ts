@@ -1,6 +1,8 @@
 // Every environment variable of every process: its check, its default and what it is for, in one table.
 // docs/configuration.md is generated from here (`npm run docs:config`) and a test holds the two together.
 
+import { isIP } from 'node:net'
+
 type Setting<T> = { readonly help: string; readonly fallback: string | null; readonly parse: (text: string) => T }
 
 class ConfigFault extends Error {}
@@ -46,6 +48,19 @@ const schemes = (value: string): string[] => {
   if (!list.every(scheme => /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/.test(scheme)))
     throw new ConfigFault('must be schemes like com.example.app')
   return list
+}
+const mailAddress = (value: string): string => {
+  if (!/^(?:[^<>@"\p{Cc}]*<[^\s<>@",;]+@[^\s<>@",;]+>|[^\s<>@",;]+@[^\s<>@",;]+)$/u.test(value))
+    throw new ConfigFault('must be an address like billing@example.com or Billing <billing@example.com>')
+  return value
+}
+const network = (value: string): string => {
+  const [address = '', bits, ...rest] = value.split('/')
+  const family = isIP(address)
+  const most = family === 6 ? 128 : 32
+  if (family === 0 || rest.length > 0 || (bits !== undefined && !(/^[0-9]{1,3}$/.test(bits) && Number(bits) <= most)))
+    throw new ConfigFault('must be addresses or networks like 10.0.0.5 or 10.0.0.0/8')
+  return value
 }
 const optional =
   <T>(parse: (value: string) => T) =>
@@ -119,6 +134,21 @@ export const SETTINGS = {
     '',
     schemes,
   ),
+  SMTP_URL: setting(
+    'Where mail is handed over: smtps://user:password@host, or smtp:// with STARTTLS (without it to this machine, or with ?ignoreTLS=true). Empty: mail is written to mail.mbox in DATA_DIR.',
+    '',
+    optional(url('smtp:', 'smtps:')),
+  ),
+  MAIL_FROM: setting(
+    'Sender of mail: an address, or a name with one in angle brackets.',
+    'Millrace <no-reply@localhost>',
+    mailAddress,
+  ),
+  TRUSTED_PROXIES: setting(
+    'Addresses or networks, separated by commas, of the proxies in front of the identity host, whose X-Forwarded-For tells who asks. Empty: whoever connects.',
+    '',
+    list(network),
+  ),
   INGEST_BODY_BYTES_MAX: setting('Largest request body the gateway reads.', '262144', integer(1_024, 16_777_216)),
   INGEST_BATCH_DEFAULT: setting(
     'Most events in one ingest-list request, for platforms that set no batch limit of their own.',
@@ -160,6 +190,9 @@ type Settings = typeof SETTINGS
 export type SettingName = keyof Settings
 export type Config<Names extends SettingName> = { readonly [Name in Names]: ReturnType<Settings[Name]['parse']> }
 
+/** Their values are never printed: they are secrets, or carry one. */
+const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>(['DATABASE_URL', 'IDENTITY_SECRET', 'SMTP_URL'])
+
 /** The named settings from `env`. Throws one Error that lists every fault at once. */
 export function loadConfig<const Names extends readonly SettingName[]>(
   env: Record<string, string | undefined>,
@@ -177,7 +210,8 @@ export function loadConfig<const Names extends readonly SettingName[]>(
       return [name, parse(value)]
     } catch (error) {
       if (!(error instanceof ConfigFault)) throw error
-      faults.push(`${name}=${JSON.stringify(value)} ${error.message}. ${help}`)
+      const shown = HOLD_SECRETS.has(name) ? '(not shown)' : JSON.stringify(value)
+      faults.push(`${name}=${shown} ${error.message}. ${help}`)
       return [name, undefined]
     }
   })

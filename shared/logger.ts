@@ -1,13 +1,19 @@
 // Structured logs: JSON lines through pino. No bodies, tokens or personal data; `error` only when a person must act.
+import { DrizzleQueryError } from 'drizzle-orm'
 import { type Logger as PinoLogger, pino } from 'pino'
 
 export type Logger = PinoLogger
+
+/** A query that failed names its parameters in its message: hashes of secrets, e-mails. What went wrong is in its cause. */
+const serializeError = (error: unknown): unknown =>
+  pino.stdSerializers.err((error instanceof DrizzleQueryError && error.cause ? error.cause : error) as Error)
 
 /** A logger that names the process on every line and never prints a value kept under a secret-looking key. */
 export function createLogger(process: string, level: string): Logger {
   return pino({
     level,
     base: { process },
+    serializers: { err: serializeError },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
       paths: ['*.password', '*.api_key', '*.secret', '*.token', 'headers.authorization', 'headers["x-api-key"]'],

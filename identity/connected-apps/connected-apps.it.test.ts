@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
 import { openBrowser } from '../testing/browser.ts'
-import { type IdentityRig, startIdentity } from '../testing/identity-rig.ts'
+import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
+import { mailsOf } from '../testing/mails.ts'
 import { registerClient } from '../testing/oauth-client.ts'
 
 let rig: IdentityRig
@@ -39,6 +40,23 @@ test('a grant is listed once it is used, disconnected by its user alone, and its
   expect((await me.submit('/connected-apps/disconnect', { grant })).statusCode).toBe(303)
   expect((await me.get('/connected-apps')).body).not.toContain('My agent')
   expect((await client.refresh(refresh_token)).json().error).toBe('invalid_grant')
+})
+
+test('a stolen refresh token ends its grant, and the user is told once, by name of the application', async () => {
+  const client = await registerClient(rig, {
+    client_name: 'My agent',
+    redirect_uris: ['http://127.0.0.1:33418/callback'],
+  })
+  const { refresh_token: stolen } = (await client.redeem(await client.code([`${rig.platforms[0].id}:LIVE`]))).json()
+  const { refresh_token: successor } = (await client.refresh(stolen)).json()
+  await rig.advance(61)
+  for (const token of [stolen, stolen, successor]) {
+    expect((await client.refresh(token)).json().error).toBe('invalid_grant')
+  }
+  const letters = await mailsOf(rig)
+  expect(letters).toMatchObject([{ to: rig.user.email, subject: 'An application was disconnected from Millrace' }])
+  expect(letters[0]?.text).toContain('“My agent”')
+  expect(letters[0]?.text).toContain(`${TEST_IDENTITY_URL}/connected-apps`)
 })
 
 test('logging out everywhere ends every session of the user and nobody else’s', async () => {

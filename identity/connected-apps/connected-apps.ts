@@ -58,3 +58,15 @@ export async function disconnect(
   if (rows.length === 0) return false
   return await revokeGrant(tx, input.grantId, 'USER', { requestId: input.requestId, actorId: input.userId })
 }
+
+/** Ends every live grant of a user; how many there were. */
+export async function disconnectAll(
+  tx: SystemTransaction,
+  { userId, requestId }: { readonly userId: string; readonly requestId: string },
+): Promise<number> {
+  const { rows } = await tx.execute<{ id: string }>(
+    sql`select id from oauth_grants where user_id = ${userId} and revoked_at is null order by id for update`,
+  )
+  for (const { id } of rows) await revokeGrant(tx, id, 'USER', { requestId, actorId: userId })
+  return rows.length
+}

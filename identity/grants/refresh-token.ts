@@ -4,7 +4,9 @@ import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import { scopesOfRefresh } from '../checks/scope.ts'
 import { seal, unseal } from '../keys/seal.ts'
+import { queueNotice } from '../mail/outbox.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { findClient } from '../store/clients.ts'
 import { dropLostPlatforms, type LockedGrant, lockGrant, revokeGrant } from '../store/grants.ts'
 import { newSecretToken, sha256Of } from '../store/secret-token.ts'
 import { decideRefresh, type Refusal, type StoredRefreshToken } from './decide.ts'
@@ -69,6 +71,8 @@ async function exchange(
     if (decision.consequence === 'revoke-empty') await revokeGrant(tx, grant.id, 'NO_PLATFORM_LEFT', by)
     if (decision.consequence !== 'revoke-reused') return decision
     await revokeGrant(tx, grant.id, 'REFRESH_TOKEN_REUSED', by)
+    const client = await findClient(tx, grant.clientId)
+    await queueNotice(tx, { kind: 'TOKEN_REUSED', userId: grant.userId, data: { client_name: client?.name } })
     return { ...decision, reuse: { userId: grant.userId, grantId: grant.id } }
   }
   const scopes = scopesOfRefresh(request.scope, grant.scopes)

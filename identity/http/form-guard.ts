@@ -19,12 +19,16 @@ export function formToken(request: FastifyRequest, reply: FastifyReply): string 
   return tokenOf(secret)
 }
 
+/** Whether a request was sent by a page of our own origin, as the browser says. */
+export function isOwnOrigin(request: FastifyRequest, identityOrigin: string): boolean {
+  const site = request.headers['sec-fetch-site']
+  return site === undefined ? request.headers.origin === identityOrigin : site === 'same-origin'
+}
+
 /** Whether a POST came from one of our own forms in this browser (security section 3, CSRF). */
 export function isOwnForm(request: FastifyRequest, identityOrigin: string): boolean {
-  const site = request.headers['sec-fetch-site']
-  const sameOrigin = site === undefined ? request.headers.origin === identityOrigin : site === 'same-origin'
   const secret = readCookie(request, COOKIE)
-  if (!sameOrigin || secret === null) return false
+  if (!isOwnOrigin(request, identityOrigin) || secret === null) return false
   const body = request.body
   const given = typeof body === 'object' && body !== null && FIELD in body ? body[FIELD] : null
   if (typeof given !== 'string') return false

@@ -167,9 +167,11 @@ test('a session from before a sign-in does not outlive it', async () => {
   expect((await thief.get('/')).statusCode).toBe(303)
 })
 
-test.each(['a\u0000b@example.com', '\u0000', 'x'.repeat(320), "' or 1=1 --"])(
-  'an e-mail like %j is nobody’s',
-  async email => {
-    expect((await tries(email, 'wrong')).statusCode).toBe(401)
-  },
-)
+test.each([
+  ['NUL in it', 'a\u0000b@example.com'],
+  ['NUL alone', '\u0000'],
+  ['320 characters', 'x'.repeat(320)],
+  ['quotes', "' or 1=1 --"],
+])('an e-mail with %s is nobody’s', async (_name, email) => {
+  expect((await tries(email, 'wrong')).statusCode).toBe(401)
+})

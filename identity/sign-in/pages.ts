@@ -21,7 +21,8 @@ ${input.request === null ? null : html`<input type="hidden" name="request" value
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button>
-</form>`,
+</form>
+<p><a href="/forgot-password">Forgot your password?</a></p>`,
   )
 
 /** Where a signed-in person lands who came for nothing in particular. */
@@ -34,6 +35,23 @@ ${input.links}
 <form method="post" action="/sign-out">
 <input type="hidden" name="csrf" value="${input.csrf}">
 <button class="second">Sign out</button>
-<button class="second" formaction="/sign-out-everywhere">Sign out everywhere</button>
 </form>`,
+  )
+
+/** Asked before every session ends: what else is to end with them. */
+export const signOutEverywherePage = (input: { readonly csrf: string; readonly apps: readonly string[] }): string =>
+  page(
+    'Sign out everywhere',
+    html`<h1>Sign out everywhere</h1>
+<p>Ends your sessions in every browser, this one too.</p>
+<form method="post" action="/sign-out-everywhere">
+<input type="hidden" name="csrf" value="${input.csrf}">
+${
+  input.apps.length > 0 &&
+  html`<p>Applications are not signed out by that. You have connected ${input.apps.join(', ')}.</p>
+<label class="choice"><input type="checkbox" name="apps" value="all"> Disconnect these too</label>`
+}
+<button>Sign out everywhere</button>
+</form>
+<p><a href="/">Back to your account</a></p>`,
   )

@@ -3,15 +3,17 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
+import { pendingInvitations } from '../activation/invitations.ts'
+import { invitationList } from '../activation/routes.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { formToken, isOwnForm, isOwnOrigin, notOurForm } from '../http/form-guard.ts'
 import { html } from '../pages/html.ts'
 import { endSessionHere, forgetSession, sessionOf } from '../sessions/browser.ts'
-import { endSessionsOf } from '../sessions/session-store.ts'
 import { afterPassword } from './after-password.ts'
 import { markBrowser } from './known-browser.ts'
 import { homePage, signInPage } from './pages.ts'
 import { usernameOf } from './sign-in.ts'
+import { signOutEverywhereRoutes } from './sign-out-everywhere.ts'
 import { tryPassword } from './try-password.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -59,27 +61,28 @@ export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     return await reply.redirect('/sign-in', 303)
   })
 
-  app.post('/sign-out-everywhere', async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-    const session = await sessionOf(deps.database, request)
-    if (session) await asSystem(deps.database, 'identity', tx => endSessionsOf(tx, session.userId))
+  // The same for a script of our own pages. It has no form token to send, and needs none: only our origin is let in.
+  app.post('/v1/oauth/logout', async (request, reply) => {
+    if (!isOwnOrigin(request, deps.identityUrl)) throw notOurForm()
+    await endSessionHere(deps.database, request)
     forgetSession(reply)
-    return await reply.redirect('/sign-in', 303)
+    return {}
   })
+
+  signOutEverywhereRoutes(app, deps)
 
   app.get('/', async (request, reply) => {
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
     const csrf = formToken(request, reply)
-    return await reply.type(HTML).send(
-      homePage({
-        csrf,
-        username: session.username,
-        links: html`<ul class="ways">
+    const pending = await asSystem(deps.database, 'identity', tx => pendingInvitations(tx, session.userId))
+    const links = html`${invitationList(pending, csrf)}
+<ul class="ways">
+<li><a href="/password">Password <span>Change it, and sign out every other session</span></a></li>
 <li><a href="/second-factor">Second factor <span>An authenticator app or passkeys, beside your password</span></a></li>
 <li><a href="/connected-apps">Connected applications <span>What you let act for you</span></a></li>
-</ul>`,
-      }),
-    )
+<li><a href="/sign-out-everywhere">Sign out everywhere <span>In every browser, and applications if you like</span></a></li>
+</ul>`
+    return await reply.type(HTML).send(homePage({ csrf, username: session.username, links }))
   })
 }

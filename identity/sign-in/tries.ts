@@ -43,6 +43,11 @@ export const forgetTry = async (database: Database, tried: CountedTry): Promise<
   )
 }
 
+/** Forgets what was tried for an account from anywhere. */
+export const forgetTriesFor = async (tx: SystemTransaction, username: string): Promise<void> => {
+  await tx.execute(sql`delete from sign_in_tries where key_sha256 = ${keyOf({ username, browser: null })}`)
+}
+
 /** Forgets keys that nobody tried lately. */
 export const removeOldTries = async (tx: SystemTransaction): Promise<void> => {
   await tx.execute(sql`delete from sign_in_tries where updated_at < identity_now() - interval '1 day'`)

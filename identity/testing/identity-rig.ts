@@ -38,7 +38,7 @@ export async function startIdentity(more: Partial<Parameters<typeof buildIdentit
   const secret = 'a secret of the tests, long enough for them'
   const keystore = createKeystore(database, secret)
   await keystore.rotate()
-  const own = { keystore, secret, redirectSchemes: [], onTokenReuse: () => undefined }
+  const own = { keystore, secret, redirectSchemes: [], trustedProxies: [], onTokenReuse: () => undefined }
   const app = await buildIdentity({ database, logger: silentLogger, ...addresses, ...own, ready, ...more })
   await app.ready()
   const platforms = [await createPlatform(url, 'Platform A'), await createPlatform(url, 'Platform B')] as const

@@ -14,7 +14,11 @@ export type TestClient = {
   /** Opens an authorization request in a browser; the page or redirect it got. */
   authorize(browser: Browser, more?: Record<string, string>): Promise<LightMyRequestResponse>
   /** The whole way to a code: sign in, consent to `choices`. */
-  code(choices: readonly string[], more?: Record<string, string>): Promise<string>
+  code(
+    choices: readonly string[],
+    more?: Record<string, string>,
+    user?: { readonly email: string; readonly password: string },
+  ): Promise<string>
   redeem(code: string, more?: Record<string, string>): Promise<LightMyRequestResponse>
   refresh(token: string, more?: Record<string, string>): Promise<LightMyRequestResponse>
 }
@@ -62,9 +66,9 @@ export async function registerClient(
     verifier,
     authorizePath,
     authorize,
-    code: async (choices, more) => {
+    code: async (choices, more, user) => {
       const browser = openBrowser(rig.app)
-      await consentPage(rig, browser, await authorize(browser, more))
+      await consentPage(rig, browser, await authorize(browser, more), user)
       const redirect = await browser.submit('/consent', { decision: 'approve' }, { platforms: choices })
       const code = new URL(String(redirect.headers.location)).searchParams.get('code')
       if (code === null) throw new Error(`no code: ${redirect.statusCode} ${redirect.headers.location}`)

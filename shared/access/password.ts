@@ -10,6 +10,9 @@ const QUEUE_MAX = 50
 /** A longer one is refused, never cut: cutting would let two passwords open one door. */
 export const PASSWORD_BYTES_MAX = 256
 
+/** One text for one password, however a keyboard composes its accents (NIST SP 800-63B-4, section 3.1.1.2). */
+export const passwordText = (password: string): string => password.normalize('NFC')
+
 let running = 0
 const waiting: (() => void)[] = []
 
@@ -31,17 +34,18 @@ async function queued<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The argon2id hash of a password, with its parameters. */
-export const hashPassword = (password: string): Promise<string> => queued(() => hash(password, ARGON2ID))
+export const hashPassword = (password: string): Promise<string> => queued(() => hash(passwordText(password), ARGON2ID))
 
 /** Of a password nobody has; made when it is first needed. */
 let dummy: Promise<string> | null = null
 
 /** Whether `password` is that of the hash. Null, for a user who has none or is not known, takes as long and is false. */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
-  if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) return false
+  const text = passwordText(password)
+  if (Buffer.byteLength(text) > PASSWORD_BYTES_MAX) return false
   dummy ??= hashPassword('a password that belongs to nobody')
   const against = stored ?? (await dummy)
-  const right = await queued(() => verify(against, password))
+  const right = await queued(() => verify(against, text))
   return right && stored !== null
 }
 

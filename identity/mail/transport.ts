@@ -1,0 +1,98 @@
+// The two ways out for mail: an SMTP server, or a file on this machine when there is none.
+import { chmod, open } from 'node:fs/promises'
+import { createTransport } from 'nodemailer'
+import type { Words } from './words.ts'
+
+export type Letter = Words & { readonly to: string; readonly messageId: string }
+
+export type MailTransport = {
+  /** Hands a letter over. Throws `Undeliverable` when it will never be taken, anything else when it may be later. */
+  send(letter: Letter): Promise<void>
+  close(): void
+}
+
+/** The server refused this letter for good. */
+export class Undeliverable extends Error {}
+
+/** One address and nothing else: no list, no name, nothing that would start a header of its own. */
+const ADDRESS = /^[^\s<>()[\]",;:\\@\p{C}]{1,64}@[^\s<>()[\]",;:\\@\p{C}]{1,255}$/u
+
+function refuseOddAddress({ to }: Letter): void {
+  if (!ADDRESS.test(to)) throw new Undeliverable('the address of the recipient is not one address')
+}
+
+const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 }
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Mail through `smtpUrl`. On the way to another machine it is encrypted, unless the operator said ?ignoreTLS=true. */
+export function smtpTransport(smtpUrl: string, from: string): MailTransport {
+  const { protocol, hostname, searchParams } = new URL(smtpUrl)
+  const requireTLS = protocol === 'smtp:' && !LOOPBACK.has(hostname) && searchParams.get('ignoreTLS') !== 'true'
+  const smtp = createTransport({
+    url: smtpUrl,
+    ...TIMEOUTS,
+    ...(requireTLS ? { requireTLS } : {}),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    send: async letter => {
+      refuseOddAddress(letter)
+      const { to, subject, text, messageId } = letter
+      try {
+        await smtp.sendMail({ from, to: { name: '', address: to }, subject, text, messageId, headers: AUTOMATIC })
+      } catch (error) {
+        throw isRefusalOfLetter(error)
+          ? new Undeliverable('the mail server refused the letter', { cause: error })
+          : error
+      }
+    },
+    close: () => smtp.close(),
+  }
+}
+
+/** No answering machine answers a mail that says so (RFC 3834). */
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' }
+
+/** A 5xx about the letter or its recipient. One about our own credentials is for the operator to put right, and then goes out. */
+function isRefusalOfLetter(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || !('permanent' in error)) return false
+  return error.permanent === true && (error.code === 'EENVELOPE' || error.code === 'EMESSAGE')
+}
+
+const MODE = 0o600
+
+/** Mail into a file that any mail program reads (mbox), for a machine without a mail server. Only its owner may read it. */
+export function mailboxTransport(file: string, from: string, now: () => Date): MailTransport {
+  return {
+    send: async letter => {
+      refuseOddAddress(letter)
+      const handle = await open(file, 'a', MODE)
+      try {
+        // A file from before may have been open to others.
+        await chmod(file, MODE)
+        await handle.appendFile(mboxEntry(letter, from, now()))
+      } finally {
+        await handle.close()
+      }
+    },
+    close: () => undefined,
+  }
+}
+
+function mboxEntry({ to, subject, text, messageId }: Letter, from: string, at: Date): string {
+  const headers = [
+    `From: ${from}`,
+    `To: ${to}`,
+    `Subject: ${subject}`,
+    `Date: ${at.toUTCString().replace('GMT', '+0000')}`,
+    `Message-ID: ${messageId}`,
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+    'Auto-Submitted: auto-generated',
+  ]
+  // A line that looks like the start of the next letter is quoted (mboxrd).
+  const body = text.replace(/^(>*From )/gm, '>$1')
+  return `From millrace ${at.toUTCString()}\n${headers.join('\n')}\n\n${body}\n`
+}

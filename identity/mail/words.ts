@@ -1,0 +1,77 @@
+// What mails say. Plain text only; the only addresses in it are our own.
+import type { Environment } from '../../shared/tenant.ts'
+
+export type Words = { readonly subject: string; readonly text: string }
+
+const NAME_CHARACTERS_MAX = 80
+
+/** What somebody chose, on one line and without characters that hide or turn round others. */
+const oneLine = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+
+/** A name that somebody chose, as it may stand in a mail: short, and nothing in it that a mail program makes a link of. */
+export const plainName = (name: string): string =>
+  [...oneLine(name)]
+    .slice(0, NAME_CHARACTERS_MAX)
+    .join('')
+    .replace(/:\/+/g, ' ')
+    .replace(/\.(?=\p{L}{2})/gu, '. ')
+
+const letter = (subject: string, ...paragraphs: readonly string[]): Words => ({
+  subject,
+  text: `${paragraphs.join('\n\n')}\n`,
+})
+
+type Where = { readonly platformName: string; readonly environment: Environment; readonly invitedBy: string | null }
+const askedIn = ({ platformName, environment, invitedBy }: Where): string =>
+  `${invitedBy === null ? 'You have been invited' : `${oneLine(invitedBy)} invited you`} to “${plainName(platformName)}” (${environment}) on Millrace.`
+
+/** To a person who has no account yet. */
+export const invitationWords = (where: Where, link: string, days: number): Words =>
+  letter(
+    'Your invitation to Millrace',
+    askedIn(where),
+    `To accept, choose a password here within ${days} days; the link works once:`,
+    link,
+    'If you did not expect this, do nothing: without a password there is no account.',
+  )
+
+/** To a person who has one. */
+export const invitationToKnownWords = (where: Where, identityUrl: string): Words =>
+  letter(
+    'Your invitation to Millrace',
+    askedIn(where),
+    'To accept, sign in with the account you have and choose Accept:',
+    `${identityUrl}/`,
+    'If you did not expect this, do nothing: you stay out until you accept.',
+  )
+
+export const passwordResetWords = (link: string, minutes: number): Words =>
+  letter(
+    'Your new password for Millrace',
+    'Somebody, we hope you, asked for a new password for this e-mail.',
+    `To choose one, follow this link within ${minutes} minutes; it works once:`,
+    link,
+    'If it was not you, do nothing: your password stays what it is.',
+  )
+
+export const passwordChangedWords = (identityUrl: string): Words =>
+  letter(
+    'Your password for Millrace was changed',
+    'The password of your account was changed just now, and every other session was signed out.',
+    'If it was not you, ask for a new one at once:',
+    `${identityUrl}/forgot-password`,
+    'Applications you connected keep their access; see and end it here:',
+    `${identityUrl}/connected-apps`,
+  )
+
+export const tokenReusedWords = (clientName: string, identityUrl: string): Words =>
+  letter(
+    'An application was disconnected from Millrace',
+    `A key of the application “${plainName(clientName)}” was used twice, as happens when somebody copied it. We ended the application's access to your account; nothing it holds works any more.`,
+    'You can connect it again from the application itself. If you do not know it, look at what else is connected:',
+    `${identityUrl}/connected-apps`,
+  )

@@ -1,0 +1,42 @@
+// Choosing a password through a link from a mail: to reset it, or to begin. The page and its JSON twin end here.
+import { hashPassword } from '../../shared/access/password.ts'
+import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
+import type { IdentityDeps } from '../deps.ts'
+import { type LinkPurpose, type OpenLink, readLink, spendLink } from '../mail/one-time-links.ts'
+import { passwordFault } from './rules.ts'
+import { setPassword } from './set-password.ts'
+
+/** Tokens of ours; anything else is not looked up. */
+const TOKEN = /^[\w-]{43}$/
+
+export type Chosen =
+  | { readonly kind: 'done'; readonly link: OpenLink }
+  /** Unknown, used, too old, or what it was for is over: all one. */
+  | { readonly kind: 'no-link' }
+  | { readonly kind: 'fault'; readonly fault: string }
+
+/** What a link is for, or null when it does not work. Looking does not use it up: mail programs look at links too. */
+export async function findLink(deps: IdentityDeps, token: unknown, purpose: LinkPurpose): Promise<OpenLink | null> {
+  if (typeof token !== 'string' || !TOKEN.test(token)) return null
+  return await asSystem(deps.database, 'identity', tx => readLink(tx, token, purpose))
+}
+
+/** Sets the password and uses the link up, both or neither; `also` is done with them. */
+export async function choosePassword(
+  deps: IdentityDeps,
+  given: { readonly token: string; readonly password: string; readonly purpose: LinkPurpose },
+  also: (tx: SystemTransaction, link: OpenLink) => Promise<void>,
+): Promise<Chosen> {
+  const open = await findLink(deps, given.token, given.purpose)
+  if (!open) return { kind: 'no-link' }
+  const fault = passwordFault(given.password, { username: open.username, secondFactor: false })
+  if (fault !== null) return { kind: 'fault', fault }
+  const hash = await hashPassword(given.password)
+  return await asSystem(deps.database, 'identity', async tx => {
+    const link = await spendLink(tx, given.token, given.purpose)
+    if (!link) return { kind: 'no-link' }
+    await setPassword(tx, link, hash)
+    await also(tx, link)
+    return { kind: 'done', link }
+  })
+}

@@ -1,0 +1,94 @@
+// Everything about passwords but trying one: forgotten, reset by a link, changed by who is signed in.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { hashPassword } from '../../shared/access/password.ts'
+import { asSystem } from '../../shared/database/database.ts'
+import { disconnectAll } from '../connected-apps/connected-apps.ts'
+import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
+import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { queueNotice } from '../mail/outbox.ts'
+import { rememberSession, sessionOf } from '../sessions/browser.ts'
+import { type Session, startSession } from '../sessions/session-store.ts'
+import { tryPassword } from '../sign-in/try-password.ts'
+import { choiceRoutes } from './choice-routes.ts'
+import { forgotRoutes } from './forgot-routes.ts'
+import { changePage, PASSWORD_SET_PAGE } from './pages.ts'
+import { passwordFault } from './rules.ts'
+import { setPassword } from './set-password.ts'
+
+const HTML = 'text/html; charset=utf-8'
+
+export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
+  forgotRoutes(app, deps)
+  choiceRoutes(app, deps, {
+    purpose: 'PASSWORD_RESET',
+    texts: {
+      title: 'Choose a new password',
+      lead: 'Every session of yours is signed out with it.',
+      action: '/reset-password',
+      button: 'Set the password',
+    },
+    operation: '/v1/oauth/reset-password',
+    answer: async () => 'The password is set.',
+    also: (tx, { userId }) => queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId }),
+  })
+  app.get('/password-set', async (_request, reply) => reply.type(HTML).send(PASSWORD_SET_PAGE))
+
+  app.get<{ Querystring: { done?: unknown } }>('/password', async (request, reply) => {
+    const session = await sessionOf(deps.database, request)
+    if (!session) return await reply.redirect('/sign-in', 303)
+    const form = { csrf: formToken(request, reply), username: session.username, done: request.query.done === '1' }
+    return await reply.type(HTML).send(changePage(form))
+  })
+
+  app.post<{ Body: ChangeFields }>('/password', { schema: { body: ChangeForm } }, async (request, reply) => {
+    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    const session = await sessionOf(deps.database, request)
+    if (!session) return await reply.redirect('/sign-in', 303)
+    const refused = await change(deps, request, reply, session)
+    if (refused === null) return await reply.redirect('/password?done=1', 303)
+    const form = { csrf: formToken(request, reply), username: session.username, fault: refused.fault }
+    if (refused.wait !== undefined) reply.header('retry-after', String(refused.wait))
+    return await reply
+      .status(refused.wait === undefined ? 400 : 429)
+      .type(HTML)
+      .send(changePage(form))
+  })
+}
+
+const ChangeForm = Type.Object({
+  password: Type.String({ maxLength: 1_024 }),
+  new_password: Type.String({ maxLength: 1_024 }),
+  repeated: Type.String({ maxLength: 1_024 }),
+  apps: Type.Optional(Type.String({ maxLength: 3 })),
+})
+type ChangeFields = {
+  readonly password: string
+  readonly new_password: string
+  readonly repeated: string
+  readonly apps?: string
+}
+
+/** Changes the password of who is signed in; the refusal to show when it cannot be. A stolen session alone is not enough. */
+async function change(
+  deps: OAuthDeps,
+  request: FastifyRequest<{ Body: ChangeFields }>,
+  reply: FastifyReply,
+  session: Session,
+): Promise<{ readonly fault: string; readonly wait?: number } | null> {
+  const { password, new_password: chosen, repeated, apps } = request.body
+  if (chosen !== repeated) return { fault: 'The two new ones are not the same.' }
+  const fault = passwordFault(chosen, { username: session.username, secondFactor: false })
+  if (fault !== null) return { fault }
+  const tried = await tryPassword(deps, request, { email: session.username, password })
+  if ('fault' in tried) return tried.wait === undefined ? { fault: 'The password you have now is another one.' } : tried
+  const hash = await hashPassword(chosen)
+  const token = await asSystem(deps.database, 'identity', async tx => {
+    await setPassword(tx, session, hash)
+    if (apps === 'all') await disconnectAll(tx, { userId: session.userId, requestId: request.id })
+    await queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId: session.userId })
+    return await startSession(tx, session.userId)
+  })
+  rememberSession(reply, token)
+  return null
+}
