@@ -21,3 +21,27 @@ test('registrations, authorizations and refused token calls are bounded by addre
     await rig.close()
   }
 })
+
+test('behind a proxy that is named the address it tells is counted, and nobody else is believed', async () => {
+  const count = async (trustedProxies: readonly string[], forwarded: (index: number) => string) => {
+    const rig = await startIdentity({ trustedProxies })
+    try {
+      const statuses = []
+      for (let index = 0; index < 21; index += 1) {
+        const headers = { 'x-forwarded-for': forwarded(index) }
+        const payload = { redirect_uris: [REDIRECT_URI] }
+        statuses.push(
+          (await rig.app.inject({ method: 'POST', url: '/v1/oauth2/register', payload, headers })).statusCode,
+        )
+      }
+      return statuses.indexOf(429)
+    } finally {
+      await rig.close()
+    }
+  }
+  const everyoneElse = (index: number) => `203.0.113.${index}`
+  expect(await count([], everyoneElse)).toBe(20)
+  expect(await count(['127.0.0.1'], everyoneElse)).toBe(-1)
+  // What a caller puts in front of its own address is not the proxy's word.
+  expect(await count(['127.0.0.0/8'], index => `198.51.100.${index}, 203.0.113.9`)).toBe(20)
+})

@@ -3,6 +3,7 @@ import { hashPassword } from '../../shared/access/password.ts'
 import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { type LinkPurpose, type OpenLink, readLink, spendLink } from '../mail/one-time-links.ts'
+import { isProtected } from '../second-factor/factors.ts'
 import { passwordFault } from './rules.ts'
 import { setPassword } from './set-password.ts'
 
@@ -29,7 +30,8 @@ export async function choosePassword(
 ): Promise<Chosen> {
   const open = await findLink(deps, given.token, given.purpose)
   if (!open) return { kind: 'no-link' }
-  const fault = passwordFault(given.password, { username: open.username, secondFactor: false })
+  const secondFactor = await asSystem(deps.database, 'identity', tx => isProtected(tx, open.userId))
+  const fault = passwordFault(given.password, { username: open.username, secondFactor })
   if (fault !== null) return { kind: 'fault', fault }
   const hash = await hashPassword(given.password)
   return await asSystem(deps.database, 'identity', async tx => {

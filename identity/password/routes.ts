@@ -6,7 +6,7 @@ import { asSystem } from '../../shared/database/database.ts'
 import { disconnectAll } from '../connected-apps/connected-apps.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
-import { queueNotice } from '../mail/outbox.ts'
+import { isProtected } from '../second-factor/factors.ts'
 import { rememberSession, sessionOf } from '../sessions/browser.ts'
 import { type Session, startSession } from '../sessions/session-store.ts'
 import { tryPassword } from '../sign-in/try-password.ts'
@@ -15,6 +15,7 @@ import { forgotRoutes } from './forgot-routes.ts'
 import { changePage, PASSWORD_SET_PAGE } from './pages.ts'
 import { passwordFault } from './rules.ts'
 import { setPassword } from './set-password.ts'
+import { tellPasswordChange } from './tell.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
@@ -30,7 +31,7 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     },
     operation: '/v1/oauth/reset-password',
     answer: async () => 'The password is set.',
-    also: (tx, { userId }) => queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId }),
+    also: (tx, { userId }, requestId) => tellPasswordChange(tx, { userId, requestId }),
   })
   app.get('/password-set', async (_request, reply) => reply.type(HTML).send(PASSWORD_SET_PAGE))
 
@@ -78,7 +79,8 @@ async function change(
 ): Promise<{ readonly fault: string; readonly wait?: number } | null> {
   const { password, new_password: chosen, repeated, apps } = request.body
   if (chosen !== repeated) return { fault: 'The two new ones are not the same.' }
-  const fault = passwordFault(chosen, { username: session.username, secondFactor: false })
+  const secondFactor = await asSystem(deps.database, 'identity', tx => isProtected(tx, session.userId))
+  const fault = passwordFault(chosen, { username: session.username, secondFactor })
   if (fault !== null) return { fault }
   const tried = await tryPassword(deps, request, { email: session.username, password })
   if ('fault' in tried) return tried.wait === undefined ? { fault: 'The password you have now is another one.' } : tried
@@ -86,7 +88,7 @@ async function change(
   const token = await asSystem(deps.database, 'identity', async tx => {
     await setPassword(tx, session, hash)
     if (apps === 'all') await disconnectAll(tx, { userId: session.userId, requestId: request.id })
-    await queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId: session.userId })
+    await tellPasswordChange(tx, { userId: session.userId, requestId: request.id })
     return await startSession(tx, session.userId)
   })
   rememberSession(reply, token)

@@ -28,9 +28,13 @@ export async function factorsOf(tx: SystemTransaction, userId: string): Promise<
 /** Whether a password alone is not enough for these. Recovery codes are not a factor of their own. */
 export const hasSecondFactor = ({ authenticator, passkeys }: Factors): boolean => authenticator || passkeys.length > 0
 
+/** Whether a user's password is not enough to sign in. */
+export const isProtected = async (tx: SystemTransaction, userId: string): Promise<boolean> =>
+  hasSecondFactor(await factorsOf(tx, userId))
+
 /** Codes that replace a factor go with the last one. */
 export async function dropUselessCodes(tx: SystemTransaction, userId: string): Promise<void> {
-  if (!hasSecondFactor(await factorsOf(tx, userId))) await removeRecoveryCodes(tx, userId)
+  if (!(await isProtected(tx, userId))) await removeRecoveryCodes(tx, userId)
 }
 
 /** As a form brings it: exactly one of them. */

@@ -3,7 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkPassword } from '../../identity/sign-in/sign-in.ts'
+import { membershipsOf } from '../../shared/access/memberships.ts'
+import { asSystem, openDatabase } from '../../shared/database/database.ts'
+import { silentLogger } from '../../shared/logger.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
+import { systemClock } from '../../shared/time.ts'
 import { findOrCreateAccounts, writeCredentials } from './accounts.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-accounts-'))
@@ -47,6 +52,28 @@ test('a second start keeps the keys, also after a start that was killed before i
   expect([second.platforms, third.platforms]).toEqual([first.platforms, first.platforms])
   expect(third.user).toEqual(first.user)
   writeCredentials(dataDir, addresses, third)
+})
+
+test('its user signs in with what the file says, and administers both platforms', async () => {
+  const { user, platforms } = JSON.parse(readFileSync(file, 'utf8'))
+  const identityDatabase = await openDatabase({
+    url: database.url,
+    role: 'millrace_identity',
+    clock: systemClock,
+    logger: silentLogger,
+    poolMax: 1,
+  })
+  try {
+    const userId = await checkPassword(identityDatabase, user.email, user.password)
+    expect(userId).not.toBe(null)
+    const memberships = await asSystem(identityDatabase, 'identity', tx => membershipsOf(tx, userId ?? ''))
+    expect(memberships.map(each => each.platformId).toSorted()).toEqual(
+      platforms.flatMap(({ id }: { id: string }) => [id, id]).toSorted(),
+    )
+    for (const { power } of memberships) expect(power.allows('API_KEY.CREATE')).toBe(true)
+  } finally {
+    await identityDatabase.close()
+  }
 })
 
 test('keys of another database are not handed out', async () => {
