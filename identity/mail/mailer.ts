@@ -1,4 +1,5 @@
 // Sends what waits. Any number of processes may run one: each mail is taken by one of them at a time.
+import { Counter } from 'prom-client'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { letterFor } from './letters.ts'
@@ -13,6 +14,12 @@ export type MailerDeps = {
 }
 
 const TURN_MS = 2_000
+
+const mails = new Counter({
+  name: 'millrace_identity_mails_total',
+  help: 'Mails of the identity host: sent, put back to be tried again, given up.',
+  labelNames: ['outcome'] as const,
+})
 
 /** One turn: every mail that is due, and one for each new invitation. */
 export async function sendDueMails(deps: MailerDeps): Promise<void> {
@@ -48,10 +55,12 @@ async function handOver(deps: MailerDeps, mail: QueuedMail, letter: Letter): Pro
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     const givenUp = error instanceof Undeliverable || mail.last
     await asSystem(deps.database, 'identity', tx => (givenUp ? finishMail(tx, mail.id, 'GIVEN_UP') : putBack(tx, mail)))
+    mails.inc({ outcome: givenUp ? 'given_up' : 'put_back' })
     if (givenUp) deps.logger.error({ ...about, code }, 'a mail could not be delivered and is given up')
     else deps.logger.warn({ ...about, code }, 'a mail could not be handed over; trying again later')
     return
   }
+  mails.inc({ outcome: 'sent' })
   await asSystem(deps.database, 'identity', tx => finishMail(tx, mail.id, 'SENT'))
 }
 
