@@ -70,13 +70,18 @@ async function main(): Promise<void> {
   logger.info({}, 'identity host stopped')
 }
 
-/** Mail by SMTP, or into a file where no server is set. */
+/** Mail by SMTP, or into a file where no server is set. Throws when a server is, and nothing to send from. */
 function mailTransport(): MailTransport {
-  if (config.SMTP_URL !== null) return smtpTransport(config.SMTP_URL, config.MAIL_FROM)
-  const file = join(config.DATA_DIR, 'mail.mbox')
+  const { SMTP_URL: server, MAIL_FROM: from, DATA_DIR: folder } = config
+  if (server !== null) {
+    if (from === null)
+      throw new Error('MAIL_FROM is not set: SMTP_URL is, and servers take mail from an address they know')
+    return smtpTransport(server, from)
+  }
+  const file = join(folder, 'mail.mbox')
   logger.info({ file }, 'SMTP_URL is not set; mail is written to a file')
-  mkdirSync(config.DATA_DIR, { recursive: true })
-  return mailboxTransport(file, config.MAIL_FROM, () => new Date())
+  mkdirSync(folder, { recursive: true })
+  return mailboxTransport(file, from ?? 'Millrace <no-reply@localhost>', () => new Date())
 }
 
 main().catch((error: unknown) => {

@@ -140,9 +140,9 @@ export const SETTINGS = {
     optional(url('smtp:', 'smtps:')),
   ),
   MAIL_FROM: setting(
-    'Sender of mail: an address, or a name with one in angle brackets.',
-    'Millrace <no-reply@localhost>',
-    mailAddress,
+    'Sender of mail: an address, or a name with one in angle brackets. Required with SMTP_URL.',
+    '',
+    optional(mailAddress),
   ),
   TRUSTED_PROXIES: setting(
     'Addresses or networks, separated by commas, of the proxies in front of the identity host, whose X-Forwarded-For tells who asks. Empty: whoever connects.',

@@ -1,5 +1,6 @@
 // A queued mail as the letter that is sent now, with its link made now; or why there is none to send.
 import { sql } from 'drizzle-orm'
+import { INVITATION_DAYS } from '../../shared/access/invitation-life.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { LINK_MINUTES, mintLink } from './one-time-links.ts'
@@ -91,5 +92,5 @@ async function invitation(
   if (person.status !== 'INVITED') return 'OBSOLETE'
   const key = { platformId: row.platform_id, environment: row.environment, id: row.id }
   const link = await mintLink(tx, { purpose: 'ACTIVATION', userId: person.id, invitation: key }, identityUrl)
-  return invitationWords(where, link, LINK_MINUTES.ACTIVATION / (24 * 60))
+  return invitationWords(where, link, INVITATION_DAYS)
 }

@@ -1,5 +1,6 @@
 // Links that work once. The secret in one is in the mail alone; we keep its SHA-256.
 import { sql } from 'drizzle-orm'
+import { INVITATION_DAYS } from '../../shared/access/invitation-life.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { newSecretToken, sha256Of } from '../store/secret-token.ts'
@@ -7,7 +8,10 @@ import { newSecretToken, sha256Of } from '../store/secret-token.ts'
 export type LinkPurpose = 'ACTIVATION' | 'PASSWORD_RESET'
 
 /** Minutes. A password can be reset while somebody looks at their mail; an invitation may wait over a weekend. */
-export const LINK_MINUTES: Readonly<Record<LinkPurpose, number>> = { ACTIVATION: 7 * 24 * 60, PASSWORD_RESET: 30 }
+export const LINK_MINUTES: Readonly<Record<LinkPurpose, number>> = {
+  ACTIVATION: INVITATION_DAYS * 24 * 60,
+  PASSWORD_RESET: 30,
+}
 
 export type InvitationKey = {
   readonly platformId: string

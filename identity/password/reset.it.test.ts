@@ -133,12 +133,17 @@ test('a link that is used, too old, of another kind, of somebody switched off, o
     `/reset-password?token=${'A'.repeat(43)}`,
     '/reset-password?token=x',
   ]
+  // The link of an invitation whose user has an account by now is still not one to a new password.
+  await invite(rig, 'member@example.com')
+  const late = (await mailsOf(rig)).find(({ to }) => to === 'member@example.com')
+  await rig.sql(`update users set status = 'ACTIVE', password_hash = 'x' where username = 'member@example.com'`)
+  links.push(`/reset-password?token=${tokenIn(linkIn(late, '/activate'))}`)
   links.push('/reset-password', '/reset-password?token=a&token=b')
   const pages = []
   for (const link of links) pages.push(bytesOf(await openBrowser(rig.app).get(link)))
   for (const page of pages) expect(page).toEqual(pages[0])
   const posts = []
-  for (const link of links.slice(0, 6)) {
+  for (const link of links.slice(0, 7)) {
     const browser = openBrowser(rig.app)
     await browser.get('/forgot-password')
     const token = tokenIn(link)
@@ -146,7 +151,7 @@ test('a link that is used, too old, of another kind, of somebody switched off, o
   }
   for (const post of posts) expect(post).toEqual(pages[0])
   const twins = []
-  for (const link of links.slice(0, 6))
+  for (const link of links.slice(0, 7))
     twins.push(bytesOf(await json('/v1/oauth/reset-password', { token: tokenIn(link), new_password: NEW })))
   for (const twin of twins) expect(twin).toEqual(twins[0])
   expect(JSON.parse(twins[0]?.body ?? '')).toMatchObject({ code: 'INVALID_FIELD', field: 'token' })
