@@ -6,6 +6,19 @@ import { hasChromium } from '../../shared/testing/chromium.ts'
 import { type ChromiumRig, signInOn, startChromiumRig } from '../testing/chromium-rig.ts'
 import { codeOf, newPerson } from '../testing/second-factor.ts'
 
+const PLAIN_PAGES = [
+  '/',
+  '/connected-apps',
+  '/second-factor',
+  '/second-factor/passkeys/new',
+  '/password',
+  '/password-set',
+  '/sign-out-everywhere',
+  '/forgot-password',
+  '/reset-password?token=unknown',
+  '/nowhere',
+]
+
 describe.runIf(hasChromium())('in Chromium', () => {
   let rig: ChromiumRig
   beforeAll(async () => {
@@ -36,7 +49,7 @@ describe.runIf(hasChromium())('in Chromium', () => {
     await press('Approve')
     await page.getByRole('alert').waitFor()
     await look()
-    for (const path of ['/', '/connected-apps', '/second-factor', '/second-factor/passkeys/new', '/nowhere']) {
+    for (const path of PLAIN_PAGES) {
       await page.goto(path)
       await look()
     }

@@ -6,6 +6,7 @@ import type { Environment } from '../../shared/tenant.ts'
 import { LINK_MINUTES, mintLink } from './one-time-links.ts'
 import type { QueuedMail } from './outbox.ts'
 import {
+  factorChangedWords,
   invitationToKnownWords,
   invitationWords,
   passwordChangedWords,
@@ -51,6 +52,8 @@ async function wordsFor(
       return await passwordReset(tx, person, identityUrl)
     case 'PASSWORD_CHANGED':
       return passwordChangedWords(identityUrl)
+    case 'FACTOR_CHANGED':
+      return factorChangedWords(String(mail.data['change']), identityUrl)
     case 'TOKEN_REUSED':
       return tokenReusedWords(String(mail.data['client_name']), identityUrl)
   }

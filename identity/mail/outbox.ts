@@ -5,12 +5,16 @@ import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 
-export type MailKind = 'INVITATION' | 'PASSWORD_RESET' | 'PASSWORD_CHANGED' | 'TOKEN_REUSED'
+export type MailKind = 'INVITATION' | 'PASSWORD_RESET' | 'PASSWORD_CHANGED' | 'TOKEN_REUSED' | 'FACTOR_CHANGED'
 
 /** To a user, about something that happened to their account. */
 export const queueNotice = async (
   tx: SystemTransaction,
-  notice: { readonly kind: 'PASSWORD_CHANGED' | 'TOKEN_REUSED'; readonly userId: string; readonly data?: object },
+  notice: {
+    readonly kind: 'PASSWORD_CHANGED' | 'TOKEN_REUSED' | 'FACTOR_CHANGED'
+    readonly userId: string
+    readonly data?: object
+  },
 ): Promise<void> => {
   await tx.execute(sql`
     insert into identity_mails (id, kind, user_id, data)

@@ -75,3 +75,21 @@ export const tokenReusedWords = (clientName: string, identityUrl: string): Words
     'You can connect it again from the application itself. If you do not know it, look at what else is connected:',
     `${identityUrl}/connected-apps`,
   )
+
+const FACTOR_CHANGES: Readonly<Record<string, string>> = {
+  AUTHENTICATOR_ADDED: 'An authenticator app was set up for your account just now.',
+  AUTHENTICATOR_REMOVED: 'The authenticator app of your account was removed just now.',
+  PASSKEY_ADDED: 'A passkey was added to your account just now.',
+  PASSKEY_REMOVED: 'A passkey of your account was removed just now.',
+  RECOVERY_CODES_REPLACED: 'New recovery codes were made for your account just now; older ones no longer work.',
+}
+
+export const factorChangedWords = (change: string, identityUrl: string): Words =>
+  letter(
+    'Your second factor for Millrace was changed',
+    `${FACTOR_CHANGES[change] ?? 'Your second factor was changed just now.'} Every other session was signed out.`,
+    'If it was not you, choose a new password at once:',
+    `${identityUrl}/forgot-password`,
+    'Then sign in and see what there is:',
+    `${identityUrl}/second-factor`,
+  )

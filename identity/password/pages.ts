@@ -9,13 +9,13 @@ export const forgotPage = (input: { readonly csrf: string; readonly fault?: stri
     html`<h1>New password</h1>
 ${input.fault === undefined ? null : alert(input.fault)}
 <p>Tell us your e-mail, and we send you a link to choose a new password.</p>
-<form method="post" action="/forgot-password">
+<form class="wide" method="post" action="/forgot-password">
 <input type="hidden" name="csrf" value="${input.csrf}">
 <label for="email">E-mail</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="320">
 <button>Send the link</button>
 </form>
-<p><a href="/sign-in">Back to sign-in</a></p>`,
+<p class="foot"><a href="/sign-in">Back to sign-in</a></p>`,
   )
 
 /** The answer to every such wish, whoever is behind the e-mail: it names nobody. */
@@ -24,7 +24,7 @@ export const MAIL_SENT_PAGE = page(
   html`<h1>Look at your mail</h1>
 <p>If there is an account for that e-mail, a link is on its way to it. It works once and for a short while.
 Nothing there after a few minutes? Look among unwanted mail, then ask again.</p>
-<p><a href="/sign-in">Back to sign-in</a></p>`,
+<p class="foot"><a href="/sign-in">Back to sign-in</a></p>`,
 )
 
 /** The answer to a link that does not work, whatever the reason. */
@@ -51,7 +51,7 @@ export type ChoiceTexts = {
 
 const PASSWORD_FIELDS = html`<label for="new_password">New password</label>
 <input id="new_password" name="new_password" type="password" autocomplete="new-password" required aria-describedby="password-help">
-<p id="password-help">At least 15 characters, or 8 if you use a second factor. A few words in a row are easy to remember.</p>
+<p class="hint" id="password-help">At least 15 characters, or 8 if you use a second factor. A few words in a row are easy to remember.</p>
 <label for="repeated">The same again</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required>`
 
@@ -68,7 +68,7 @@ export const choicePage = (input: {
     html`<h1>${input.texts.title}</h1>
 ${input.fault === undefined ? null : alert(input.fault)}
 <p>${input.texts.lead}</p>
-<form method="post" action="${input.texts.action}">
+<form class="wide" method="post" action="${input.texts.action}">
 <input type="hidden" name="csrf" value="${input.csrf}">
 <input type="hidden" name="token" value="${input.token}">
 <label for="username">E-mail</label>
@@ -97,7 +97,7 @@ export const changePage = (input: {
     html`<h1>Change your password</h1>
 ${input.fault === undefined ? null : alert(input.fault)}
 ${input.done === true && html`<p class="note" role="status">Your password is changed, and every other session is signed out.</p>`}
-<form method="post" action="/password">
+<form class="wide" method="post" action="/password">
 <input type="hidden" name="csrf" value="${input.csrf}">
 <label for="username">E-mail</label>
 <input id="username" type="email" autocomplete="username" readonly value="${input.username}">
@@ -107,5 +107,5 @@ ${PASSWORD_FIELDS}
 <label class="choice"><input type="checkbox" name="apps" value="all"> Also disconnect every application</label>
 <button>Change it</button>
 </form>
-<p><a href="/">Back to your account</a></p>`,
+<p class="foot"><a href="/">Back to your account</a></p>`,
   )

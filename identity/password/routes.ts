@@ -10,6 +10,7 @@ import { isProtected } from '../second-factor/factors.ts'
 import { rememberSession, sessionOf } from '../sessions/browser.ts'
 import { type Session, startSession } from '../sessions/session-store.ts'
 import { tryPassword } from '../sign-in/try-password.ts'
+import { provenSession } from '../step-up/step-up.ts'
 import { choiceRoutes } from './choice-routes.ts'
 import { forgotRoutes } from './forgot-routes.ts'
 import { changePage, PASSWORD_SET_PAGE } from './pages.ts'
@@ -36,16 +37,16 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get('/password-set', async (_request, reply) => reply.type(HTML).send(PASSWORD_SET_PAGE))
 
   app.get<{ Querystring: { done?: unknown } }>('/password', async (request, reply) => {
-    const session = await sessionOf(deps.database, request)
-    if (!session) return await reply.redirect('/sign-in', 303)
+    const session = await changer(deps, request, reply)
+    if (!session) return reply
     const form = { csrf: formToken(request, reply), username: session.username, done: request.query.done === '1' }
     return await reply.type(HTML).send(changePage(form))
   })
 
   app.post<{ Body: ChangeFields }>('/password', { schema: { body: ChangeForm } }, async (request, reply) => {
     if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-    const session = await sessionOf(deps.database, request)
-    if (!session) return await reply.redirect('/sign-in', 303)
+    const session = await changer(deps, request, reply)
+    if (!session) return reply
     const refused = await change(deps, request, reply, session)
     if (refused === null) return await reply.redirect('/password?done=1', 303)
     const form = { csrf: formToken(request, reply), username: session.username, fault: refused.fault }
@@ -55,6 +56,16 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       .type(HTML)
       .send(changePage(form))
   })
+}
+
+/**
+ * The session in which a password may be changed, or null when the browser was sent away. A user with a second factor gives it
+ * first: a changed password is a fresh proof, and a stolen session with a known password would have all it needs to remove it.
+ */
+async function changer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<Session | null> {
+  const session = await sessionOf(deps.database, request)
+  const asks = session && (await asSystem(deps.database, 'identity', tx => isProtected(tx, session.userId)))
+  return session && !asks ? session : await provenSession(deps, request, reply, 'password')
 }
 
 const ChangeForm = Type.Object({

@@ -1,5 +1,5 @@
 // Seeing and changing one's own second factors. Every change asks for a fresh proof, ends the user's other sessions, and is
-// told to every tenant the user belongs to.
+// told to them by mail and to every tenant they belong to.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -7,6 +7,7 @@ import { asSystem, type SystemTransaction } from '../../shared/database/database
 import { AppError } from '../../shared/errors.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { queueNotice } from '../mail/outbox.ts'
 import { sessionOf } from '../sessions/browser.ts'
 import { endOtherSessionsOf, type Session } from '../sessions/session-store.ts'
 import { type Act, provenSession } from '../step-up/step-up.ts'
@@ -71,6 +72,7 @@ async function changed(
   }: { readonly session: Session; readonly change: FactorChange; readonly requestId: string },
 ): Promise<void> {
   await endOtherSessionsOf(tx, session.userId, session.id)
+  await queueNotice(tx, { kind: 'FACTOR_CHANGED', userId: session.userId, data: { change } })
   await tellFactorChange(tx, { userId: session.userId, change, requestId })
 }
 

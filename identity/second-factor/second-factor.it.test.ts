@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser } from '../testing/browser.ts'
 import { type IdentityRig, startIdentity } from '../testing/identity-rig.ts'
+import { mailsOf } from '../testing/mails.ts'
 import { registerClient } from '../testing/oauth-client.ts'
 import { codeOf, gavePassword, newPerson, newTwoStepPerson, recoveryCodesOn } from '../testing/second-factor.ts'
 import { waitFor } from './second-step.ts'
@@ -212,7 +213,7 @@ test('the key is shown as a QR code, in letters, and not again once it is in use
   expect((await again.submit(SECOND, { code: await codeOf(rig, secret) })).statusCode).toBe(303)
 })
 
-test('a change of factors ends every other session and half-done sign-in of the user, and is in the outbox of their tenants', async () => {
+test('a change of factors ends every other session and half-done sign-in of the user, who is told by mail, and their tenants by the outbox', async () => {
   const person = await newPerson(rig)
   const elsewhere = await gavePassword(rig, person)
   const browser = await gavePassword(rig, person)
@@ -228,6 +229,11 @@ test('a change of factors ends every other session and half-done sign-in of the 
   expect((await half.get(SECOND)).headers.location).toBe('/sign-in')
   expect((await gavePassword(rig, person)).cookies.has('__Host-sid')).toBe(true)
   expect((await browser.get('/second-factor')).body).not.toContain('Recovery codes')
+  const mails = (await mailsOf(rig)).filter(({ to }) => to === person.email)
+  expect(mails.map(({ subject }) => subject)).toEqual(Array(2).fill('Your second factor for Millrace was changed'))
+  expect(mails[0]?.text).toContain('An authenticator app was set up')
+  expect(mails[0]?.text).not.toContain(secret)
+  expect(mails[1]?.text).toContain('was removed just now')
   const told = await rig.sql(
     `select o.type, o.environment::text from outbox o join users u on u.id = o.object_id and u.id = o.actor_id
      where u.username = $1 order by o.seq`,

@@ -22,7 +22,7 @@ ${input.request === null ? null : html`<input type="hidden" name="request" value
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button>
 </form>
-<p><a href="/forgot-password">Forgot your password?</a></p>`,
+<p class="foot"><a href="/forgot-password">Forgot your password?</a></p>`,
   )
 
 /** Where a signed-in person lands who came for nothing in particular. */
@@ -53,5 +53,5 @@ ${
 }
 <button>Sign out everywhere</button>
 </form>
-<p><a href="/">Back to your account</a></p>`,
+<p class="foot"><a href="/">Back to your account</a></p>`,
   )

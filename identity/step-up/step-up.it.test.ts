@@ -121,3 +121,29 @@ test('a form from elsewhere is refused', async () => {
     expect(answer.statusCode).toBe(403)
   }
 })
+
+// A changed password counts as a fresh proof; without this, a stolen session and a known password would remove the factor.
+test('a user with a second factor gives it before the password is changed; another needs the password alone', async () => {
+  const fields = (password: string) => {
+    const next = 'a new and rather long password'
+    return { password, new_password: next, repeated: next }
+  }
+  const person = await newTwoStepPerson(rig)
+  await rig.advance(610)
+  expect((await person.browser.get('/password')).headers.location).toBe('/confirm?act=password')
+  await person.browser.get('/')
+  const refused = await person.browser.submit('/password', fields(person.password))
+  expect(refused.headers.location).toBe('/confirm?act=password')
+  expect((await gavePassword(rig, person)).cookies.has('__Host-second')).toBe(true)
+  await person.browser.get('/confirm?act=password')
+  const proven = await person.browser.submit('/confirm', { code: await codeOf(rig, person.secret) })
+  expect(proven.headers.location).toBe('/password')
+  await person.browser.get('/password')
+  const changed = await person.browser.submit('/password', fields(person.password))
+  expect(changed.headers.location).toBe('/password?done=1')
+  const other = await newPerson(rig)
+  const browser = await gavePassword(rig, other)
+  await rig.advance(610)
+  await browser.get('/password')
+  expect((await browser.submit('/password', fields(other.password))).headers.location).toBe('/password?done=1')
+})

@@ -12,6 +12,7 @@ export const ACTS = {
   'second-factor': '/second-factor',
   authenticator: '/second-factor/authenticator',
   passkey: '/second-factor/passkeys/new',
+  password: '/password',
 } as const
 export type Act = keyof typeof ACTS
 

@@ -58,5 +58,10 @@ create table proof_tries (
   blocked_until timestamptz
 );
 
+-- Whoever's factors change is told so by mail.
+alter table identity_mails drop constraint identity_mails_kind_check,
+  add constraint identity_mails_kind_check
+    check (kind in ('INVITATION', 'PASSWORD_RESET', 'PASSWORD_CHANGED', 'TOKEN_REUSED', 'FACTOR_CHANGED'));
+
 grant select, insert, update, delete on user_authenticators, user_passkeys, passkey_challenges, user_recovery_codes,
   pending_sign_ins, proof_tries to millrace_identity;
