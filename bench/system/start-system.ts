@@ -29,6 +29,8 @@ export type System = {
   readonly ingestUrl: string
   readonly databaseUrl: string
   readonly natsUrl: string
+  /** Where the processes keep their files: logs, secrets, the data of the services. */
+  readonly dataDir: string
   /** The address of one of the processes, for its metrics. */
   urlOf(name: ProcessName): string
   readonly platforms: readonly [NewPlatform, NewPlatform]
@@ -199,6 +201,7 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     ingestUrl: settings.addresses.ingest_url,
     databaseUrl: database.url,
     natsUrl,
+    dataDir: settings.dataDir,
     urlOf: name => `http://${settings.host}:${settings.port(name)}`,
     platforms,
     partitions: PARTITIONS,
