@@ -8,13 +8,24 @@ export type Logger = PinoLogger
 const serializeError = (error: unknown): unknown =>
   pino.stdSerializers.err((error instanceof DrizzleQueryError && error.cause ? error.cause : error) as Error)
 
+const SEGMENT_CHARACTERS_MAX = 40
+
+/** The address of a request as it may be written down: people and clients put secrets into queries, and into paths. */
+export const loggedUrl = (url: string): string =>
+  (url.split('?')[0] ?? '').replace(/[^/]+/g, segment => (segment.length > SEGMENT_CHARACTERS_MAX ? '…' : segment))
+
+type LoggedRequest = { readonly method: string; readonly url: string; readonly ip?: string }
+
 /** A logger that names the process on every line and never prints a value kept under a secret-looking key. */
 export function createLogger(process: string, level: string): Logger {
   return pino({
     level,
     base: { process },
-    serializers: { err: serializeError },
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: {
+      err: serializeError,
+      req: ({ method, url, ip }: LoggedRequest) => ({ method, url: loggedUrl(url), remoteAddress: ip }),
+    },
     redact: {
       paths: ['*.password', '*.api_key', '*.secret', '*.token', 'headers.authorization', 'headers["x-api-key"]'],
       censor: '***',

@@ -9,6 +9,7 @@ import { type System, startSystem } from '../system/start-system.ts'
 import { approve, openBrowser, type Person } from './browser.ts'
 import { MemoryClient } from './mcp-client.ts'
 
+const SETUP_MS = 300_000
 let system: System
 let identityUrl: string
 let person: Person
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const [one, two] = system.platforms
   person = await createUser(system.databaseUrl, 'ada@example.com', [one.id, two.id])
   platforms = [`${one.id}:LIVE`]
-})
+}, SETUP_MS)
 afterAll(() => system?.stop())
 
 const visit = (url: URL): Promise<URL> => approve(openBrowser(identityUrl), url.href, person, platforms)
