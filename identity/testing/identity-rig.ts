@@ -14,6 +14,8 @@ export const TEST_BASE_URL = 'http://127.0.0.1:18998'
 
 export type IdentityRig = {
   readonly app: FastifyInstance
+  /** Builds the same host once more, but for what is different; whoever asks closes it. */
+  anotherHost(change: Partial<Parameters<typeof buildIdentity>[0]>): Promise<FastifyInstance>
   readonly database: Database
   readonly keystore: Keystore
   readonly databaseUrl: string
@@ -39,7 +41,9 @@ export async function startIdentity(more: Partial<Parameters<typeof buildIdentit
   const keystore = createKeystore(database, secret)
   await keystore.rotate()
   const own = { keystore, secret, redirectSchemes: [], trustedProxies: [], onTokenReuse: () => undefined }
-  const app = await buildIdentity({ database, logger: silentLogger, ...addresses, ...own, ready, ...more })
+  const host: IdentityRig['anotherHost'] = change =>
+    buildIdentity({ database, logger: silentLogger, ...addresses, ...own, ready, ...more, ...change })
+  const app = await host({})
   await app.ready()
   const platforms = [await createPlatform(url, 'Platform A'), await createPlatform(url, 'Platform B')] as const
   const user = await createUser(url, 'ada@example.com', [platforms[0].id])
@@ -48,6 +52,7 @@ export async function startIdentity(more: Partial<Parameters<typeof buildIdentit
   let ahead = 0
   return {
     app,
+    anotherHost: host,
     database,
     keystore,
     databaseUrl: url,

@@ -95,3 +95,32 @@ export async function consentPage(
   }
   return answer
 }
+
+/** A new request of a client with its consent page open in a browser of the user, and the hidden fields of its form. */
+export async function openConsent(
+  rig: IdentityRig,
+  client: TestClient,
+): Promise<{ readonly browser: Browser; readonly form: Readonly<Record<string, string>> }> {
+  const browser = openBrowser(rig.app)
+  const page = await consentPage(rig, browser, await client.authorize(browser))
+  const fields = page.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
+  return { browser, form: Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value])) }
+}
+
+/** A consent form as anybody may send it: these fields to this host, with the cookies of a browser and these headers. */
+export const postConsent = (
+  rig: IdentityRig,
+  browser: Browser,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = { 'sec-fetch-site': 'same-origin' },
+): Promise<LightMyRequestResponse> =>
+  rig.app.inject({
+    method: 'POST',
+    url: '/consent',
+    headers: {
+      cookie: [...browser.cookies].map(pair => pair.join('=')).join('; '),
+      'content-type': 'application/x-www-form-urlencoded',
+      ...headers,
+    },
+    payload: new URLSearchParams(form).toString(),
+  })
