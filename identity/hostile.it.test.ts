@@ -153,10 +153,10 @@ test('the answer keeps the address the client registered, and each parameter of 
   const client = await registerClient(rig, { redirect_uris: [redirect_uri] })
   const browser = openBrowser(rig.app)
   const state = 'ä &=#/?+ "<\u2028'
-  await consentPage(rig, browser, await client.authorize(browser, { redirect_uri, state }))
+  await consentPage(rig, browser, await client.authorize(browser, { redirect_uri, state, response_mode: 'fragment' }))
   const { headers } = await browser.submit('/consent', { decision: 'approve' }, { platforms: [choice()] })
   const answer = new URL(String(headers.location))
-  expect(answer.origin + answer.pathname).toBe('https://app.example/cb')
+  expect(answer.origin + answer.pathname + answer.hash).toBe('https://app.example/cb')
   const given = [...answer.searchParams.keys()]
   expect(given.toSorted()).toEqual(['code', 'iss', 'state', 'tenant', 'tenant'])
   expect([answer.searchParams.get('state'), answer.searchParams.get('iss')]).toEqual([state, TEST_IDENTITY_URL])
