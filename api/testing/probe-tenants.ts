@@ -23,8 +23,25 @@ const REFUSED = [401, 403, 404]
 /** A bound on going through every route, on a machine that does other things besides. */
 export const PROBE_MS = 300_000
 
-/** Every violation found, as one line each: a leak, a success, or a change of the victim's rows. */
-export async function probeTenants(api: ApiHarness, routes: readonly Route[]): Promise<string[]> {
+/** Somebody else who comes to every route, with a credential of their own. */
+export type Stranger = {
+  readonly name: string
+  readonly call: TestTenant['call']
+  /** The tenant they reach; their calls carry its ids beside the victim's. */
+  readonly tenant?: TestTenant
+  /** Without a tenant: what every single call of theirs must answer. */
+  readonly expect?: readonly number[]
+}
+
+/**
+ * Every violation found, as one line each: a leak, a success, or a change of the victim's rows, which are those of A LIVE.
+ * The keys of the other three tenants come to every route, nobody does, and so do these strangers.
+ */
+export async function probeTenants(
+  api: ApiHarness,
+  routes: readonly Route[],
+  strangers: readonly Stranger[] = [],
+): Promise<string[]> {
   const { aLive, aTest, bLive, bTest } = api.tenants
   const victim = await seedTenant(api, aLive, routes)
   const before = await checksum(api, aLive)
@@ -36,21 +53,55 @@ export async function probeTenants(api: ApiHarness, routes: readonly Route[]): P
   ]
   for (const [name, intruder] of intruders) {
     const own = await seedTenant(api, intruder, routes)
-    for (const route of routes) {
-      for (const probe of probesOf(route, victim, own)) {
-        const answer = await intruder.call(probe.method, probe.url, probe.body, probe.headers)
-        violations.push(...judge(`${name} ${route.method} ${route.url} ${probe.what}`, answer, probe.expect, victim))
-      }
-    }
+    const callers = [{ name, call: intruder.call }, ...strangers.filter(({ tenant }) => tenant === intruder)]
+    for (const caller of callers) violations.push(...(await visit({ routes, victim, own, ...caller })))
   }
-  const nobody = callerWith(api.app, {})
-  for (const route of routes) {
-    for (const probe of probesOf(route, victim, victim)) {
-      const answer = await nobody(probe.method, probe.url, probe.body, probe.headers)
-      violations.push(...judge(`nobody ${route.method} ${route.url} ${probe.what}`, answer, [401], victim))
-    }
-  }
+  const nobody: Stranger = { name: 'nobody', call: callerWith(api.app, {}) }
+  for (const { name, call, expect = [401] } of [nobody, ...strangers.filter(({ tenant }) => tenant === undefined)])
+    violations.push(...(await visit({ routes, victim, own: victim, name, call, expect })))
   if ((await checksum(api, aLive)) !== before) violations.push('rows of the victim changed')
+  return violations
+}
+
+type DeclaredRoute = Route & { readonly permission: string }
+
+/** A tenant's own things at every route, by whoever calls: what each answered. */
+export async function visitRoutes(
+  api: ApiHarness,
+  routes: readonly DeclaredRoute[],
+  tenant: TestTenant,
+  call: TestTenant['call'],
+): Promise<{ readonly what: string; readonly permission: string; readonly answer: Answer }[]> {
+  const own = await seedTenant(api, tenant, routes)
+  const answers = []
+  for (const route of routes) {
+    const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
+    const url = urlOf(route, fixture?.params?.(own) ?? {})
+    const answer = await call(route.method, url, fixture?.body?.(own), fixture?.headers ?? {})
+    answers.push({ what: `${route.method} ${route.url}`, permission: route.permission, answer })
+  }
+  return answers
+}
+
+type Visit = {
+  readonly routes: readonly Route[]
+  readonly victim: Seeded
+  readonly own: Seeded
+  readonly name: string
+  readonly call: TestTenant['call']
+  /** In place of what each probe expects. */
+  readonly expect?: readonly number[]
+}
+
+async function visit({ routes, victim, own, name, call, expect }: Visit): Promise<string[]> {
+  const violations: string[] = []
+  for (const route of routes) {
+    for (const probe of probesOf(route, victim, own)) {
+      const answer = await call(probe.method, probe.url, probe.body, probe.headers)
+      const what = `${name} ${route.method} ${route.url} ${probe.what}`
+      violations.push(...judge(what, answer, expect ?? probe.expect, victim))
+    }
+  }
   return violations
 }
 
