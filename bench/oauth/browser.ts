@@ -72,7 +72,8 @@ function keepCookies(cookies: Map<string, string>, headers: Headers): void {
 
 function hiddenFields(page: string): [string, string][] {
   const fields = page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
-  return [...fields].map(([, name = '', value = '']) => [name, value])
+  // A page may have several forms, each with the page's own token.
+  return [...new Map([...fields].map(([, name = '', value = '']) => [name, value]))]
 }
 
 /** Takes a browser through sign-in, where it is asked for, to the page behind `url`. */
