@@ -3,10 +3,6 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPlatform, createUser } from '../shared/access/create-platform.ts'
-import { openDatabase } from '../shared/database/database.ts'
-import { silentLogger } from '../shared/logger.ts'
-import { systemClock } from '../shared/time.ts'
-import { createLivePowers, type LivePowers } from './access/live-powers.ts'
 import { createTokenVerifier } from './access/verify-access-token.ts'
 import { type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
 import { PROBE_MS, probeTenants, type Stranger, visitRoutes } from './testing/probe-tenants.ts'
@@ -18,14 +14,11 @@ let api: ApiHarness
 let privateKey: CryptoKey
 let userOfA: string
 let userOfB: string
-let close: () => Promise<void>
 
 beforeAll(async () => {
   const keys = await generateKeyPair('ES256')
   privateKey = keys.privateKey
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }
-  const holder: { powers?: LivePowers } = {}
-  const powerOf: LivePowers['powerOf'] = async (...of) => (await holder.powers?.powerOf(...of)) ?? null
   const tokens = {
     verify: createTokenVerifier({
       keys: createLocalJWKSet({ keys: [jwk] }),
@@ -34,30 +27,18 @@ beforeAll(async () => {
       nowMs: Date.now,
     }),
     isRevoked: (grantId: string) => grantId === REVOKED_GRANT,
-    powerOf,
     metadataUrl: `${AUDIENCE}/.well-known/oauth-protected-resource`,
     close: async () => undefined,
   }
   api = await startApi({ tokens, addresses: { baseUrl: AUDIENCE, identityUrl: ISSUER } })
-  const shared = { url: api.databaseUrl, clock: systemClock, logger: silentLogger }
-  const database = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: 2 })
-  const powers = createLivePowers({ database, logger: silentLogger, nowMs: () => performance.now() })
-  holder.powers = powers
   const newUser = async (email: string, { tenant }: TestTenant): Promise<string> => {
     await createUser(api.databaseUrl, email, [tenant.platformId])
     return (await api.sql('select id from users where username = $1', [email]))[0]?.['id']
   }
   userOfA = await newUser('a@example.com', api.tenants.aLive)
   userOfB = await newUser('b@example.com', api.tenants.bLive)
-  close = async () => {
-    await powers.close()
-    await database.close()
-  }
 })
-afterAll(async () => {
-  await close?.()
-  await api?.close()
-})
+afterAll(() => api?.close())
 
 type Held = { userId: string; tenants: readonly TestTenant[]; scope?: string; grantId?: string; seconds?: number }
 

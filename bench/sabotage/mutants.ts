@@ -100,7 +100,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     edits: [
       {
         file: AUTHENTICATE,
-        from: "if (!claims.scopes.includes(needed) && !claims.scopes.includes('service:write')) {",
+        from: 'if (!hasScope(claims, permission)) {',
         to: 'if (claims.scopes.length === 0) {',
       },
     ],
