@@ -1,10 +1,11 @@
 // Nothing secret in logs, errors, files or the database: the product runs as it ships, says as much in its logs as it can, and
 // everything it kept or answered is then searched for every secret that was handed out or typed in.
 import { hash, randomBytes } from 'node:crypto'
-import { statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generate } from 'otplib'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
 import { loggedUrl } from '../../shared/logger.ts'
 import { type System, startSystem } from '../system/start-system.ts'
@@ -27,6 +28,11 @@ const ALLOWED: readonly { readonly place: string; readonly kind: string; readonl
     place: 'refusal of GET /v1/customers/…',
     kind: 'access token',
     reason: 'who asks for a thing by a name that there is not is told that name, and nobody else is',
+  },
+  {
+    place: 'file mail.mbox',
+    kind: 'link by mail',
+    reason: 'where mail goes when there is no mail server: it stands for the mailbox of whoever gets the link',
   },
 ]
 
@@ -87,6 +93,7 @@ beforeAll(async () => {
     for (const environment of ['TEST', 'LIVE'] as const) secret('API key', environments[environment].api_key)
   await signInWrongly()
   await useKeys(secret('API key', platform.environments.LIVE.api_key))
+  await resetAndSecure(await createUser(system.databaseUrl, 'grace@example.com', [platform.id]))
   const tokens = await authorize(platform.id)
   await useTokens(tokens)
 }, SETUP_MS)
@@ -135,6 +142,52 @@ async function useKeys(key: string): Promise<void> {
     body: JSON.stringify({ type: 'ORGANIZATION', organization: { legal_name: 'Kept' } }),
   })
   expect(made.status).toBe(201)
+}
+
+/** A password forgotten and set anew by a link, and a second factor with its recovery codes. */
+async function resetAndSecure({ email, password }: Person): Promise<void> {
+  secret('password', password)
+  const browser = newBrowser()
+  await browser.open(`${identityUrl}/forgot-password`)
+  await browser.submit('/forgot-password', [['email', email]])
+  const link = await vi.waitFor(() => linkInMail('/reset-password'), { timeout: 60_000, interval: 200 })
+  secret('link by mail', link.searchParams.get('token'))
+  const fresh = secret('password', randomBytes(18).toString('base64url'))
+  await browser.open(link.href)
+  await browser.submit('/reset-password', [
+    ['new_password', fresh],
+    ['repeated', fresh],
+  ])
+  await browser.open(link.href) // used by now
+  await browser.open(`${identityUrl}/sign-in`)
+  await browser.submit('/sign-in', [
+    ['email', email],
+    ['password', fresh],
+  ])
+  await browser.open(`${identityUrl}/second-factor`)
+  await browser.submit('/second-factor/authenticator', [])
+  const { body } = await browser.open(`${identityUrl}/second-factor/authenticator`)
+  const shown = /<code class="key">([A-Z2-7 ]+)</.exec(body)?.[1] ?? ''
+  const key = secret('authenticator key', shown.replaceAll(' ', ''))
+  secret('authenticator key as it is shown', shown)
+  const done = await browser.submit('/second-factor/authenticator/confirm', [['code', await generate({ secret: key })]])
+  const codes = [...done.body.matchAll(/<li><code>([0-9a-z-]+)</g)].map(([, code]) => secret('recovery code', code))
+  expect(codes).toHaveLength(10)
+  await browser.submit('/sign-out', [])
+  await browser.open(`${identityUrl}/sign-in`)
+  await browser.submit('/sign-in', [
+    ['email', email],
+    ['password', fresh],
+  ])
+  expect((await browser.submit('/sign-in/second', [['recovery', codes[0] ?? '']])).status).toBe(200)
+}
+
+/** The link of a mail that has arrived in the file that stands for a mail server. */
+function linkInMail(path: string): URL {
+  const mail = readFileSync(join(system.dataDir, 'mail.mbox'), 'utf8')
+  const link = mail.split('\n').find(line => line.startsWith(`${identityUrl}${path}?token=`))
+  if (link === undefined) throw new Error('no such mail has come')
+  return new URL(link.trim())
 }
 
 type Tokens = { readonly clientId: string; readonly access: string; readonly refresh: string }
@@ -211,7 +264,16 @@ const isAllowed = ({ place, kind }: Finding): boolean =>
 
 test('no secret of a whole run is in a table, a file, a log or a refusal, however it is spelled', async () => {
   const kinds = new Set([...secrets.values()].map(({ kind }) => kind))
-  for (const kind of ['password', 'API key', 'cookie __Host-sid', 'cookie __Host-ar', 'form token', 'refresh token'])
+  for (const kind of [
+    'password',
+    'API key',
+    'cookie __Host-sid',
+    'cookie __Host-ar',
+    'form token',
+    'refresh token',
+    'link by mail',
+    'recovery code',
+  ])
     expect(kinds).toContain(kind)
   const places = await everyPlace()
   for (const name of ['table public.oauth_grants', 'file logs/identity.log', 'file logs/api.log', 'refusal of a page'])
@@ -222,7 +284,7 @@ test('no secret of a whole run is in a table, a file, a log or a refusal, howeve
 test('what is allowed is there, and the file of it is for its owner alone', async () => {
   const found = searchFor(secrets.values(), [...filesOf(system.dataDir), ...refusals])
   for (const { place, kind } of ALLOWED) expect(found).toContainEqual(expect.objectContaining({ place, kind }))
-  expect(statSync(join(system.dataDir, 'identity.secret')).mode & 0o077).toBe(0)
+  for (const file of ['identity.secret', 'mail.mbox']) expect(statSync(join(system.dataDir, file)).mode & 0o077).toBe(0)
 })
 
 test('the search finds a secret in a table, a usage table, a log and a refusal, in each of its spellings', async () => {
