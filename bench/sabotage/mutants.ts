@@ -113,7 +113,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     caughtBy: { file: BEARER, tests: 'a role bounds the token' },
   },
   'a revoked grant goes on at the api': {
-    edits: [{ file: AUTHENTICATE, from: 'if (!claims || tokens.isRevoked(claims.grantId)) {', to: 'if (!claims) {' }],
+    edits: [{ file: AUTHENTICATE, from: 'if (claims && !tokens.isRevoked(claims.grantId))', to: 'if (claims)' }],
     caughtBy: { file: BEARER, tests: 'when the grant is revoked' },
   },
   'a revoked grant goes on at the token endpoint': {
@@ -132,7 +132,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'a form may come from another site': {
     edits: [
-      { file: 'identity/http/form-guard.ts', from: 'if (!sameOrigin || secret === null)', to: 'if (secret === null)' },
+      {
+        file: 'identity/http/form-guard.ts',
+        from: 'if (!isOwnOrigin(request, identityOrigin) || secret === null)',
+        to: 'if (secret === null)',
+      },
     ],
     caughtBy: { file: 'identity/sign-in/sign-in.it.test.ts', tests: 'a form sent' },
   },
