@@ -30,7 +30,8 @@ const POLL_MAX_MS = 500
 
 type Stored = { readonly seq: number; readonly at: Instant }
 
-async function storedPositions(client: ClickHouseClient): Promise<Map<number, Stored>> {
+/** The last position stored of each partition; every effect of every message up to it can be read. */
+export async function storedPositions(client: ClickHouseClient): Promise<Map<number, Stored>> {
   const rows = await selectRows<[number, string, string]>(
     client,
     'SELECT log_partition, log_seq, toUnixTimestamp64Milli(log_time) FROM usage_positions FINAL',

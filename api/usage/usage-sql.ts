@@ -19,7 +19,7 @@ export type UsageFilter = {
 }
 
 /** Parameters travel in the address of the request, which servers bound. */
-const CUSTOMER_KEYS_MAX = 50
+export const CUSTOMER_KEYS_MAX = 50
 
 /** A fresh set of parameters that already holds the tenant. */
 export function tenantFilter(tenant: Tenant): UsageFilter {

@@ -33,6 +33,17 @@ export async function loadConditionNames(uow: ReadUow, all: readonly Conditions[
   return { properties, variables: [...variables].map(([variable, values]) => ({ id: variable, values })) }
 }
 
+/** What is named now, with the values that variables had then. */
+export const namesAsOf = (now: ConditionNamesInput, then: ConditionNamesInput): ConditionNamesInput => ({
+  properties: byId([...now.properties, ...then.properties]),
+  variables: byId([...now.variables, ...then.variables]),
+})
+
+/** Each once; of two with one id the later. */
+const byId = <T extends { readonly id: string }>(list: readonly T[]): T[] => [
+  ...new Map(list.map(each => [each.id, each])).values(),
+]
+
 export const conditionNamesOf = ({ properties, variables }: ConditionNamesInput): ConditionNames => ({
   properties: new Map(properties.map(({ id, reference, type }) => [id, { reference, type }])),
   variables: new Map(variables.map(({ id, values }) => [id, values])),

@@ -3,7 +3,12 @@ import { instantOf, interval } from '../../../shared/time.ts'
 import { type BillingFacts, type BillingPlace, decideBilling } from './decide-billing.ts'
 
 const at = (seconds: number) => instantOf(seconds * 1_000)
-const rated = (...finalInvoices: ReturnType<typeof invoice>[]): BillingPlace => ({ kind: 'RATED', finalInvoices })
+const rated = (...finalInvoices: ReturnType<typeof invoice>[]): BillingPlace => ({
+  kind: 'RATED',
+  tooLate: false,
+  finalInvoices,
+})
+const tooLate: BillingPlace = { kind: 'RATED', tooLate: true, finalInvoices: [] }
 const none = (reason: Extract<BillingPlace, { kind: 'NONE' }>['reason']): BillingPlace => ({ kind: 'NONE', reason })
 const facts = (over: Partial<BillingFacts> = {}): BillingFacts => ({
   timestamp: at(150),
@@ -70,6 +75,8 @@ describe('whether an event is billed', () => {
       { receivedAt: at(400), places: [rated(invoice(100, 200, 300)), rated()] },
       'DEFAULT',
     ],
+    ['every invoice that collects it was closed without it', { places: [tooLate] }, 'INVOICE_FINAL'],
+    ['one of two places still takes it', { places: [tooLate, rated()] }, 'DEFAULT'],
     [
       'it came after its invoice went FINAL',
       { receivedAt: at(301), places: late(invoice(100, 200, 300)) },

@@ -31,8 +31,11 @@ export type FinalInvoice = {
 /** What one customer's subscriptions make of the event. */
 export type BillingPlace =
   | { readonly kind: 'NONE'; readonly reason: Extract<Attribution, { kind: 'NONE' }>['reason'] | 'CONDITIONS_NOT_MET' }
-  /** `finalInvoices`: FINAL invoices that collect this usage, and nothing after them does. */
-  | { readonly kind: 'RATED'; readonly finalInvoices: readonly FinalInvoice[] }
+  /**
+   * `tooLate`: the invoices that collect it were closed without it, and it goes on no other. `finalInvoices`: FINAL invoices
+   * that collect this usage and of which nobody knows what they counted; nothing after them has it.
+   */
+  | { readonly kind: 'RATED'; readonly tooLate: boolean; readonly finalInvoices: readonly FinalInvoice[] }
 
 export type BillingFacts = {
   readonly timestamp: Instant
@@ -56,7 +59,7 @@ export function decideBilling(facts: BillingFacts): BillingDecision {
   const { customer, places } = facts
   if (customer === null) return notMatched('CUSTOMER_NOT_FOUND')
   const rated = places.filter(place => place.kind === 'RATED')
-  if (rated.some(({ finalInvoices }) => !isLate(facts, finalInvoices))) return { type: 'DEFAULT' }
+  if (rated.some(({ tooLate, finalInvoices }) => !tooLate && !isLate(facts, finalInvoices))) return { type: 'DEFAULT' }
   if (rated.length > 0) return notMatched('INVOICE_FINAL')
   return notMatched(variantOf(facts, customer.active))
 }

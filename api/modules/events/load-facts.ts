@@ -12,6 +12,7 @@ import { type Customer, customers } from '../customers/table.ts'
 import { type Meter, meters } from '../meters/table.ts'
 import { directoryOf, loadAttribution } from '../subscriptions/load-attribution.ts'
 import { subscriptions } from '../subscriptions/table.ts'
+import { type Asked, loadClosedTime } from './closed-time.ts'
 import { type BillingDecision, type BillingPlace, decideBilling, type FinalInvoice } from './decide-billing.ts'
 import { isInvoicedOnce, loadPrices, type Rating } from './load-prices.ts'
 
@@ -19,8 +20,9 @@ import { isInvoicedOnce, loadPrices, type Rating } from './load-prices.ts'
 export type RatedPlace = {
   readonly subscriptionId: string
   readonly by: DecidedBy
-  readonly ratings: readonly (Rating & { readonly invoicedOnce: boolean })[]
+  readonly ratings: readonly RatedOnce[]
 }
+export type RatedOnce = Rating & { readonly invoicedOnce: boolean; readonly asked: Asked }
 export type EventFacts = {
   /** The customer of a key that an event carries: an id or a reference. */
   customer(key: string): Customer | null
@@ -39,7 +41,8 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
   const directory = directoryOf(attribution)
   const subscriptionIds = attribution.subscriptions.map(subscription => subscription.id)
   const versionIds = attribution.subscriptions.flatMap(({ held }) => held.map(part => part.version_id))
-  const prices = await loadPrices(uow, unique(versionIds))
+  const closed = await loadClosedTime(uow, subscriptionIds, events)
+  const prices = await loadPrices(uow, unique(versionIds), closed.names)
   const periods = await loadPeriods(uow, subscriptionIds)
   const invoices = await loadFinalInvoices(uow, subscriptionIds, events)
   const owners = await loadOwners(uow, events)
@@ -50,12 +53,14 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
     const of = periods.get(subscription.id)
     if (!of) throw new Error(`the periods of ${subscription.id} were not read`)
     const schedule = of.schedules[held.start] ?? null
-    const ratings = prices.ratingsOf(held.versionId, event.meterReference, event.properties)
+    const at = closed.at(subscription.id, event)
+    const { meterReference, properties } = event
+    const ratings = prices.ratingsOf({ versionId: held.versionId, meterReference, properties }, at.namesHash)
     const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
     return {
       subscriptionId: subscription.id,
       by,
-      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating) })),
+      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating), asked: at.asked(rating) })),
     }
   }
   const placesFor = (event: EventKey): Attribution[] => {
@@ -87,7 +92,8 @@ function billingPlace(place: Attribution, rated: RatedPlace | null, invoices: Fi
   if (place.kind === 'NONE') return { kind: 'NONE', reason: place.reason }
   if (!rated || rated.ratings.length === 0) return { kind: 'NONE', reason: 'CONDITIONS_NOT_MET' }
   const once = rated.ratings.every(rating => rating.invoicedOnce)
-  return { kind: 'RATED', finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
+  const tooLate = rated.ratings.every(({ asked }) => asked.kind === 'NEVER')
+  return { kind: 'RATED', tooLate, finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
 }
 
 function grouped<T>(list: readonly T[], keyOf: (entry: T) => string): Map<string, T[]> {
@@ -182,7 +188,7 @@ function namedOf(
 
 type FinalInvoices = ReadonlyMap<string, readonly FinalInvoice[]>
 
-/** FINAL invoices by subscription, of those whose time has one of the events. */
+/** FINAL invoices by subscription, of those whose time has one of the events and that kept nothing of what they counted. */
 async function loadFinalInvoices(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -197,6 +203,8 @@ async function loadFinalInvoices(
       ${ms('updated_to_final_at')} as final_ms
     from invoices
     where platform_id = ${platformId} and environment = ${environment} and status = 'FINAL' and not advance_only
+      and not exists (select from closed_usage c
+        where c.platform_id = invoices.platform_id and c.environment = invoices.environment and c.invoice_id = invoices.id)
       and pricing_plan_subscription_id in ${subscriptionIds}
       and period_start <= to_timestamp(${last}::float8 / 1000) and period_end > to_timestamp(${first}::float8 / 1000)`)
   const invoices = rows.map(row => ({

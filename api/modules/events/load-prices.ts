@@ -6,7 +6,7 @@ import type { PeriodLength } from '../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { type EventProperties, matcherOf } from '../../../shared/usage/condition.ts'
 import { configConditions } from '../conditions/config-conditions.ts'
-import { conditionNamesOf, loadConditionNames } from '../conditions/load-names.ts'
+import { type ConditionNamesInput, conditionNamesOf, loadConditionNames, namesAsOf } from '../conditions/load-names.ts'
 import type { Conditions } from '../conditions/schema.ts'
 
 /** A config that rates an event, with the product item and the calculation it prices. */
@@ -23,8 +23,14 @@ export type Rating = {
 }
 
 export type Prices = {
-  /** What rates an event with these properties on a version; none when it prices the meter for other properties. */
-  ratingsOf(versionId: string, meterReference: string, properties: EventProperties): Rating[]
+  /**
+   * What rates an event with these properties on a version; none when it prices the meter for other properties. `asOf` says
+   * for a price whose conditions mean what they meant when an invoice was closed: the hash of what they named.
+   */
+  ratingsOf(
+    of: { readonly versionId: string; readonly meterReference: string; readonly properties: EventProperties },
+    asOf: (configId: string, productItemId: string) => string | null,
+  ): Rating[]
 }
 
 type Config = {
@@ -45,31 +51,46 @@ type PricedItem = {
   readonly property_reference: string | null
 }
 
-/** The prices of these versions. */
-export async function loadPrices(uow: ReadUow, versionIds: readonly string[]): Promise<Prices> {
+/** The prices of these versions. `closed`: what conditions named when invoices were closed, by its hash. */
+export async function loadPrices(
+  uow: ReadUow,
+  versionIds: readonly string[],
+  closed: ReadonlyMap<string, ConditionNamesInput>,
+): Promise<Prices> {
   const items = await loadItems(uow, versionIds)
   const all = items.flatMap(item => [
     ...(item.conditions ? [item.conditions] : []),
     ...item.configs.flatMap(config => config.conditions ?? []),
   ])
-  const names = conditionNamesOf(await loadConditionNames(uow, all))
-  const compiled = items.map(item => {
+  const now = await loadConditionNames(uow, all)
+  const compile = (item: PricedItem, hash: string | null): Map<string, Matcher> => {
+    const then = hash === null ? undefined : closed.get(hash)
+    const names = conditionNamesOf(then ? namesAsOf(now, then) : now)
     const conditions = configConditions(item.conditions, item.configs, names)
-    const configs = item.configs.map(config => {
-      const condition = conditions.get(config.id) ?? null
-      return { config, rates: condition === null ? () => true : matcherOf(condition) }
-    })
-    return { item, configs }
+    return new Map([...conditions].map(([id, each]) => [id, each === null ? () => true : matcherOf(each)]))
+  }
+  const priced = items.map(item => {
+    const known = new Map<string | null, Map<string, Matcher>>()
+    const rates = (config: Config, hash: string | null, properties: EventProperties): boolean => {
+      const matchers = known.get(hash) ?? compile(item, hash)
+      known.set(hash, matchers)
+      return matchers.get(config.id)?.(properties) === true
+    }
+    return { item, rates }
   })
   return {
-    ratingsOf: (versionId, meterReference, properties) =>
-      compiled
+    ratingsOf: ({ versionId, meterReference, properties }, asOf) =>
+      priced
         .filter(({ item }) => item.version_id === versionId && item.meter_reference === meterReference)
-        .flatMap(({ item, configs }) =>
-          configs.filter(({ rates }) => rates(properties)).map(({ config }) => ratingOf(item, config)),
+        .flatMap(({ item, rates }) =>
+          item.configs
+            .filter(config => rates(config, asOf(config.id, item.product_item_id), properties))
+            .map(config => ratingOf(item, config)),
         ),
   }
 }
+
+type Matcher = (properties: EventProperties) => boolean
 
 const ratingOf = (item: PricedItem, config: Config): Rating => ({
   configId: config.id,

@@ -164,6 +164,9 @@ export const EventTraceView = Type.Object(
         }),
         pricing_item_config_id: Type.String(),
         invoice_id: Nullable(Type.String({ description: 'Null before there is one, or when several may collect it.' })),
+        invoice_line_id: Nullable(
+          Type.String({ description: 'Its line on that invoice as it is now; null before the invoice has one.' }),
+        ),
       }),
       { description: 'What rates it; none when it is deleted or not matched, as meter_data then says.' },
     ),

@@ -7,9 +7,11 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import type { StoredEvent } from '../../usage/stored-events.ts'
+import { findInvoice } from '../invoices/repository.ts'
+import { at } from '../invoices/windows.ts'
 import { findEvent, hashesFor, noEvent } from './get-event.ts'
 import type { EventsDeps } from './list-events.ts'
-import { type EventFacts, loadFacts } from './load-facts.ts'
+import { type EventFacts, loadFacts, type RatedOnce } from './load-facts.ts'
 import { viewAmendments } from './view-amendments.ts'
 import { viewEvents } from './view-events.ts'
 
@@ -59,7 +61,7 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts): Pro
   const places = facts.ratedPlaces(event)
   const invoices = await invoicesAt(uow, event, places)
   const carried = new Set([...event.values.map(value => value.reference), ...Object.keys(event.properties)])
-  return places.flatMap(({ subscriptionId, by, ratings }) => {
+  const links = places.flatMap(({ subscriptionId, by, ratings }) => {
     const own = ratings.filter(({ valueReference: value, propertyReference: property }) =>
       [value, property].some(reference => reference !== null && carried.has(reference)),
     )
@@ -73,12 +75,54 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts): Pro
         pricing_plan_subscription_id: subscriptionId,
         attributed_by: by,
         pricing_item_config_id: configId,
-        // Known when the price has no period of its own: then it is the one whose time has the event.
-        invoice_id: of.every(rating => rating.invoicedOnce) ? (invoices.get(subscriptionId) ?? null) : null,
+        invoice_id: invoiceOf(of, invoices.get(subscriptionId) ?? null),
       }
     })
   })
+  const lines = await linesAt(uow, event, unique(links.flatMap(link => link.invoice_id ?? [])))
+  return links.map(link => ({ ...link, invoice_line_id: lines(link) }))
 }
+
+/**
+ * The invoice that has, or will have, what these ratings of one config price. Of time that is not closed it is known when
+ * the price has no period of its own: then it is the one whose time has the event.
+ */
+function invoiceOf(ratings: readonly RatedOnce[], ofItsTime: string | null): string | null {
+  const found = ratings.map(({ asked, invoicedOnce }) => {
+    if (asked.kind === 'OPEN') return invoicedOnce ? ofItsTime : null
+    return asked.kind === 'NEVER' ? null : asked.invoiceId
+  })
+  return new Set(found).size === 1 ? (found[0] ?? null) : null
+}
+
+type Link = {
+  readonly invoice_id: string | null
+  readonly pricing_item_config_id: string
+  readonly product_item_ids: readonly string[]
+}
+
+/** The line of a link on its invoice as it is: of the config and the item, for the time that has the event. */
+async function linesAt(
+  uow: ReadUow,
+  { timestamp }: StoredEvent,
+  invoiceIds: readonly string[],
+): Promise<(link: Link) => string | null> {
+  const rows = new Map((await Promise.all(invoiceIds.map(id => findInvoice(uow, id)))).map(row => [row?.id, row]))
+  return ({ invoice_id, pricing_item_config_id, product_item_ids }) => {
+    const periods = invoice_id === null ? [] : (rows.get(invoice_id)?.content.periods ?? [])
+    const lines = periods
+      .filter(({ start_at, end_at }) => at(start_at) <= timestamp && timestamp < at(end_at))
+      .flatMap(({ groups }) => groups.flatMap(group => group.lines))
+    const found = lines.find(
+      line =>
+        line.pricing_item_config_id === pricing_item_config_id &&
+        line.product_items.some(({ id }) => product_item_ids.includes(id)),
+    )
+    return found?.id ?? null
+  }
+}
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 
 /** The invoice of each of these subscriptions whose time has the event. */
 async function invoicesAt(

@@ -6,7 +6,7 @@ import type { TaxCategory } from '../../../shared/billing/tax.ts'
 import type { BandInput } from '../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../conditions/load-names.ts'
 import type { Conditions } from '../conditions/schema.ts'
-import type { InvoiceSettings } from '../platforms/schema.ts'
+import type { InvoiceSettings, LateEventPolicy } from '../platforms/schema.ts'
 import type { AttributionInputs } from '../subscriptions/load-attribution.ts'
 
 export type AddressInput = {
@@ -57,6 +57,7 @@ export type BillingEntityInput = {
 export type PlatformInput = {
   readonly timezone: string
   readonly default_product_tax_category: string | null
+  readonly late_event_policy: LateEventPolicy
   readonly invoice_settings: InvoiceSettings
   readonly rounding_settings: readonly { readonly rounding_target?: string; readonly rounding_mode?: string }[]
 }

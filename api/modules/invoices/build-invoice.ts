@@ -13,10 +13,12 @@ import { moneyView } from '../../../shared/money.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type Charge, chargesOf, isMetered } from './charges.ts'
+import type { ClosedCharge } from './closed-usage.ts'
 import { type InvoiceDates, invoiceDates } from './invoice-dates.ts'
-import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
+import { type InvoiceTax, invoiceTax, type TaxFinding } from './invoice-tax.ts'
+import type { LateCharge } from './late-usage.ts'
 import { layOut } from './layout.ts'
-import { isZeroUsage, type RatedCharge, rateCharge } from './rate-charge.ts'
+import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from './rate-charge.ts'
 import type { InvoiceContent, TaxCategoryView } from './schema.ts'
 import type { UsageFigures } from './usage-needs.ts'
 import { type InvoiceWindow, periodOf, zoneOfInputs } from './windows.ts'
@@ -26,6 +28,8 @@ export type InvoiceRequest = {
   /** Keys of advance charges asked by other invoices of the subscription. */
   readonly billed: ReadonlySet<string>
   readonly usage: UsageFigures
+  /** Time of closed invoices that has usage they did not count. */
+  readonly late?: readonly LateCharge[]
   /** Null until the invoice goes FINAL. */
   readonly finalisedAt: Instant | null
 }
@@ -48,14 +52,23 @@ export type BuiltInvoice = {
   readonly content: InvoiceContent
 }
 
+/** An invoice, and what it would have counted if it were closed as it is. */
+export type PricedInvoice = { readonly built: BuiltInvoice; readonly counted: readonly ClosedCharge[] }
+
 /** Builds the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
 export function buildInvoice(inputs: BillingInputs, request: InvoiceRequest): BuiltInvoice {
+  return priceInvoice(inputs, request).built
+}
+
+/** As buildInvoice, and says what was counted. */
+export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
   const { window } = request
-  const charges = chargesOf(inputs, window, request.billed)
+  const own = chargesOf(inputs, window, request.billed)
   const showZero = inputs.platform.invoice_settings.add_zero_meter_value_invoice_lines === true
-  const rated = charges
-    .map(charge => rateCharge(inputs, charge, request.usage))
-    .filter(each => showZero || !isZeroUsage(each))
+  const ownRated = own.map(charge => rateCharge(inputs, charge, request.usage))
+  const late = rateLateCharges(inputs, request, own)
+  const charges = [...own, ...late.rated.map(({ charge }) => charge)]
+  const rated = [...ownRated.filter(each => showZero || !isZeroUsage(each)), ...late.rated]
   const onlyAdvance = charges.length > 0 && charges.every(charge => charge.inAdvance)
   const dates = invoiceDates(inputs, window, { onlyAdvance, finalisedAt: request.finalisedAt })
   const tax = invoiceTax(inputs, dates.day)
@@ -73,7 +86,67 @@ export function buildInvoice(inputs: BillingInputs, request: InvoiceRequest): Bu
       taxCategory: taxCategoryOf(inputs, charge),
     })),
   })
-  return columnsOf(inputs, { window, charges, rated, dates, tax, amountType, rounding, amounts })
+  const findings = [...tax.findings, ...late.findings]
+  const built = columnsOf(inputs, { window, charges, rated, dates, tax, findings, amountType, rounding, amounts })
+  return { built, counted: countedCharges([...ownRated, ...late.rated], amounts, amountType) }
+}
+
+/** What late usage asks. What cannot be asked of it is a finding: it must not keep the invoice from asking for the rest. */
+function rateLateCharges(
+  inputs: BillingInputs,
+  { late = [], usage }: InvoiceRequest,
+  own: readonly Charge[],
+): { readonly rated: readonly RatedCharge[]; readonly findings: readonly TaxFinding[] } {
+  const rated: RatedCharge[] = []
+  const findings: TaxFinding[] = []
+  const rounding = roundingOf(inputs)
+  for (const each of late) {
+    try {
+      const one = rateLate(inputs, each, { usage, rounding })
+      if (!one) continue
+      amountTypeOf([...own, ...rated.map(({ charge }) => charge), each.charge])
+      rated.push(one)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const { charge } = each
+      const time = `${formatInstant(charge.service.start)} to ${formatInstant(charge.service.end)}`
+      const details = `Late usage of ${charge.productItem.name} (${time}) is not on this invoice: ${error.message}`
+      findings.push({ status: 'WARNING', details })
+    }
+  }
+  return { rated, findings }
+}
+
+/** What is kept of the metered charges when the invoice is closed; also of those that came to nothing. */
+function countedCharges(
+  rated: readonly RatedCharge[],
+  amounts: InvoiceAmounts,
+  amountType: AmountType,
+): ClosedCharge[] {
+  const lines = new Map(amounts.lines.map(line => [line.key, line]))
+  return rated.flatMap(({ charge, rated: { volume }, exact }): ClosedCharge[] => {
+    const { schedule, item, config, productItem, service, usage } = charge
+    if (!usage) return []
+    const line = lines.get(charge.key)
+    const printed = amountType === 'INCLUDING_TAX' ? line?.amountIncludingTax : line?.amountExcludingTax
+    return [
+      {
+        unit: charge.unit,
+        schedule_id: schedule.id,
+        item_id: item.id,
+        config_id: config.id,
+        product_item_id: productItem.id,
+        pricing_type: config.pricing_type,
+        billing_period: { ...charge.billingPeriod },
+        service: [service.start, service.end],
+        usage: [usage.start, usage.end],
+        number: plain(volume.quantity),
+        count: plain(volume.count),
+        exact: plain(exact),
+        printed: printed ? plain(printed.quantity) : '0',
+      },
+    ]
+  })
 }
 
 type Computed = {
@@ -82,6 +155,7 @@ type Computed = {
   readonly rated: readonly RatedCharge[]
   readonly dates: InvoiceDates
   readonly tax: InvoiceTax
+  readonly findings: readonly TaxFinding[]
   readonly amountType: AmountType
   readonly rounding: RoundingMode
   readonly amounts: InvoiceAmounts
@@ -110,7 +184,7 @@ function columnsOf(inputs: BillingInputs, computed: Computed): BuiltInvoice {
 
 function contentOf(inputs: BillingInputs, computed: Computed): InvoiceContent {
   const { customer, billing_entity, subscription, platform } = inputs
-  const { window, tax, amounts, amountType, rounding, charges, rated } = computed
+  const { window, tax, findings, amounts, amountType, rounding, charges, rated } = computed
   const { footnote } = platform.invoice_settings
   const registration = tax.decision.usedRegistration
   const country = registration ?? billing_entity.registered_address?.country
@@ -153,7 +227,7 @@ function contentOf(inputs: BillingInputs, computed: Computed): InvoiceContent {
     notes: tax.decision.invoiceNotes.map(note => note.text),
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: charges.some(isMetered),
-    validation_result: tax.findings.map(finding => ({ ...finding })),
+    validation_result: findings.map(finding => ({ ...finding })),
     periods: layOut(inputs, { rated, amounts, rounding }),
     advance_charges: charges.filter(charge => charge.inAdvance).map(charge => charge.key),
   }

@@ -50,6 +50,10 @@ export type Charge = Position & {
   /** The part of `usage` earlier invoices have charged; null when there is none. */
   readonly charged: Interval | null
   readonly inAdvance: boolean
+  /** The same for the charges of one pricing period, which earlier ones of them are taken off from. */
+  readonly unit: string
+  /** Of usage that came after the invoice for it was closed: that invoice, and what conditions named for it. */
+  readonly late: { readonly invoiceId: string; readonly namesHash: string | null } | null
 }
 
 /** The price lists of the inputs, each once, in the order of the invoice. */
@@ -168,9 +172,15 @@ type PeriodScope = {
 function chargesOfPeriod(scope: PeriodScope): Charge[] {
   const { inputs, span, own, position, billingPeriod, period, inAdvance } = scope
   const pricingPeriod = position.config.pricing_period ?? billingPeriod
-  const charge = (service: Interval, usage: Interval | null, charged: Interval | null): Charge => ({
+  const charge = (
+    service: Interval,
+    usage: Interval | null,
+    { charged = null, from = service.start }: { readonly charged?: Interval | null; readonly from?: Instant } = {},
+  ): Charge => ({
     ...position,
     key: keyOf(position, service.start),
+    unit: keyOf(position, from),
+    late: null,
     billingPeriod,
     pricingPeriod,
     period,
@@ -179,19 +189,19 @@ function chargesOfPeriod(scope: PeriodScope): Charge[] {
     charged,
     inAdvance,
   })
-  if (!isMetered(position)) return [charge(period.covered, null, null)]
+  if (!isMetered(position)) return [charge(period.covered, null)]
   if (inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
   const persist = position.calculation?.persist === true
   if (position.config.pricing_type === 'FIXED')
-    return [charge(period.covered, usageInterval(persist, own.start, period.covered), null)]
+    return [charge(period.covered, usageInterval(persist, own.start, period.covered))]
   const pieces = billingPeriods(gridOf(inputs, span, pricingPeriod), period.covered)
   return [...pieces].map(piece => {
     const from: Instant = instantOf(Math.max(piece.full.start, own.start))
     const over = (until: Instant) => usageInterval(persist, own.start, interval(from, until))
     // What was carried into the pricing period is charged in full once in it, however many invoices it is spread over.
     const charged = from < piece.covered.start ? over(piece.covered.start) : null
-    return charge(piece.covered, over(piece.covered.end), charged)
+    return charge(piece.covered, over(piece.covered.end), { charged, from })
   })
 }
 

@@ -16,9 +16,11 @@ import type { Instant } from '../../../shared/time.ts'
 import { holdCustomer } from '../customers/hold-customer.ts'
 import { lockSubscription } from '../subscriptions/next-billing.ts'
 import { type BillingInputs, fingerprintOf } from './billing-inputs.ts'
-import { type BuiltInvoice, buildInvoice } from './build-invoice.ts'
+import { type PricedInvoice, priceInvoice } from './build-invoice.ts'
 import { chargesOf } from './charges.ts'
-import { billedElsewhere, keyOfRow, keyOfWindow } from './invoice-keys.ts'
+import { type ClosedUsage, closedUsageOf } from './closed-usage.ts'
+import { billedElsewhere, keyOfRow, keyOfWindow, takesLateUsage } from './invoice-keys.ts'
+import { findLateCharges } from './late-charges.ts'
 import { loadBillingInputs } from './load-inputs.ts'
 import { invoicesOfSubscription } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
@@ -40,6 +42,8 @@ export type InvoiceState = {
   /** Null when the subscription no longer has this period. */
   readonly window: InvoiceWindow | null
   readonly billed: ReadonlySet<string>
+  /** What closed invoices counted, when late usage goes on this one; none when it does not. */
+  readonly closed: readonly ClosedUsage[]
   readonly row: InvoiceRow | null
   readonly stamp: string
 }
@@ -62,17 +66,26 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
   const rows = await invoicesOfSubscription(uow, subscriptionId)
   const window = findWindow(inputs, key)
   const billed = window ? billedElsewhere(rows, { key, cutAt: window.cutAt }) : new Set<string>()
+  const takesLate =
+    window !== null &&
+    inputs.platform.late_event_policy === 'NEXT_INVOICE' &&
+    takesLateUsage(rows, { key, cutAt: window.cutAt })
+  const closed = takesLate ? await closedUsageOf(uow, subscriptionId) : []
+  const before = closed.map(each => each.invoice_id)
   const stamp = createHash('sha256')
-    .update(`${fingerprintOf(inputs)} ${[...billed].sort().join(' ')}`)
+    .update(`${fingerprintOf(inputs)} ${[...billed].sort().join(' ')} ${takesLate} ${before.join(' ')}`)
     .digest('hex')
-  return { inputs, window, billed, row: rows.find(row => keyOfRow(row) === key) ?? null, stamp }
+  return { inputs, window, billed, closed, row: rows.find(row => keyOfRow(row) === key) ?? null, stamp }
 }
+
+/** An invoice, with how far the log was counted in it. */
+export type ComputedInvoice = PricedInvoice & { readonly positions: readonly number[] }
 
 /** Decides in the saving transaction, with the subscription locked. `build` prices the period as of now. */
 export type Saving<T> = (
   uow: Uow,
   state: InvoiceState,
-  build: (window: InvoiceWindow, finalisedAt: Instant | null) => BuiltInvoice,
+  build: (window: InvoiceWindow, finalisedAt: Instant | null) => ComputedInvoice,
 ) => Promise<T>
 
 const ATTEMPTS_MAX = 5
@@ -86,16 +99,22 @@ export async function computeInvoice<T>(
   const { tenant, actor, target } = of
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const loaded = await readTenant(deps.database, tenant, uow => loadState(uow, target))
-    const { inputs, window, billed } = loaded
+    const { inputs, window, billed, closed } = loaded
     const charges = window ? chargesOf(inputs, window, billed) : []
-    const usage = await readUsage(deps.usage, { tenant, inputs, charges })
+    // Told before usage is read, so that everything up to there is in it.
+    const positions = await deps.usage.positions()
+    const late = await findLateCharges(deps, { tenant, inputs, closed, key: target.key })
+    const asking = [...charges, ...late.map(({ charge }) => charge)]
+    const usage = await readUsage(deps.usage, { tenant, inputs, charges: asking })
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, target.subscriptionId)
       await holdCustomer(uow, loaded.inputs.customer.id)
       const state = await loadState(uow, target)
       if (state.stamp !== loaded.stamp) return { kind: 'changed' as const }
-      const build = (window: InvoiceWindow, finalisedAt: Instant | null): BuiltInvoice =>
-        buildInvoice(state.inputs, { window, billed: state.billed, usage, finalisedAt })
+      const build = (window: InvoiceWindow, finalisedAt: Instant | null): ComputedInvoice => ({
+        ...priceInvoice(state.inputs, { window, billed: state.billed, usage, late, finalisedAt }),
+        positions,
+      })
       const value = await saving(uow, state, build)
       await deps.failpoint?.('invoices.before-commit')
       return { kind: 'saved' as const, value }

@@ -71,7 +71,13 @@ export function exampleInputs(example: Example): BillingInputs {
     billing_period: null,
   }
   return {
-    platform: { timezone: 'UTC', default_product_tax_category: null, invoice_settings: {}, rounding_settings: [] },
+    platform: {
+      timezone: 'UTC',
+      late_event_policy: 'NEXT_INVOICE',
+      default_product_tax_category: null,
+      invoice_settings: {},
+      rounding_settings: [],
+    },
     customer: {
       id: 'customer',
       reference: 'acme',

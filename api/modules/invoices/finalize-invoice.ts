@@ -41,6 +41,11 @@ export async function finalizeInvoice(
     if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
     if (state.window.cutAt > uow.now)
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
-    return await makeFinal(uow, { inputs: state.inputs, row, built: build(state.window, uow.now), stamp: state.stamp })
+    return await makeFinal(uow, {
+      inputs: state.inputs,
+      row,
+      computed: build(state.window, uow.now),
+      stamp: state.stamp,
+    })
   })
 }

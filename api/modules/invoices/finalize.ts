@@ -8,6 +8,8 @@ import { emit } from '../../outbox.ts'
 import { numberConfigurationOf } from '../platforms/invoice-settings.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import type { BuiltInvoice } from './build-invoice.ts'
+import { saveClosedUsage } from './closed-usage.ts'
+import type { ComputedInvoice } from './compute-invoice.ts'
 import { type NewInvoice, saveInvoice, takeNumber } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView } from './view.ts'
@@ -20,7 +22,7 @@ export function finalFault(built: BuiltInvoice): string | null {
 }
 
 /**
- * Makes a locked DRAFT FINAL: takes the next number and freezes what `built` says. Emits INVOICE.UPDATED and
+ * Makes a locked DRAFT FINAL: takes the next number, freezes what was computed and keeps what it counted. Emits INVOICE.UPDATED and
  * INVOICE.STATUS_TO_FINAL. Throws INVALID_OPERATION when a figure is missing.
  */
 export async function makeFinal(
@@ -28,11 +30,12 @@ export async function makeFinal(
   of: {
     readonly inputs: BillingInputs
     readonly row: InvoiceRow
-    readonly built: BuiltInvoice
+    readonly computed: ComputedInvoice
     readonly stamp: string
   },
 ): Promise<InvoiceRow> {
-  const { inputs, row, built, stamp } = of
+  const { inputs, row, computed, stamp } = of
+  const { built } = computed
   const fault = finalFault(built)
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
@@ -47,6 +50,7 @@ export async function makeFinal(
     invoice_number: await numberOf(uow, inputs, built),
   }
   const saved = await saveInvoice(uow, row.id, values)
+  await saveClosedUsage(uow, { inputs, invoiceId: row.id, positions: computed.positions, charges: computed.counted })
   const data = invoiceView(saved)
   await emit(uow, { type: 'INVOICE.UPDATED', objectId: row.id, data, previous: invoiceView(row) })
   await emit(uow, { type: 'INVOICE.STATUS_TO_FINAL', objectId: row.id, data, previous: null })

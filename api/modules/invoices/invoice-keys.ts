@@ -9,6 +9,18 @@ const keyOf = (start: Instant, advanceOnly: boolean): string => `${start}${advan
 export const keyOfRow = (row: InvoiceRow): string => keyOf(at(row.period_start), row.advance_only)
 export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(window).start, window.arrears === null)
 
+/**
+ * Whether this is the invoice that late usage goes on: of those that are, or are about to be, OPEN or DRAFT the one that is
+ * cut first. So at any time there is one, and what it asks is asked by no other.
+ */
+export const takesLateUsage = (
+  rows: readonly InvoiceRow[],
+  of: { readonly key: string; readonly cutAt: Instant },
+): boolean =>
+  !rows.some(
+    row => keyOfRow(row) !== of.key && (row.status === 'OPEN' || row.status === 'DRAFT') && at(row.cut_at) < of.cutAt,
+  )
+
 /** Advance charges that other invoices ask: earlier ones, and later ones that are closed. */
 export function billedElsewhere(
   rows: readonly InvoiceRow[],

@@ -101,6 +101,7 @@ function lineView(figures: Figures, priced: Priced, order: number): LineView {
     ...(meterValue ? { meter_value: meterValue } : {}),
     details: priceDetails(rated, charge.plan.amount_type === 'INCLUDING_TAX' ? including : excluding),
     ...(subs ? { sub_lines: subs } : {}),
+    ...(charge.late ? { late_for_invoice_id: charge.late.invoiceId } : {}),
   }
 }
 

@@ -228,6 +228,7 @@ async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {
     .select({
       timezone: p.timezone,
       default_product_tax_category: p.default_product_tax_category,
+      late_event_policy: p.late_event_policy,
       invoice_settings: p.invoice_settings,
       rounding_settings: p.rounding_settings,
     })

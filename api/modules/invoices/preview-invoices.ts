@@ -6,8 +6,10 @@ import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type BuiltInvoice, buildInvoice } from './build-invoice.ts'
 import { type Charge, chargesOf } from './charges.ts'
+import { closedUsageOf } from './closed-usage.ts'
 import type { InvoiceDeps } from './compute-invoice.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow } from './invoice-keys.ts'
+import { findLateCharges } from './late-charges.ts'
 import { loadBillingInputs } from './load-inputs.ts'
 import { invoicesOfSubscription } from './repository.ts'
 import type { InvoiceView } from './schema.ts'
@@ -41,9 +43,10 @@ const WINDOWS_MAX = 400
  * DRAFT. Throws INVALID_OPERATION when there is none.
  */
 export async function previewInvoices(deps: InvoiceDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
-  const { inputs, rows } = await readTenant(deps.database, tenant, async uow => ({
+  const { inputs, rows, closed } = await readTenant(deps.database, tenant, async uow => ({
     inputs: await loadBillingInputs(uow, request.pricing_plan_subscription_id),
     rows: await invoicesOfSubscription(uow, request.pricing_plan_subscription_id),
+    closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
   }))
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'
@@ -61,8 +64,13 @@ export async function previewInvoices(deps: InvoiceDeps, tenant: Tenant, request
   }
   const previews = new Map<Choice, InvoicePreview>()
   for (const choice of chosen) {
-    const usage = await readUsage(deps.usage, { tenant, inputs, charges: choice.charges })
-    const built = buildInvoice(inputs, { window: choice.window, billed: choice.billed, usage, finalisedAt: null })
+    const { window, billed } = choice
+    const late = choice.takesLate
+      ? await findLateCharges(deps, { tenant, inputs, closed, key: keyOfWindow(window) })
+      : []
+    const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
+    const usage = await readUsage(deps.usage, { tenant, inputs, charges })
+    const built = buildInvoice(inputs, { window, billed, usage, late, finalisedAt: null })
     previews.set(choice, previewView(inputs, built, { tenant, now }))
   }
   const viewOf = (choice: Choice): InvoicePreview => {
@@ -81,6 +89,8 @@ type Choice = {
   readonly window: InvoiceWindow
   readonly billed: ReadonlySet<string>
   readonly charges: readonly Charge[]
+  /** Whether late usage goes on it. */
+  readonly takesLate: boolean
   /** The schedules this invoice is shown under. */
   readonly schedules: ReadonlySet<string>
 }
@@ -90,6 +100,7 @@ type Candidate = Omit<Choice, 'schedules'>
 /** Every invoice in order with what it asks, each knowing what those before it ask in advance. */
 function* candidates(inputs: BillingInputs, rows: readonly InvoiceRow[]): Generator<Candidate, void, undefined> {
   const asked = new Set<string>()
+  let takesLate = inputs.platform.late_event_policy === 'NEXT_INVOICE'
   const closed = new Set(rows.filter(row => row.status === 'FINAL' || row.status === 'ARCHIVED').map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
     const key = keyOfWindow(window)
@@ -98,7 +109,8 @@ function* candidates(inputs: BillingInputs, rows: readonly InvoiceRow[]): Genera
     // What a closed invoice did not ask stays to be asked, so only what open ones will ask counts here.
     const ahead = closed.has(key) ? [] : charges.filter(charge => charge.inAdvance)
     for (const charge of ahead) asked.add(charge.key)
-    yield { window, billed, charges }
+    yield { window, billed, charges, takesLate: takesLate && !closed.has(key) }
+    if (!closed.has(key)) takesLate = false
   }
 }
 

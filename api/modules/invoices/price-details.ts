@@ -19,7 +19,7 @@ export function priceDetails(rated: RatedCharge, shown: MoneyView): PriceDetails
   return {
     amount: shown,
     pricing_currency: currency,
-    pricing_amount: amountView(amount(rated.quantity, currency)),
+    pricing_amount: amountView(amount(rated.exact, currency)),
     ...(single ? { band: bandView(rated.rated, single) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
     ...(single?.priceBound ? { price_bound: single.priceBound } : {}),

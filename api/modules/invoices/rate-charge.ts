@@ -1,14 +1,17 @@
 // From a charge and its usage to an exact, signed amount with every figure that led to it. Pure.
+import type { RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, isWhole, multiplyFractions, timesFraction, WHOLE } from '../../../shared/billing/fraction.ts'
 import { periodShare, pricingScale } from '../../../shared/billing/proration.ts'
-import { type Decimal, decimalOfInteger, ONE, ZERO } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, decimalOfInteger, ONE, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { amount, toMoney } from '../../../shared/money.ts'
 import { parsePriceConfig } from '../../../shared/rating/parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../../shared/rating/rate.ts'
 import type { Interval } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type Charge, isMetered } from './charges.ts'
+import type { LateCharge } from './late-usage.ts'
 import { needKey, type UsageFigures } from './usage-needs.ts'
 import { activeSpan, gridOf } from './windows.ts'
 
@@ -16,12 +19,14 @@ export type RatedCharge = {
   readonly charge: Charge
   readonly rated: RatedPrice
   /** What earlier invoices charged of the same pricing period; null when the charge starts it. */
-  readonly before: RatedPrice | null
+  readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
   /** How many prices per pricing period make one billing period. */
   readonly scale: Fraction
   /** The share of the period that is owed. */
   readonly share: Fraction
   /** Exact, in the invoice currency; negative for a deduction. */
+  readonly exact: Decimal
+  /** What the line is made from: the same, or for late usage what is left of the printed amount of the whole. */
   readonly quantity: Decimal
 }
 
@@ -33,8 +38,46 @@ export function rateCharge(inputs: BillingInputs, charge: Charge, usage: UsageFi
   const before = charge.charged === null ? null : rate(config, volumeOf(charge, charge.charged, usage))
   const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
   const scaled = timesFraction(due, multiplyFractions(scale, share))
-  const quantity = charge.productItem.type === 'DEDUCTION' ? scaled.neg() : scaled
-  return { charge, rated, before, scale, share, quantity: quantity.eq(ZERO) ? ZERO : quantity }
+  const exact = signed(charge, scaled)
+  return { charge, rated, before, scale, share, exact, quantity: exact }
+}
+
+const signed = ({ productItem }: Charge, quantity: Decimal): Decimal =>
+  quantity.eq(ZERO) ? ZERO : productItem.type === 'DEDUCTION' ? quantity.neg() : quantity
+
+/**
+ * Rates late usage: the whole of its time less what was asked for it before; null when there is nothing to ask. In DEFAULT
+ * rounding the printed amounts of all parts sum to the printed amount of the whole. Where there is less than was asked for
+ * (events were deleted or corrected) nothing is given back: closed invoices stay as they are. Less is asked only where the
+ * price itself says that more usage costs less (TOP_TIERED).
+ */
+export function rateLate(
+  inputs: BillingInputs,
+  { charge, unit }: LateCharge,
+  of: { readonly usage: UsageFigures; readonly rounding: RoundingMode },
+): RatedCharge | null {
+  const config = priceOf(inputs, charge)
+  const volume = volumeOf(charge, charge.usage, of.usage)
+  const counted = { ...volume, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
+  if (volume.quantity.lt(counted.quantity)) return null
+  const isMore =
+    volume.count.gte(counted.count) && !(volume.quantity.eq(counted.quantity) && volume.count.eq(counted.count))
+  const rated = rate(config, volume)
+  const due = rated.total.quantity.minus(signed(charge, unit.exact))
+  if (!isMore && due.lte(ZERO)) return null
+  if (due.lt(ZERO) && !rate(config, counted).total.quantity.eq(signed(charge, unit.exact))) return null
+  const whole = signed(charge, rated.total.quantity)
+  const exact = whole.minus(unit.exact)
+  const printed = toMoney(amount(whole, config.currency)).quantity.minus(unit.printed)
+  return {
+    charge,
+    rated,
+    before: { total: amount(signed(charge, unit.exact), config.currency), volume: counted },
+    scale: WHOLE,
+    share: WHOLE,
+    exact,
+    quantity: of.rounding === 'DEFAULT' ? printed : exact,
+  }
 }
 
 /** A metered charge without usage and without money: left out of the invoice unless the platform wants it (1.1). */

@@ -20,7 +20,7 @@ export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: A
     const row = await lockInvoice(uow, id)
     checkOpen(row)
     if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
-    return await change(uow, row, { ...build(state.window, null), fingerprint: state.stamp })
+    return await change(uow, row, { ...build(state.window, null).built, fingerprint: state.stamp })
   })
 }
 

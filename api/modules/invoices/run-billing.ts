@@ -7,7 +7,8 @@ import { emit } from '../../outbox.ts'
 import { lockSubscription, saveNextBilling } from '../subscriptions/next-billing.ts'
 import { type BillingPlan, graceEnd, nextBilling, planBilling } from './billing-plan.ts'
 import type { BuiltInvoice } from './build-invoice.ts'
-import { computeInvoice, type InvoiceDeps, type InvoiceState } from './compute-invoice.ts'
+import { saveClosedUsage } from './closed-usage.ts'
+import { type ComputedInvoice, computeInvoice, type InvoiceDeps, type InvoiceState } from './compute-invoice.ts'
 import { finalFault, makeFinal } from './finalize.ts'
 import { change, voidInvoice } from './invoice-change.ts'
 import { loadBillingInputs } from './load-inputs.ts'
@@ -54,7 +55,7 @@ export async function runBilling(deps: InvoiceDeps, tenant: Tenant, subscription
 
 type Step = {
   readonly state: InvoiceState
-  readonly build: (window: NonNullable<InvoiceState['window']>, finalisedAt: Instant | null) => BuiltInvoice
+  readonly build: (window: NonNullable<InvoiceState['window']>, finalisedAt: Instant | null) => ComputedInvoice
   /** Usage up to now can be read; without it nothing closes. */
   readonly complete: boolean
 }
@@ -67,14 +68,23 @@ async function advance(uow: Uow, step: Step): Promise<InvoiceRow | null> {
   if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED') return row
   const ended = window.cutAt <= uow.now
   if (ended && !step.complete) return row
-  const built = step.build(window, null)
+  const computed = step.build(window, null)
+  const { built } = computed
   const saved = await saveComputed(uow, step, built)
   const due =
     saved.status === 'DRAFT' && !saved.on_hold && saved.finalize_at !== null && at(saved.finalize_at) <= uow.now
   if (!due || finalFault(built) !== null) return saved
   // An invoice that asks for nothing takes no number; it is kept, so that its period is not billed again.
-  if (!hasLines(built.content)) return await change(uow, saved, { status: 'ARCHIVED', finalize_at: null })
-  return await makeFinal(uow, { inputs, row: saved, built: step.build(window, uow.now), stamp: step.state.stamp })
+  if (!hasLines(built.content)) {
+    await saveClosedUsage(uow, {
+      inputs,
+      invoiceId: saved.id,
+      positions: computed.positions,
+      charges: computed.counted,
+    })
+    return await change(uow, saved, { status: 'ARCHIVED', finalize_at: null })
+  }
+  return await makeFinal(uow, { inputs, row: saved, computed: step.build(window, uow.now), stamp: step.state.stamp })
 }
 
 async function saveComputed(uow: Uow, { state }: Step, built: BuiltInvoice): Promise<InvoiceRow> {

@@ -1,5 +1,5 @@
-// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale` and `charged_before` are ours, so that
-// every figure that led to an amount is shown.
+// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `charged_before` and
+// `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
 import { Optional } from '../../resource/shapes.ts'
 
@@ -106,6 +106,8 @@ const Line = Type.Object({
   meter_value: Optional(MeterValue),
   details: PriceDetails,
   sub_lines: Optional(Type.Array(SubLine)),
+  /** Of usage that came after the invoice for its time was FINAL: that invoice. */
+  late_for_invoice_id: Optional(Text),
 })
 
 const Named = Type.Object({ object_type: Text, id: Text, name: Text })

@@ -17,11 +17,14 @@ export type UsageNeed = {
 export type UsageFigure = { readonly currency: string | null; readonly number: Decimal; readonly count: number }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
-type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem'>
+type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem' | 'late'>
 
 /** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */
-export function needKey({ calculation, condition, item, config, productItem }: Asking, interval: Interval): string {
-  const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id}`
+export function needKey(
+  { calculation, condition, item, config, productItem, late }: Asking,
+  interval: Interval,
+): string {
+  const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
   return `${calculation?.id} ${interval.start} ${interval.end}${which}`
 }
 

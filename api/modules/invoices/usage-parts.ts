@@ -28,14 +28,7 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
   const { subscriptionId, meterReference } = of
   const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
   const times = cut(of.interval, boundaries(directory))
-  // Nothing goes on from a customer that is billed itself and whose subscriptions do not replicate.
-  const senders = attribution.customers.filter(
-    ({ id, processing_only }) =>
-      id === owner ||
-      processing_only ||
-      attribution.subscriptions.some(each => each.customer_id === id && each.replicates),
-  )
-  return senders.flatMap(customer =>
+  return sendersOf(attribution, subscriptionId).flatMap(customer =>
     times.map((time): UsagePart => {
       const known = new Map<string, boolean>()
       const isOurs = (key: string): boolean => {
@@ -50,13 +43,29 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
       }
       const own = directory.get(customer.id)
       return {
-        customerKeys: customer.reference === null ? [customer.id] : [customer.id, customer.reference],
+        customerKeys: customer.customerKeys,
         interval: time,
         keys: customer.id === owner ? namesOf(own, subscriptionId) : null,
         isOurs,
       }
     }),
   )
+}
+
+/** The customers whose events may be the subscription's, with every name events may carry them by. */
+export function sendersOf(
+  attribution: AttributionInputs,
+  subscriptionId: string,
+): { readonly id: string; readonly customerKeys: readonly string[] }[] {
+  const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
+  // Nothing goes on from a customer that is billed itself and whose subscriptions do not replicate.
+  const senders = attribution.customers.filter(
+    ({ id, processing_only }) =>
+      id === owner ||
+      processing_only ||
+      attribution.subscriptions.some(each => each.customer_id === id && each.replicates),
+  )
+  return senders.map(({ id, reference }) => ({ id, customerKeys: reference === null ? [id] : [id, reference] }))
 }
 
 function namesOf(customer: AttributedCustomer | undefined, subscriptionId: string): string[] {

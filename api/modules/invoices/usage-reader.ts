@@ -5,7 +5,8 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
 import { queryUsage } from '../../usage/query-usage.ts'
-import { usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
+import { type TouchedQuestion, touchedTime } from '../../usage/touched-time.ts'
+import { storedPositions, usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../usage/usage-query.ts'
 import { attributedUsage } from './attributed-usage.ts'
 import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
@@ -18,6 +19,10 @@ export type UsageReader = {
   read(tenant: Tenant, parts: readonly UsagePart[], need: UsageNeed): Promise<readonly UsageFigure[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
+  /** By partition of the log: everything up to there can be read. */
+  positions(): Promise<number[]>
+  /** For each piece of time whether usage in it changed after its positions. */
+  touched(tenant: Tenant, question: TouchedQuestion): Promise<boolean[]>
   /** Everything the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
@@ -47,6 +52,11 @@ export const createUsageReader = (deps: {
     ),
   settle: async timeoutMs =>
     await waitForUsage(deps.client, { ends: await logEnds(deps.jsm, deps.partitions), timeoutMs }),
+  positions: async () => {
+    const stored = await storedPositions(deps.client)
+    return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
+  },
+  touched: (tenant, question) => touchedTime(deps.client, tenant, question),
   upToDateUntil: async clock => (await usageUpToDate({ ...deps, clock })).upToDateUntil,
 })
 

@@ -2,10 +2,17 @@
 import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field, type Resource, readOnly } from '../../resource/define-resource.ts'
-import { Currency, Description, IdText, Reference, TaxCategory, TimeZone } from '../../resource/shapes.ts'
+import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
-import { IngestSettings, InvoiceSettings, ReprocessingSettings, RoundingSettings } from './schema.ts'
+import {
+  IngestSettings,
+  InvoiceSettings,
+  LATE_EVENT_POLICIES,
+  ProcessingSettings,
+  ReprocessingSettings,
+  RoundingSettings,
+} from './schema.ts'
 import { type Platform, platforms } from './table.ts'
 
 export const platformResource = defineResource<Platform>({
@@ -27,6 +34,8 @@ export const platformResource = defineResource<Platform>({
     ingest_settings: field(IngestSettings),
     rounding_settings: field(RoundingSettings),
     reprocessing_settings: field(ReprocessingSettings),
+    processing_settings: field(ProcessingSettings),
+    late_event_policy: field(OneOf(...LATE_EVENT_POLICIES, 'CREDIT_AND_REBILL')),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
   operations: ['get', 'update'],
@@ -40,8 +49,11 @@ export const platformResource = defineResource<Platform>({
     ingest_settings: {},
     rounding_settings: [],
     reprocessing_settings: {},
+    processing_settings: {},
+    late_event_policy: 'NEXT_INVOICE',
   }),
   check: (_uow, row) => {
+    refuseRebilling(row.late_event_policy)
     const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
     if (fault) {
       const field = `invoice_settings.invoice_number_configuration.${fault.field}`
@@ -61,6 +73,13 @@ export const platformResource = defineResource<Platform>({
     update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
   },
 })
+
+function refuseRebilling(policy: string): void {
+  if (policy !== 'CREDIT_AND_REBILL') return
+  const message =
+    'CREDIT_AND_REBILL needs credit notes, which Millrace does not write yet. Use NEXT_INVOICE or NOT_MATCHED.'
+  throw new AppError('INVALID_FIELD', message, { field: 'late_event_policy' })
+}
 
 /** What the operator lets a platform set for itself: INGEST_RATE_MAX and INGEST_BATCH_MAX. */
 export type IngestCeilings = { readonly eventsPerSecond: number; readonly batchLimit: number }

@@ -66,6 +66,14 @@ export const ReprocessingSettings = Shape({
   ),
 })
 
+export const LATE_EVENT_POLICIES = ['NEXT_INVOICE', 'NOT_MATCHED'] as const
+
+/** `late_event_policy` by another name: true is NEXT_INVOICE, false is NOT_MATCHED. */
+export const ProcessingSettings = Shape({ put_after_invoice_final_on_next_invoice: Optional(Nullable(Type.Boolean())) })
+
+/** What becomes of usage whose invoice is FINAL. */
+export type LateEventPolicy = (typeof LATE_EVENT_POLICIES)[number]
+export type ProcessingSettings = Static<typeof ProcessingSettings>
 export type InvoiceSettings = Static<typeof InvoiceSettings>
 export type IngestSettings = Static<typeof IngestSettings>
 export type ReprocessingSettings = Static<typeof ReprocessingSettings>

@@ -1,7 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
-import type { IngestSettings, InvoiceSettings, ReprocessingSettings, RoundingSettings } from './schema.ts'
+import type {
+  IngestSettings,
+  InvoiceSettings,
+  LateEventPolicy,
+  ProcessingSettings,
+  ReprocessingSettings,
+  RoundingSettings,
+} from './schema.ts'
 
 export const platforms = pgTable('platforms', {
   ...tenantColumns(),
@@ -18,6 +25,8 @@ export const platforms = pgTable('platforms', {
   ingest_settings: wireJson<IngestSettings>().notNull(),
   rounding_settings: wireJson<RoundingSettings>().notNull(),
   reprocessing_settings: wireJson<ReprocessingSettings>().notNull(),
+  processing_settings: wireJson<ProcessingSettings>().notNull(),
+  late_event_policy: text().$type<LateEventPolicy>().notNull(),
 })
 
 export type Platform = typeof platforms.$inferSelect

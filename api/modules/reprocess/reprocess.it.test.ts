@@ -9,6 +9,7 @@ import { type ApiHarness, startApi, type TestTenant } from '../../testing/harnes
 import type { InvoiceDeps } from '../invoices/compute-invoice.ts'
 import { runBilling } from '../invoices/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../invoices/testing/billed-subscription.ts'
+import { NO_USAGE } from '../invoices/testing/no-usage.ts'
 import type { UsageReader } from '../invoices/usage-reader.ts'
 import { runReprocess } from './run-reprocess.ts'
 
@@ -23,6 +24,7 @@ let complete: boolean
 let upToDate: () => Promise<number>
 
 const usage: UsageReader = {
+  ...NO_USAGE,
   read: async (_tenant, parts) => {
     const fault = parts.flatMap(part => part.customerKeys.map(key => faults.get(key))).find(Boolean)
     if (fault) throw fault

@@ -4,5 +4,7 @@ import type { UsageReader } from '../usage-reader.ts'
 export const NO_USAGE: UsageReader = {
   read: async () => [],
   settle: async () => true,
+  positions: async () => [],
+  touched: async (_tenant, { pieces }) => pieces.map(() => false),
   upToDateUntil: async clock => clock.now(),
 }

@@ -1,0 +1,106 @@
+// Which invoice asked, or will ask, for what an event carries, when the time it belongs to is closed: the one that counted
+// it, or for what came too late the next one of the subscription, if the platform wants that and there is one.
+import { sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import type { EventKey } from '../../usage/stored-events.ts'
+import type { ConditionNamesInput } from '../conditions/load-names.ts'
+import {
+  type ClosedCharge,
+  type ClosedUsage,
+  closedNames,
+  closedUsageAt,
+  wasCounted,
+} from '../invoices/closed-usage.ts'
+import type { Rating } from './load-prices.ts'
+
+export type Asked =
+  /** No invoice that has it is closed. */
+  | { readonly kind: 'OPEN' }
+  | { readonly kind: 'COUNTED'; readonly invoiceId: string }
+  /** It goes on the next invoice; null when that does not exist yet. */
+  | { readonly kind: 'NEXT'; readonly invoiceId: string | null }
+  /** It came too late, and goes on no invoice. */
+  | { readonly kind: 'NEVER' }
+
+export type ClosedTime = {
+  readonly names: ReadonlyMap<string, ConditionNamesInput>
+  /** What is closed of a subscription at an event's time. */
+  at(
+    subscriptionId: string,
+    event: EventKey,
+  ): {
+    asked(rating: Pick<Rating, 'configId' | 'productItemId'>): Asked
+    /** Of what the conditions of a price named when it was closed; null when they mean what they mean now. */
+    namesHash(configId: string, productItemId: string): string | null
+  }
+}
+
+type Found = { readonly of: ClosedUsage; readonly charge: ClosedCharge }
+
+/** What closed invoices of these subscriptions counted at the times of these events. */
+export async function loadClosedTime(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+  events: readonly EventKey[],
+): Promise<ClosedTime> {
+  const times = events.map(event => Number(event.timestamp))
+  const closed = await closedUsageAt(uow, subscriptionIds, [Math.min(...times), Math.max(...times)])
+  const names = await closedNames(
+    uow,
+    closed.map(each => each.names_hash),
+  )
+  const next = await loadNext(uow, [...new Set(closed.map(each => each.subscription_id))])
+  const bySubscription = new Map<string, ClosedUsage[]>()
+  for (const each of closed) {
+    const list = bySubscription.get(each.subscription_id)
+    if (list) list.push(each)
+    else bySubscription.set(each.subscription_id, [each])
+  }
+  return {
+    names,
+    at: (subscriptionId, event) => {
+      const found = (bySubscription.get(subscriptionId) ?? []).flatMap(of =>
+        of.charges
+          .filter(({ service: [start, end] }) => start <= event.timestamp && event.timestamp < end)
+          .map((charge): Found => ({ of, charge })),
+      )
+      const ofPrice = (configId: string, productItemId: string): Found[] =>
+        found.filter(({ charge }) => charge.config_id === configId && charge.product_item_id === productItemId)
+      return {
+        asked: ({ configId, productItemId }) =>
+          askedOf(ofPrice(configId, productItemId), event, next.get(subscriptionId) ?? { kind: 'NEVER' }),
+        namesHash: (configId, productItemId) => ofPrice(configId, productItemId)[0]?.of.names_hash ?? null,
+      }
+    },
+  }
+}
+
+function askedOf(found: readonly Found[], event: EventKey, late: Asked): Asked {
+  const [first] = found
+  if (!first) return { kind: 'OPEN' }
+  // A lump is asked whatever the usage.
+  const counted = first.charge.pricing_type === 'FIXED' ? first : found.find(({ of }) => wasCounted(of, event))
+  return counted ? { kind: 'COUNTED', invoiceId: counted.of.invoice_id } : late
+}
+
+/** For each subscription where its late usage goes: the same rule as `takesLateUsage`. */
+async function loadNext(uow: ReadUow, subscriptionIds: readonly string[]): Promise<Map<string, Asked>> {
+  if (subscriptionIds.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string; goes_on: boolean; invoice_id: string | null }>(sql`
+    select s.id, s.next_billing_at is not null as goes_on, (
+      select v.id from invoices v
+      where v.platform_id = s.platform_id and v.environment = s.environment and v.pricing_plan_subscription_id = s.id
+        and v.status in ('OPEN', 'DRAFT')
+      order by v.cut_at, v.id limit 1) as invoice_id
+    from pricing_plan_subscriptions s
+    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
+      and p.late_event_policy = 'NEXT_INVOICE'
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${subscriptionIds}`)
+  return new Map(
+    rows.map(row => [
+      row.id,
+      row.goes_on || row.invoice_id !== null ? { kind: 'NEXT', invoiceId: row.invoice_id } : { kind: 'NEVER' },
+    ]),
+  )
+}

@@ -1,0 +1,72 @@
+// Which closed time has usage that its invoices did not count: found by the marks of the log, not by reading usage again.
+import { type Database, readTenant } from '../../../shared/database/database.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { namesAsOf } from '../conditions/load-names.ts'
+import type { BillingInputs } from './billing-inputs.ts'
+import { type Position, positionsOf } from './charges.ts'
+import { type ClosedUsage, closedNames } from './closed-usage.ts'
+import { type LateCharge, type LateUnit, lateCharge, lateUnits, positionOf, usageOf } from './late-usage.ts'
+import { sendersOf } from './usage-parts.ts'
+import type { UsageReader } from './usage-reader.ts'
+
+type Priced = { readonly unit: LateUnit; readonly position: Position }
+
+/**
+ * The closed units whose time was touched after it was counted, as charges of the invoice with this key. Misses none: what
+ * is counted is told by positions of the log, and whatever changes usage leaves a mark behind its position. One that was
+ * touched and comes to nothing is found again; it costs a reading and asks nothing.
+ */
+export async function findLateCharges(
+  deps: { readonly database: Database; readonly usage: UsageReader },
+  of: {
+    readonly tenant: Tenant
+    readonly inputs: BillingInputs
+    readonly closed: readonly ClosedUsage[]
+    readonly key: string
+  },
+): Promise<LateCharge[]> {
+  const { tenant, inputs, closed, key } = of
+  const units = lateUnits(closed)
+  if (units.length === 0) return []
+  const now = positionsOf(inputs)
+  const priced = units.flatMap((unit): Priced[] => {
+    const position = positionOf(now, unit)
+    return position?.calculation ? [{ unit, position }] : []
+  })
+  const touched = await touchedUnits(deps.usage, tenant, inputs, priced)
+  if (touched.length === 0) return []
+  const hashes = touched.map(({ unit }) => unit.namesHash)
+  const names = await readTenant(deps.database, tenant, uow => closedNames(uow, hashes))
+  const then = new Map(
+    [...names].map(([hash, each]) => [
+      hash,
+      positionsOf({ ...inputs, condition_names: namesAsOf(inputs.condition_names, each) }),
+    ]),
+  )
+  return touched.flatMap(({ unit, position }) => {
+    const was = unit.namesHash === null ? position : positionOf(then.get(unit.namesHash) ?? [], unit)
+    return was ? [lateCharge(was, unit, key)] : []
+  })
+}
+
+async function touchedUnits(
+  usage: UsageReader,
+  tenant: Tenant,
+  { attribution, subscription }: BillingInputs,
+  priced: readonly Priced[],
+): Promise<Priced[]> {
+  const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
+  const meters = new Set(priced.map(({ position }) => position.calculation?.meter_reference ?? ''))
+  const found: Priced[] = []
+  for (const meterReference of meters) {
+    const own = priced.filter(({ position }) => position.calculation?.meter_reference === meterReference)
+    const pieces = own.map(({ unit }) => ({
+      interval: usageOf(unit),
+      positions: unit.counted.positions,
+      newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
+    }))
+    const touched = await usage.touched(tenant, { customerKeys, meterReference, pieces })
+    found.push(...own.filter((_, place) => touched[place] === true))
+  }
+  return found
+}

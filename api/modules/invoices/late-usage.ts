@@ -1,0 +1,93 @@
+// Usage that came after its invoice was closed, for the next one (semantics 1.3, contract: late_event_policy NEXT_INVOICE):
+// the time it belongs to is priced again as a whole, by the prices of that time, and asked for less what was asked before.
+// So tiers, minimums and everything else of a price are as if it had come in time. Pure.
+import { type Decimal, decimal, sum } from '../../../shared/decimal.ts'
+import { type Interval, instantOf, interval } from '../../../shared/time.ts'
+import type { Charge, Position } from './charges.ts'
+import type { ClosedCharge, ClosedUsage } from './closed-usage.ts'
+
+/** What closed invoices asked for one price over one pricing period, as far as it is closed. */
+export type LateUnit = {
+  readonly unit: string
+  /** The closed charge that reaches furthest: its usage is what is rated again. */
+  readonly last: ClosedCharge
+  readonly service: Interval
+  /** The invoice that asked first. */
+  readonly invoiceId: string
+  /** What was asked so far, exactly and as printed. */
+  readonly exact: Decimal
+  readonly printed: Decimal
+  /** What was counted when it was asked last. */
+  readonly counted: Pick<ClosedUsage, 'positions' | 'customer_keys'>
+  /** Conditions mean what they meant when it was asked first. */
+  readonly namesHash: string | null
+}
+
+/** A unit to be rated again, as a charge. */
+export type LateCharge = { readonly charge: Charge; readonly unit: LateUnit }
+
+type Entry = { readonly of: ClosedUsage; readonly charge: ClosedCharge }
+
+/** The units of closed invoices, given in the order of closing. A lump does not depend on usage, so it is never late. */
+export function lateUnits(closed: readonly ClosedUsage[]): LateUnit[] {
+  const entries = new Map<string, [Entry, ...Entry[]]>()
+  for (const of of closed) {
+    for (const charge of of.charges) {
+      if (charge.pricing_type === 'FIXED') continue
+      const known = entries.get(charge.unit)
+      if (known) known.push({ of, charge })
+      else entries.set(charge.unit, [{ of, charge }])
+    }
+  }
+  return [...entries].map(([unit, list]) => unitOf(unit, list))
+}
+
+function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
+  const [first] = entries
+  const charges = entries.map(({ charge }) => charge)
+  // Of two that reach as far the one closed later counted more.
+  const last = charges.reduce((best, each) => (each.usage[1] >= best.usage[1] ? each : best), first.charge)
+  const start = Math.min(...charges.map(({ service }) => service[0]))
+  const end = Math.max(...charges.map(({ service }) => service[1]))
+  return {
+    unit,
+    last,
+    service: interval(instantOf(start), instantOf(end)),
+    invoiceId: first.of.invoice_id,
+    exact: sum(charges.map(({ exact }) => decimal(exact))),
+    printed: sum(charges.map(({ printed }) => decimal(printed))),
+    counted: (entries.at(-1) ?? first).of,
+    namesHash: first.of.names_hash,
+  }
+}
+
+export const usageOf = ({ last }: LateUnit): Interval => interval(instantOf(last.usage[0]), instantOf(last.usage[1]))
+
+/** The price a unit was asked by; undefined when the subscription no longer has it. */
+export const positionOf = (positions: readonly Position[], { last }: LateUnit): Position | undefined =>
+  positions.find(
+    ({ schedule, item, config, productItem }) =>
+      schedule.id === last.schedule_id &&
+      item.id === last.item_id &&
+      config.id === last.config_id &&
+      productItem.id === last.product_item_id,
+  )
+
+/** The unit as a charge of the invoice with this key. Its period is its service: only lumps are prorated. */
+export function lateCharge(position: Position, unit: LateUnit, invoiceKey: string): LateCharge {
+  const { service, last } = unit
+  const charge: Charge = {
+    ...position,
+    key: `${unit.unit} late ${invoiceKey}`,
+    unit: unit.unit,
+    billingPeriod: last.billing_period,
+    pricingPeriod: position.config.pricing_period ?? last.billing_period,
+    period: { index: 0, full: service, covered: service, fullDays: 0, coveredDays: 0 },
+    service,
+    usage: usageOf(unit),
+    charged: null,
+    inAdvance: false,
+    late: { invoiceId: unit.invoiceId, namesHash: unit.namesHash },
+  }
+  return { charge, unit }
+}
