@@ -120,16 +120,20 @@ const call = (customer: Row, over: Partial<TestEvent>): TestEvent => ({
 })
 const traceOf = (reference: string) => succeed(tenant, 'GET', `/v1/events/${reference}/event_trace`)
 
-/** What traces say: quantities by `subscription config`. */
-async function traced(events: readonly TestEvent[]): Promise<Record<string, string>> {
-  const found: Record<string, string> = {}
-  for (const { reference, quantity = '1' } of events) {
-    for (const link of (await traceOf(reference))['links']) {
+/** What traces say: quantities by `subscription config`, added to `found`, and which events no link has. */
+async function traced(events: readonly TestEvent[], before: Record<string, string> = {}) {
+  const found = { ...before }
+  const unbilled: TestEvent[] = []
+  for (const event of events) {
+    const { reference, quantity = '1' } = event
+    const { links } = await traceOf(reference)
+    if (links.length === 0) unbilled.push(event)
+    for (const link of links) {
       const name = `${link.pricing_plan_subscription_id} ${link.pricing_item_config_id}`
       found[name] = plain(decimal(found[name] ?? '0').plus(decimal(quantity)))
     }
   }
-  return found
+  return { found, unbilled }
 }
 
 /** What the invoices of these subscriptions say, in the same words. */
@@ -142,7 +146,13 @@ async function invoiced(subscriptions: readonly Row[]): Promise<Record<string, s
       const { periods } = await succeed(tenant, 'GET', `/v1/invoices/${invoice}`)
       for (const line of periods.flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))) {
         const name = `${id} ${line.pricing_item_config_id}`
-        found[name] = plain(decimal(found[name] ?? '0').plus(decimal(line.meter_value.number)))
+        // A line of late usage shows the whole of its time, and what of it was asked before.
+        const before = decimal(line.details.charged_before?.meter_value.number ?? '0')
+        found[name] = plain(
+          decimal(found[name] ?? '0')
+            .plus(decimal(line.meter_value.number))
+            .minus(before),
+        )
       }
     }
   }
@@ -172,25 +182,40 @@ describe('every event is billed by what its trace names', () => {
       subscriptions.push(await active(customer, pick(['gold', 'basic', 'plain']), start, end))
     }
     const named = subscriptions.flatMap(({ id, reference }) => [`id:${id}`, `ref:${reference}`])
-    const events = Array.from({ length: 40 }, (_, index) =>
+    const make = (index: number): TestEvent =>
       call(chance(25) ? child : customer, {
         quantity: `${index + 1}.5`,
         timestampMs: ms('2026-03-01T00:00:00Z') + below(18 * 86_400_000),
         properties: { model: pick(['m1', 'm2', 'm3', 'm4']) },
         subscription: pick(['', '', '', 'id:nobody', ...named, ...SELECTORS]),
-      }),
-    )
+      })
+    const events = Array.from({ length: 40 }, (_, index) => make(index))
     await rig.send(...events)
-    const byTrace = await traced(events)
+    const { found: byTrace, unbilled } = await traced(events)
     expect(await invoiced(subscriptions)).toEqual(byTrace)
     // And no event is named twice: what is billed and what is not are all there is.
-    const unbilled = []
-    for (const event of events) if ((await traceOf(event.reference))['links'].length === 0) unbilled.push(event)
     const left = Object.fromEntries(unbilled.map(({ reference, quantity = '1' }) => [reference, quantity]))
     const all = Object.fromEntries(events.map(({ reference, quantity = '1' }) => [reference, quantity]))
     expect(plain(decimal(total(byTrace)).plus(decimal(total(left))))).toBe(total(all))
     for (const { reference } of unbilled) expect(await rig.variantOf(reference)).not.toBe('DEFAULT')
     expect(unbilled.length).toBeLessThan(events.length)
+
+    // And what comes when March is FINAL is on the next invoice of a subscription that goes on, or on none, as traces say.
+    try {
+      for (const day of ['2026-04-01T01:00:00Z', '2026-04-02T00:00:00Z']) {
+        rig.api.clock.set(ms(day))
+        for (const { id } of subscriptions) await runBilling(rig.billing, tenant.tenant, id)
+      }
+      const late = Array.from({ length: 15 }, (_, index) => make(index))
+      await rig.send(...late)
+      const billedLate = await invoiced(subscriptions)
+      const lateTrace = await traced(late, byTrace)
+      expect(billedLate).toEqual(lateTrace.found)
+      expect(decimal(total(billedLate)).gt(decimal(total(byTrace)))).toBe(true)
+      for (const { reference } of lateTrace.unbilled) expect(await rig.variantOf(reference)).not.toBe('DEFAULT')
+    } finally {
+      rig.api.clock.set(NOW)
+    }
   })
 })
 

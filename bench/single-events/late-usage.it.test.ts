@@ -65,6 +65,30 @@ const lineOf = async (reference: string): Promise<Row | undefined> => {
   return linesIn(invoice).find(line => line['id'] === link?.['invoice_line_id'])
 }
 
+test('the platform says it under either of two names, and CREDIT_AND_REBILL is refused by name', async () => {
+  const url = `/v1/platforms/${tenant.tenant.platformId}`
+  const flag = (value: boolean | null) => ({
+    processing_settings: { put_after_invoice_final_on_next_invoice: value },
+  })
+  expect(await succeed(tenant, 'GET', url)).toMatchObject({ late_event_policy: 'NEXT_INVOICE', ...flag(true) })
+  const rows: [object, string][] = [
+    [flag(false), 'NOT_MATCHED'],
+    [{ late_event_policy: 'NEXT_INVOICE' }, 'NEXT_INVOICE'],
+    [{ late_event_policy: 'NOT_MATCHED' }, 'NOT_MATCHED'],
+    [flag(null), 'NEXT_INVOICE'],
+    [{ late_event_policy: 'NOT_MATCHED' }, 'NOT_MATCHED'],
+    [{ late_event_policy: null }, 'NEXT_INVOICE'],
+  ]
+  for (const [patch, late_event_policy] of rows) {
+    const expected = { late_event_policy, ...flag(late_event_policy === 'NEXT_INVOICE') }
+    expect(await succeed(tenant, 'PATCH', url, patch)).toMatchObject(expected)
+    expect(await succeed(tenant, 'GET', url)).toMatchObject(expected)
+  }
+  const refused = await tenant.call('PATCH', url, { late_event_policy: 'CREDIT_AND_REBILL' })
+  expect(refused.body).toMatchObject({ code: 'INVALID_FIELD', field: 'late_event_policy' })
+  expect(refused.body['message']).toContain('credit notes')
+})
+
 describe('usage of March that comes in April', () => {
   test('is on the invoice of April, in an entry of March, for what the whole of March costs more', async () => {
     const own = await billedSubscription(tenant, { start_at: START, ...TIERED })
@@ -108,6 +132,53 @@ describe('usage of March that comes in April', () => {
     ])
     expect(await lineOf(late)).toMatchObject({ meter_value: { number: '1003' } })
     expect(await lineOf(later)).toMatchObject({ meter_value: { number: '1013' } })
+  })
+
+  test('whatever runs, crashes or arrives while invoices close, every event is asked for once', async () => {
+    const own = await billedSubscription(tenant, { start_at: START, ...TIERED })
+    await send(own, '2026-03-04T00:00:00Z', '900')
+    await billAt(own, '2026-04-01T01:00:00Z')
+    rig.api.clock.set(ms('2026-04-02T00:00:00Z'))
+    let left = 3
+    const failpoint = async (name: string) => {
+      if (name === 'invoices.before-commit' && left-- > 0) throw new Error('killed')
+    }
+    const run = () =>
+      runBilling({ ...rig.billing, failpoint }, tenant.tenant, own.subscriptionId).catch((error: Error) => {
+        if (error.message !== 'killed') throw error
+      })
+    const sent: Promise<string>[] = []
+    for (let round = 0; round < 4; round += 1) {
+      sent.push(send(own, '2026-03-05T00:00:00Z', '40'))
+      await Promise.all([run(), run()])
+    }
+    const references = await Promise.all(sent)
+    for (const day of ['2026-05-01T01:00:00Z', '2026-05-02T00:00:00Z', '2026-05-02T01:00:00Z']) {
+      rig.api.clock.set(ms(day))
+      await Promise.all([run(), run()])
+    }
+    const lines = (await invoicesOf(own)).flatMap(linesIn)
+    const cents = lines.reduce((sum, line) => sum + Math.round(Number(line['amount_excluding_tax'].quantity) * 100), 0)
+    expect(cents).toBe(1000 * 10 + 60 * 8)
+    for (const reference of references) expect(await lineOf(reference)).toBeDefined()
+  })
+
+  test('a price that is billed by the quarter is not late while its quarter is open', async () => {
+    const config = { billing_period: { type: 'MONTH', value: 3 } }
+    const own = await billedSubscription(tenant, { start_at: '2026-02-01T00:00:00Z', ...TIERED, config, fee: '1' })
+    await send(own, '2026-02-04T00:00:00Z', '10')
+    await billAt(own, '2026-03-01T01:00:00Z')
+    await billAt(own, '2026-03-02T00:00:00Z')
+    const more = await send(own, '2026-02-05T00:00:00Z', '5')
+    await setPolicy('NOT_MATCHED')
+    expect((await linksOf(more)).map(link => link['invoice_id'])).toEqual([null])
+    expect(await rig.variantOf(more)).toBe('DEFAULT')
+    await billAt(own, '2026-04-01T01:00:00Z')
+    await billAt(own, '2026-04-02T00:00:00Z')
+    const closing = (await invoicesOf(own)).find(invoice => shown(invoice).includes('1.50'))
+    expect((await linksOf(more)).map(link => link['invoice_id'])).toEqual([closing?.['id']])
+    const late = await send(own, '2026-02-06T00:00:00Z', '5')
+    expect(await rig.variantOf(late)).toBe('INVOICE_FINAL')
   })
 
   test('with NOT_MATCHED it is kept and on no invoice, until the platform wants it', async () => {

@@ -26,6 +26,8 @@ export type BilledOptions = {
   /** 0.015 EUR per 1 000 unless given. */
   readonly bands?: unknown
   readonly pricing_type?: string
+  /** What else the price of tokens says. */
+  readonly config?: Record<string, unknown>
   readonly subscription?: Record<string, unknown>
   readonly activate?: boolean
 }
@@ -120,6 +122,7 @@ async function planVersion(tenant: TestTenant, item: Row, options: BilledOptions
         {
           pricing_type: options.pricing_type ?? 'FLAT',
           bands: options.bands ?? [{ amount: eur('0.015'), block_size: { number: '1000' } }],
+          ...options.config,
         },
       ],
     },
