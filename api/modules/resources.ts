@@ -2,7 +2,6 @@
 import type { Resource } from '../resource/define-resource.ts'
 import { apiKeyResource } from './api-keys/api-key.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
-import { customerResource } from './customers/resource.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
 import { fileResource } from './files/file.ts'
 import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
@@ -16,13 +15,14 @@ import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
 import { productItemResource, productResource } from './products/product.ts'
 import { productCategoryResource } from './products/product-category.ts'
+import { followedCustomerResource } from './reprocess/follow-customers.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
 import { roleResource } from './roles/role.ts'
 import { scheduleResource } from './subscriptions/schedule.ts'
 import { subscriptionResource } from './subscriptions/subscription.ts'
 
 export const RESOURCES: readonly Resource[] = [
-  customerResource,
+  followedCustomerResource,
   meterValueResource,
   meterPropertyResource,
   meterResource,

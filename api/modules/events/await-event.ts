@@ -3,6 +3,7 @@
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
+import { instantOf } from '../../../shared/time.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import type { LogPosition } from '../../usage/event-log.ts'
 import type { StoredEvent } from '../../usage/stored-events.ts'
@@ -48,8 +49,12 @@ export async function answered<T>(call: Promise<T>): Promise<T> {
 export const notYet = (message: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
 
+/** Times of a range are whole seconds. */
+const SECOND_MS = 1_000
+
 /** Has the invoices that collect a changed event computed again, once the platform's delay has passed (semantics 1.2). */
 export async function reprocessCustomerOf(uow: Uow, view: Row, event: StoredEvent): Promise<void> {
   const customerId: string | null = view['customer_id']
-  if (customerId !== null) await scheduleReprocess(uow, { customerId, from: event.timestamp })
+  if (customerId !== null)
+    await scheduleReprocess(uow, { customerId, from: event.timestamp, until: instantOf(event.timestamp + SECOND_MS) })
 }

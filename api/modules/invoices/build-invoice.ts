@@ -10,7 +10,7 @@ import { TAX_CATEGORIES, type TaxCategory } from '../../../shared/billing/tax.ts
 import { plain } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { moneyView } from '../../../shared/money.ts'
-import { formatInstant, type Instant } from '../../../shared/time.ts'
+import { formatInstant, type Instant, type Interval, instantOf } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type Charge, chargesOf, isMetered } from './charges.ts'
 import type { ClosedCharge } from './closed-usage.ts'
@@ -40,6 +40,7 @@ export type BuiltInvoice = {
   readonly period_end: string
   readonly advance_only: boolean
   readonly cut_at: string
+  readonly usage_from: string
   readonly invoice_date: string | null
   readonly delivery_date: string
   readonly due_date: string | null
@@ -162,13 +163,14 @@ type Computed = {
 }
 
 function columnsOf(inputs: BillingInputs, computed: Computed): BuiltInvoice {
-  const { window, dates, amounts } = computed
+  const { window, charges, dates, amounts } = computed
   const period = periodOf(window)
   return {
     period_start: formatInstant(period.start),
     period_end: formatInstant(period.end),
     advance_only: window.arrears === null,
     cut_at: formatInstant(window.cutAt),
+    usage_from: formatInstant(usageFrom(period, charges)),
     invoice_date: dates.invoiceDate,
     delivery_date: dates.deliveryDate,
     due_date: dates.dueDate,
@@ -232,6 +234,15 @@ function contentOf(inputs: BillingInputs, computed: Computed): InvoiceContent {
     advance_charges: charges.filter(charge => charge.inAdvance).map(charge => charge.key),
   }
 }
+
+/** The earliest usage the invoice rates of its own; a pricing period or a state that is carried on may reach back. */
+const usageFrom = (period: Interval, charges: readonly Charge[]): Instant =>
+  instantOf(
+    Math.min(
+      period.start,
+      ...charges.flatMap(({ usage, late }) => (usage === null || late !== null ? [] : usage.start)),
+    ),
+  )
 
 /** One invoice is taxed one way: plans that state prices with and without tax cannot share it. */
 function amountTypeOf(charges: readonly Charge[]): AmountType {

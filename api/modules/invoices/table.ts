@@ -17,6 +17,7 @@ export const invoices = pgTable('invoices', {
   period_end: timestamp().notNull(),
   advance_only: boolean().notNull(),
   cut_at: timestamp().notNull(),
+  usage_from: timestamp(),
   invoice_date: timestamp(),
   delivery_date: timestamp(),
   due_date: timestamp(),

@@ -65,7 +65,7 @@ const create = (body: object) => succeed(tenant, 'POST', '/v1/reprocess', body)
 const read = (id: string) => succeed(tenant, 'GET', `/v1/reprocess/${id}`)
 const run = (id: string, more: { last?: boolean; deps?: Partial<InvoiceDeps> } = {}) =>
   runReprocess({ ...deps, ...more.deps }, { tenant: tenant.tenant, id, last: more.last ?? false })
-const ofCustomer = (of: Billed, more: object = {}) => ({
+const ofCustomer = (of: Pick<Billed, 'customerId'>, more: object = {}) => ({
   type: 'CUSTOMER',
   customer: { customer_id: of.customerId, ...more },
 })
@@ -168,14 +168,63 @@ describe('a reprocess', () => {
     expect(skipped).toContainEqual({ status: 'FINAL', marked: null })
   })
 
-  test('a range leaves out what ends before it', async () => {
+  test('a range leaves out what ends before it and what starts after it', async () => {
     const own = await billed()
-    const marked = async (start_at: string) => {
-      await create(ofCustomer(own, { start_at, end_at: '2026-07-01T00:00:00Z' }))
+    const marked = async (start_at: string, end_at: string) => {
+      await api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
+      await create(ofCustomer(own, { start_at, end_at }))
       return (await invoiceOf(own.invoice))['to_be_reprocessed']
     }
-    expect(await marked('2026-04-01T00:00:00Z')).toBe(false)
-    expect(await marked('2026-03-31T23:59:59Z')).toBe(true)
+    const { period_start: start } = await invoiceOf(own.invoice)
+    const later = start.replace(':00Z', ':01Z')
+    expect(await marked('2026-04-01T00:00:00Z', '2026-07-01T00:00:00Z')).toBe(false)
+    expect(await marked('2026-03-31T23:59:59Z', '2026-07-01T00:00:00Z')).toBe(true)
+    expect(await marked('2025-01-01T00:00:00Z', start)).toBe(false)
+    expect(await marked('2025-01-01T00:00:00Z', later)).toBe(true)
+    // A price that reaches back behind the period of its invoice is reached there.
+    await api.sql('update invoices set usage_from = $2 where id = $1', [own.invoice, '2026-01-01T00:00:00Z'])
+    expect(await marked('2025-01-01T00:00:00Z', start)).toBe(true)
+    expect(await marked('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).toBe(false)
+  })
+
+  test('a range of time that is closed reaches the invoice that late usage goes on, and no other', async () => {
+    const own = await billed()
+    await finalise(own)
+    await runBilling(deps, tenant.tenant, own.subscriptionId)
+    const url = `/v1/invoices?pricing_plan_subscription_id=${own.subscriptionId}`
+    const ids = async () => (await succeed(tenant, 'GET', url))['data'].map((row: Row) => [row['status'], row['id']])
+    await create(ofCustomer(own, { start_at: '2026-03-02T00:00:00Z', end_at: '2026-03-03T00:00:00Z' }))
+    for (const [status, id] of await ids())
+      expect([status, (await invoiceOf(id))['to_be_reprocessed']]).toEqual([status, status === 'OPEN'])
+  })
+
+  test('of a customer reaches the parents that its usage goes on to, and a change of parents sets it off', async () => {
+    const [parent, other, stranger] = [await billed(), await billed(), await billed()]
+    const body = { reference: tenant.seed.unique('child'), type: 'INDIVIDUAL', roles: ['PROCESSING_ONLY'] }
+    const reprocessed = async (): Promise<boolean[]> =>
+      await Promise.all(
+        [parent, other, stranger].map(async ({ invoice }) => (await invoiceOf(invoice))['to_be_reprocessed'] === true),
+      )
+    const clear = async () => {
+      await api.sql('truncate reprocess_items, reprocesses')
+      await api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
+    }
+    const child = await succeed(tenant, 'POST', '/v1/customers', { ...body, parent_customer_ids: [parent.customerId] })
+    expect(await reprocessed()).toEqual([true, false, false])
+    await clear()
+    await create(ofCustomer({ customerId: child['id'] }))
+    expect(await reprocessed()).toEqual([true, false, false])
+    await clear()
+    const path = `/v1/customers/${child['id']}`
+    await succeed(tenant, 'PATCH', path, { parent_customer_ids: [other.customerId] })
+    expect(await reprocessed()).toEqual([true, true, false])
+    await clear()
+    await succeed(tenant, 'PATCH', path, { email: 'child@example.com' })
+    expect(await reprocessed()).toEqual([false, false, false])
+    const filters = [{ field: 'PRICING_PLAN_REFERENCE', type: 'EQUALS', value: 'gold' }]
+    const selector = { pricing_plan_subscription_selector: { filters } }
+    await succeed(tenant, 'PATCH', `/v1/customers/${stranger.customerId}`, selector)
+    expect(await reprocessed()).toEqual([false, false, true])
   })
 
   test('that is stopped half-way shows how far it came, and goes on there', async () => {

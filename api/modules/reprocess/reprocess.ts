@@ -74,6 +74,7 @@ export const reprocessResource = defineResource<Reprocess>({
       invoice_id: row.invoice?.invoice_id ?? null,
       customer_id: customerId,
       start_at: range?.start_at ?? null,
+      end_at: range?.end_at ?? null,
     }
   },
   afterSave: async (uow, row, previous) => {

@@ -10,7 +10,7 @@ import { lockOne } from '../../resource/store.ts'
 import type { InvoiceDeps } from '../invoices/compute-invoice.ts'
 import { refreshInvoice } from '../invoices/refresh-invoice.ts'
 import { lockInvoice } from '../invoices/repository.ts'
-import { affectedBy } from './affected-invoices.ts'
+import { affectedBy, isReached } from './affected-invoices.ts'
 import { reprocessResource } from './reprocess.ts'
 import type { Reprocess } from './table.ts'
 
@@ -110,8 +110,7 @@ async function markAgain(uow: Uow, which: SQL): Promise<void> {
     update invoices v set to_be_reprocessed_at = (
       select min(r.scheduled_at) from reprocesses r
       where r.platform_id = v.platform_id and r.environment = v.environment and r.status = 'SCHEDULED'
-        and (r.invoice_id is null or r.invoice_id = v.id) and (r.customer_id is null or r.customer_id = v.customer_id)
-        and (r.start_at is null or v.period_end > r.start_at))
+        and ${isReached})
     where v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT') and ${which}`)
 }
 

@@ -15,6 +15,7 @@ export const reprocesses = pgTable('reprocesses', {
   invoice_id: text(),
   customer_id: text(),
   start_at: timestamp(),
+  end_at: timestamp(),
   automatic: boolean().notNull(),
   scheduled_at: timestamp().notNull(),
   finished_at: timestamp(),

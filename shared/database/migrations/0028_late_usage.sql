@@ -19,6 +19,12 @@ begin
 end $$;
 create trigger platforms_late_event_policy before update on platforms for each row execute function keep_late_event_policy();
 
+-- The earliest usage an invoice rates: a price may reach back behind its period. Null on those not computed since.
+alter table invoices add column usage_from timestamptz;
+
+-- A reprocess looks at a range of usage: what ends before it and what starts after it is left as it is.
+alter table reprocesses add column end_at timestamptz;
+
 -- What the conditions of prices named when invoices were closed: a variable changes, a closed period keeps its price. Kept
 -- once for all the invoices it is the same for.
 create table closed_condition_names (
