@@ -297,6 +297,48 @@ describe('the trace says why', () => {
 })
 
 describe('usage that has been billed stays where it is', () => {
+  test('a variable that changes later moves nothing of closed time, and a customer made later brings its usage', async () => {
+    const customer = await customerOf()
+    const basic = await active(customer, 'basic', '2026-03-01T00:00:00Z')
+    const reference = tenant.seed.unique('later')
+    const listed = call(customer, { quantity: '3' })
+    const unlisted = call(customer, { quantity: '5', properties: { model: 'm9' } })
+    const waiting = call({ reference } as Row, { quantity: '7' })
+    await rig.send(listed, unlisted, waiting)
+    const path = `/v1/meter-property-variables/${variable['id']}/values`
+    try {
+      for (const day of ['2026-03-20T00:00:00Z', '2026-04-01T01:00:00Z', '2026-04-02T00:00:00Z']) {
+        rig.api.clock.set(ms(day))
+        await runBilling(rig.billing, tenant.tenant, basic['id'])
+      }
+      await succeed(tenant, 'PATCH', path, { add: ['m9'] })
+      const late = call(customer, { quantity: '2', properties: { model: 'm9' } })
+      const april = call(customer, {
+        quantity: '11',
+        properties: { model: 'm9' },
+        timestampMs: ms('2026-04-01T12:00:00Z'),
+      })
+      await rig.send(late, april)
+      expect(total(await invoiced([basic]))).toBe('14')
+      const variants = () =>
+        Promise.all([listed, unlisted, late, april, waiting].map(event => rig.variantOf(event.reference)))
+      const unmet = 'CONDITIONS_NOT_MET'
+      expect(await variants()).toEqual(['DEFAULT', unmet, unmet, 'DEFAULT', 'CUSTOMER_NOT_FOUND'])
+
+      await customerOf({ reference, roles: ['PROCESSING_ONLY'], parent_customer_id: customer['id'] })
+      expect(total(await invoiced([basic]))).toBe('21')
+      expect(await variants()).toEqual(['DEFAULT', unmet, unmet, 'DEFAULT', 'DEFAULT'])
+      const invoiceIds = [listed, waiting, april].map(async event => (await traceOf(event.reference))['links'][0])
+      const [first, second, third] = await Promise.all(invoiceIds)
+      expect(second.invoice_id).toBe(third.invoice_id)
+      expect(second.invoice_id).not.toBe(first.invoice_id)
+      expect(second.invoice_line_id).not.toBe(third.invoice_line_id)
+    } finally {
+      rig.api.clock.set(NOW)
+      await succeed(tenant, 'PATCH', path, { remove: ['m9'] })
+    }
+  })
+
   test('a selector is for the events after it, and a schedule for time that nobody has billed', async () => {
     const customer = await customerOf()
     const gold = await active(customer, 'gold', '2026-03-01T00:00:00Z')
