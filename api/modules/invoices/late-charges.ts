@@ -49,6 +49,8 @@ export async function findLateCharges(
   })
 }
 
+const pieceKey = ({ last, counted }: LateUnit): string => `${last.usage.join(' ')} ${counted.invoice_id}`
+
 async function touchedUnits(
   usage: UsageReader,
   tenant: Tenant,
@@ -60,13 +62,20 @@ async function touchedUnits(
   const found: Priced[] = []
   for (const meterReference of meters) {
     const own = priced.filter(({ position }) => position.calculation?.meter_reference === meterReference)
-    const pieces = own.map(({ unit }) => ({
-      interval: usageOf(unit),
-      positions: unit.counted.positions,
-      newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
-    }))
-    const touched = await usage.touched(tenant, { customerKeys, meterReference, pieces })
-    found.push(...own.filter((_, place) => touched[place] === true))
+    // Prices of one invoice ask the same of the same time: it is asked once.
+    const pieces = new Map(
+      own.map(({ unit }) => [
+        pieceKey(unit),
+        {
+          interval: usageOf(unit),
+          positions: unit.counted.positions,
+          newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
+        },
+      ]),
+    )
+    const flags = await usage.touched(tenant, { customerKeys, meterReference, pieces: [...pieces.values()] })
+    const touched = new Set([...pieces.keys()].filter((_, place) => flags[place] === true))
+    found.push(...own.filter(({ unit }) => touched.has(pieceKey(unit))))
   }
   return found
 }

@@ -18,7 +18,7 @@ export type LateUnit = {
   readonly exact: Decimal
   readonly printed: Decimal
   /** What was counted when it was asked last. */
-  readonly counted: Pick<ClosedUsage, 'positions' | 'customer_keys'>
+  readonly counted: Pick<ClosedUsage, 'invoice_id' | 'positions' | 'customer_keys'>
   /** Conditions mean what they meant when it was asked first. */
   readonly namesHash: string | null
 }
