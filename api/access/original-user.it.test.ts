@@ -141,9 +141,17 @@ describe('the audit trail', () => {
     worker = await openDatabase({ ...options, role: 'millrace_worker' })
   })
   afterAll(() => worker?.close())
-  const relay = async () => {
-    while (await relayBatch({ database: worker, react: async () => undefined, failpoints: createFailpoints('') }));
-  }
+  // An open transaction of any test on the server holds back the changes that came after it.
+  const relay = () =>
+    expect
+      .poll(
+        async () => {
+          await relayBatch({ database: worker, react: async () => undefined, failpoints: createFailpoints('') })
+          return await api.sql('select 1 from outbox where position is null')
+        },
+        { timeout: 20_000 },
+      )
+      .toEqual([])
   const recordsOf = async (query: string): Promise<Row[]> => {
     await relay()
     return (await api.tenants.aLive.call('GET', `/v1/audit-records?${query}`)).body['data']
