@@ -3,6 +3,7 @@
 import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { MESSAGE_BYTES_MAX } from '../shared/contracts/streams.ts'
 import { openDatabase } from '../shared/database/database.ts'
+import { createFailpoints } from '../shared/failpoint.ts'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { type Clock, systemClock } from '../shared/time.ts'
@@ -19,10 +20,8 @@ import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
 import { joinShareNews } from './limits/share-news.ts'
-import { connectBroker } from './log/broker-connection.ts'
 import { checkDurability } from './log/check-durability.ts'
-import { startPublishing } from './log/start-publishing.ts'
-import type { UsageLog } from './log/usage-log.ts'
+import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 
 export type Gateway = {
@@ -59,15 +58,13 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
   const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
   const { keys, meters, limits, subscriptions } = await openTenants(config, context)
-  const log = await startPublishing(
-    {
-      url: config.NATS_URL,
-      partitions: config.PARTITIONS,
-      replicas: config.NATS_REPLICAS,
-      failpoint: config.FAILPOINT,
-    },
+  const log = await openUsageLog({
+    url: config.NATS_URL,
+    partitions: config.PARTITIONS,
+    replicas: config.NATS_REPLICAS,
+    failpoint: createFailpoints(config.FAILPOINT),
     logger,
-  )
+  })
   closers.push(log.close)
   const counts = newCounts()
   counts.ackDurable = await checkDurability({
@@ -77,7 +74,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
     wanted: config.DURABILITY,
     logger,
   })
-  const { rates, gateways } = await openRates(config.NATS_URL, limits, context)
+  const { rates, gateways } = await openRates(limits, log, context)
   const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways })
   const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })
   closers.push(bodies.close)
@@ -148,16 +145,14 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
 }
 
 /** The rate limits, shared with the other gateways on the broker. */
-async function openRates(url: string, limits: LiveLimits, { logger, closers }: Context) {
-  const { connection, connected } = await connectBroker({ url, logger })
-  closers.push(() => connection.close())
+async function openRates(limits: LiveLimits, log: UsageLog, { logger, closers }: Context) {
   const gateway = newId('gate')
   let joinedAt: number | null = null
   const book = createShareBook({ gateway, nowMs })
   const rates = createRateLimits({ limits, shares: book, nowMs, emptyAt: () => joinedAt })
   const news = await joinShareNews({
-    connection,
-    connected,
+    connection: log.connection,
+    connected: () => log.fault() === null,
     book,
     measure: rates.measure,
     gateway,

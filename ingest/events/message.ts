@@ -6,9 +6,6 @@ const VERSION = Buffer.from(WIRE_VERSION)
 const FIRST_BYTES = 16 * 1024
 const NEW_LINE = 0x0a
 
-/** Shared memory, so that the thread that publishes reads a message where it was written. */
-const shared = (bytes: number): Buffer => Buffer.from(new SharedArrayBuffer(bytes))
-
 export class Message {
   private readonly bytesMax: number
   private buffer: Buffer
@@ -17,7 +14,7 @@ export class Message {
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax
-    this.buffer = shared(Math.min(FIRST_BYTES, bytesMax))
+    this.buffer = Buffer.allocUnsafeSlow(Math.min(FIRST_BYTES, bytesMax))
     this.length = VERSION.copy(this.buffer)
   }
 
@@ -43,7 +40,7 @@ export class Message {
 
   private reserve(bytes: number): void {
     if (bytes <= this.buffer.length) return
-    const larger = shared(Math.max(bytes, this.buffer.length * 2))
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, this.buffer.length * 2))
     this.buffer.copy(larger, 0, 0, this.length)
     this.buffer = larger
   }

@@ -1,12 +1,13 @@
-// The gateway's end of the usage log: makes sure of the streams, publishes a message and awaits its ack.
+// The gateway's end of the usage log: connects to NATS, makes sure of the streams, publishes a message and awaits its ack.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { streamName, streamSubject } from '../../shared/contracts/streams.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import { newId } from '../../shared/ids.ts'
+import { brokerAddress } from '../../shared/log/address.ts'
 import { patiently } from '../../shared/log/patiently.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { connectBroker } from './broker-connection.ts'
 
 export type UsageLog = {
   /**
@@ -16,24 +17,40 @@ export type UsageLog = {
   publish(partition: number, body: Uint8Array): Promise<void>
   /** Why nothing can be published now, or null. */
   fault(): string | null
+  /** The connection itself, for what gateways tell each other. */
+  readonly connection: NatsConnection
   close(): Promise<void>
 }
 
-export type UsageLogOptions = {
-  readonly url: string
-  readonly partitions: number
-  readonly replicas: number
-  readonly failpoint: Failpoints
-  readonly logger: Logger
-  readonly onChange?: (connected: boolean) => void
-}
-
 const ACK_TIMEOUT_MS = 2_000
+const CONNECT_TIMEOUT_MS = 10_000
+const RECONNECT_WAIT_MS = 250
+/** A broker that is stopped rather than gone is noticed within two of these; meanwhile publishes time out one by one. */
+const PING_INTERVAL_MS = 5_000
 
 /** Connects and makes the streams. Throws when the broker cannot be reached or its streams are of other partitions. */
-export async function openUsageLog(options: UsageLogOptions): Promise<UsageLog> {
-  const { partitions, replicas, failpoint } = options
-  const { connection, connected } = await connectBroker(options)
+export async function openUsageLog(options: {
+  url: string
+  partitions: number
+  replicas: number
+  failpoint: Failpoints
+  logger: Logger
+}): Promise<UsageLog> {
+  const { partitions, replicas, failpoint, logger } = options
+  const connection = await connect({
+    ...brokerAddress(options.url),
+    name: 'millrace-gateway',
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+  })
+  let connected = true
+  void watch(connection, logger, state => {
+    connected = state
+  })
   try {
     await patiently(async () => ensureStreams(await jetstreamManager(connection), { partitions, replicas }))
   } catch (error) {
@@ -46,9 +63,10 @@ export async function openUsageLog(options: UsageLogOptions): Promise<UsageLog> 
   const opened = newId('mesg')
   let messages = 0
   return {
+    connection,
     publish: async (partition, body) => {
       // While disconnected the client would keep what it is given, without a bound, and send it after we said 503.
-      if (!connected()) throw new Error('NATS is not connected')
+      if (!connected) throw new Error('NATS is not connected')
       await failpoint('gateway.before-publish')
       messages += 1
       const acked = stream.publish(subjects[partition] ?? '', body, {
@@ -64,7 +82,19 @@ export async function openUsageLog(options: UsageLogOptions): Promise<UsageLog> 
       await acked
       await failpoint('gateway.after-ack')
     },
-    fault: () => (connected() ? null : 'NATS is not connected'),
+    fault: () => (connected ? null : 'NATS is not connected'),
     close: () => connection.close(),
+  }
+}
+
+async function watch(connection: NatsConnection, logger: Logger, set: (connected: boolean) => void): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') {
+      set(false)
+      logger.warn({ server: status.server }, 'NATS is disconnected; requests are refused until it is back')
+    } else if (status.type === 'reconnect') {
+      set(true)
+      logger.info({ server: status.server }, 'NATS is connected again')
+    }
   }
 }
