@@ -25,7 +25,8 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           pool: 'forks',
-          maxWorkers: 2,
+          // One more than the cores of the smallest machine: much of a fault test is waiting.
+          maxWorkers: 3,
         },
       },
     ],
