@@ -58,6 +58,17 @@ async function bearer(held: Held, headers: Record<string, string> = {}): Promise
   return callerWith(api.app, { authorization: `Bearer ${token}`, ...headers })
 }
 
+/** A caller with a PROXY key of this tenant that may act for `listed`, and says that it acts for `user`. */
+async function proxy({ call }: TestTenant, listed: string, user: string, more = {}): Promise<TestTenant['call']> {
+  const made = await call('POST', '/v1/api-keys', {
+    type: 'PROXY',
+    role_type: 'ADMINISTRATOR',
+    original_user_ids: [listed],
+  })
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+  return callerWith(api.app, { 'x-api-key': made.body['api_key'], 'x-original-user': user, ...more })
+}
+
 async function revokedKey(): Promise<string> {
   const { id, environments } = await createPlatform(api.databaseUrl, 'Platform C')
   await api.sql('update api_keys set revoked_at = now() where platform_id = $1', [id])
@@ -90,6 +101,18 @@ test(
       { name: 'a revoked key', call: callerWith(api.app, { 'x-api-key': await revokedKey() }) },
       { name: 'a key with a letter changed', call: callerWith(api.app, { 'x-api-key': `${aLive.key.slice(0, -1)}!` }) },
       { name: 'a key as a token', call: callerWith(api.app, { authorization: `Bearer ${aLive.key}` }) },
+      {
+        name: 'a PROXY key of A for a user it may not act for',
+        call: await proxy(aLive, userOfA, userOfB),
+        expect: [403],
+      },
+      {
+        name: 'a PROXY key of A for nobody',
+        call: await proxy(aLive, userOfA, 'user_0000000000000000000000'),
+        expect: [403],
+      },
+      { name: 'a PROXY key of B for its own user', tenant: bLive, call: await proxy(bLive, userOfB, userOfB) },
+      { name: 'a PROXY key of B that asks for A', call: await proxy(bLive, userOfB, userOfB, toA) },
       { name: 'a key of B that asks for A', call: callerWith(api.app, { 'x-api-key': bLive.key, ...toA }) },
     ]
     expect(await probeTenants(api, api.routes, strangers)).toEqual([])

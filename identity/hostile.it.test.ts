@@ -162,6 +162,18 @@ test('the answer keeps the address the client registered, and each parameter of 
   expect([answer.searchParams.get('state'), answer.searchParams.get('iss')]).toEqual([state, TEST_IDENTITY_URL])
 })
 
+test.each([
+  ['https://app.example:8443/cb', 'https://app.example:8443'],
+  ['http://localhost:51764/callback', 'http://localhost:51764'],
+  // Policies cannot name IPv6 addresses; outside-clients.it sends a real browser there.
+  ['http://[::1]:51764/callback', 'http:'],
+])('the form of a request for %s may lead to %s and our own pages alone', async (redirect_uri, source) => {
+  const client = await registerClient(rig, { redirect_uris: [redirect_uri] })
+  const browser = openBrowser(rig.app)
+  const { headers } = await consentPage(rig, browser, await client.authorize(browser, { redirect_uri }))
+  expect(headers['content-security-policy']).toContain(`form-action 'self' ${source};`)
+})
+
 test('a code dies with its user’s membership, and a used one of theirs gives nobody anything', async () => {
   const user = await createUser(rig.databaseUrl, 'leaver@example.com', [rig.platforms[0].id])
   const client = await registerClient(rig)

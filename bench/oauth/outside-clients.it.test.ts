@@ -5,8 +5,10 @@ import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
+import { hasChromium } from '../../shared/testing/chromium.ts'
 import { type System, startSystem } from '../system/start-system.ts'
 import { approve, openBrowser, type Person } from './browser.ts'
+import { approveInChromium } from './chromium-browser.ts'
 import { MemoryClient } from './mcp-client.ts'
 
 const SETUP_MS = 300_000
@@ -23,7 +25,11 @@ beforeAll(async () => {
 }, SETUP_MS)
 afterAll(() => system?.stop())
 
-const visit = (url: URL): Promise<URL> => approve(openBrowser(identityUrl), url.href, person, platforms)
+/** In a real browser where there is one. */
+const visit = (url: URL): Promise<URL> =>
+  hasChromium()
+    ? approveInChromium(identityUrl, url.href, person, platforms)
+    : approve(openBrowser(identityUrl), url.href, person, platforms)
 
 const bearer = (token: string | undefined, path = '/v1/customers', init: RequestInit = {}): Promise<Response> =>
   fetch(`${system.baseUrl}${path}`, {

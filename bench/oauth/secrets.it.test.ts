@@ -136,6 +136,18 @@ async function useKeys(key: string): Promise<void> {
   await call(`${system.baseUrl}/v1/customers?x-api-key=${key}`, { headers })
   await call(`${system.baseUrl}/v1/customers`, { method: 'POST', headers, body: `{"type": "${key}` })
   await call(`${system.baseUrl}/v1/customers`, { headers: { ...headers, authorization: `Bearer ${key}` } })
+  for (const type of ['STANDARD', 'PROXY']) {
+    // Twice: the answer that is kept for the repeat must not hold what the first one showed.
+    for (const kind of [`${type} key made through /v1`, null]) {
+      const { status, body } = await call(`${system.baseUrl}/v1/api-keys`, {
+        method: 'POST',
+        headers: { ...headers, 'idempotency-key': `a key of type ${type}` },
+        body: JSON.stringify({ type, role_type: 'ADMINISTRATOR', description: 'Searched for' }),
+      })
+      expect(status).toBe(201)
+      if (kind !== null) secret(kind, body['api_key'])
+    }
+  }
   const made = await call(`${system.baseUrl}/v1/customers`, {
     method: 'POST',
     headers: { ...headers, 'idempotency-key': 'once' },

@@ -72,10 +72,13 @@ async function show(
   return reply.type(HTML).send(consentPage(view))
 }
 
-/** What `form-action` must name for the redirect after the form to be followed. */
+/**
+ * What `form-action` must name for the redirect after the form to be followed. Its grammar has no IPv6 addresses, so browsers
+ * would ignore `http://[::1]:1234` and stop at the form: of those only the scheme can be named.
+ */
 function targetOf(redirectUri: string): string {
   const url = new URL(redirectUri)
-  return url.origin === 'null' ? url.protocol : url.origin
+  return url.origin === 'null' || url.hostname.startsWith('[') ? url.protocol : url.origin
 }
 
 type ConsentForm = { readonly request?: unknown; readonly decision?: unknown; readonly platforms?: unknown }
