@@ -20,6 +20,8 @@ const mails = new Counter({
   help: 'Mails of the identity host: sent, put back to be tried again, given up.',
   labelNames: ['outcome'] as const,
 })
+// There from the start: an increase is seen from zero, not from the first mail on.
+for (const outcome of ['sent', 'put_back', 'given_up']) mails.inc({ outcome }, 0)
 
 /** One turn: every mail that is due, and one for each new invitation. */
 export async function sendDueMails(deps: MailerDeps): Promise<void> {
