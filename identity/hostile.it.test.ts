@@ -6,13 +6,13 @@ import { createRateLimit, createRateLimits } from './http/rate-limits.ts'
 import { openBrowser } from './testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'
 import {
+  callToken,
+  codeFields,
   consentPage,
   openConsent,
   postConsent,
-  postForm,
   REDIRECT_URI,
   registerClient,
-  type TestClient,
 } from './testing/oauth-client.ts'
 import { upkeep } from './upkeep.ts'
 
@@ -27,27 +27,18 @@ afterAll(() => rig?.close())
 const choice = () => `${rig.platforms[0].id}:LIVE`
 const paramsOf = (location: unknown) => new URL(String(location)).searchParams
 
-const token = (client: TestClient, fields: Record<string, string>) =>
-  postForm(rig, '/v1/oauth2/token', { client_id: client.clientId, ...fields })
-const codeFields = (client: TestClient, code: string) => ({
-  grant_type: 'authorization_code',
-  code,
-  code_verifier: client.verifier,
-  redirect_uri: REDIRECT_URI,
-})
-
 test('a stolen code is worth nothing without the verifier, and its owner can still use it', async () => {
   const [client, thief] = [await registerClient(rig), await registerClient(rig)]
   const code = await client.code([choice()])
   const attempts = [
-    await token(client, codeFields(thief, code)), // the client's id is no secret: its verifier is
-    await token(thief, codeFields(thief, code)),
-    await token(thief, { ...codeFields(client, code), redirect_uri: 'http://127.0.0.1:1/callback' }),
+    await callToken(rig, client, codeFields(thief, code)), // the client's id is no secret: its verifier is
+    await callToken(rig, thief, codeFields(thief, code)),
+    await callToken(rig, thief, { ...codeFields(client, code), redirect_uri: 'http://127.0.0.1:1/callback' }),
   ]
   expect(attempts.map(answer => answer.json().error)).toEqual(['invalid_grant', 'invalid_grant', 'invalid_grant'])
   const { refresh_token } = (await client.redeem(code)).json()
   // Nor can whoever saw it pass end the grant by showing it again.
-  expect((await token(client, codeFields(thief, code))).json().error).toBe('invalid_grant')
+  expect((await callToken(rig, client, codeFields(thief, code))).json().error).toBe('invalid_grant')
   expect((await client.refresh(refresh_token)).statusCode).toBe(200)
 })
 
@@ -55,8 +46,10 @@ test('a stolen refresh token that the thief uses first: the owner’s next call 
   const [client, other] = [await registerClient(rig), await registerClient(rig)]
   const { refresh_token: stolen } = (await client.redeem(await client.code([choice()]))).json()
   expect((await other.refresh(stolen)).json().error).toBe('invalid_grant') // not under another client's name
-  const thief = (await token(client, { grant_type: 'refresh_token', refresh_token: stolen })).json()
-  const deeper = (await token(client, { grant_type: 'refresh_token', refresh_token: thief.refresh_token })).json()
+  const thief = (await callToken(rig, client, { grant_type: 'refresh_token', refresh_token: stolen })).json()
+  const deeper = (
+    await callToken(rig, client, { grant_type: 'refresh_token', refresh_token: thief.refresh_token })
+  ).json()
   expect((await client.refresh(stolen)).json().error).toBe('invalid_grant')
   expect((await client.refresh(deeper.refresh_token)).json().error).toBe('invalid_grant')
   const told = await rig.sql(

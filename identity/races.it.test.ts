@@ -3,14 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRateLimit, createRateLimits } from './http/rate-limits.ts'
 import type { IdentityRig } from './testing/identity-rig.ts'
-import {
-  openConsent,
-  postConsent,
-  postForm,
-  REDIRECT_URI,
-  registerClient,
-  type TestClient,
-} from './testing/oauth-client.ts'
+import { callToken, codeFields, openConsent, postConsent, postForm, registerClient } from './testing/oauth-client.ts'
 import { startTwoHosts } from './testing/two-hosts.ts'
 
 /** How often two things race. Each round is some tens of milliseconds. */
@@ -31,20 +24,11 @@ const choice = () => `${rig.platforms[0].id}:LIVE`
 const onBoth = <T>(times: number, call: (host: IdentityRig) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => call(index % 2 === 0 ? rig : twin)))
 
-const token = (host: IdentityRig, client: TestClient, fields: Record<string, string>) =>
-  postForm(host, '/v1/oauth2/token', { client_id: client.clientId, ...fields })
-const codeFields = (client: TestClient, code: string) => ({
-  grant_type: 'authorization_code',
-  code,
-  code_verifier: client.verifier,
-  redirect_uri: REDIRECT_URI,
-})
-
 test('fifty parallel exchanges at two hosts: one code, one answer', async () => {
   for (let round = 0; round < 3; round += 1) {
     const client = await registerClient(rig)
     const code = await client.code([choice()])
-    const answers = await onBoth(50, host => token(host, client, codeFields(client, code)))
+    const answers = await onBoth(50, host => callToken(host, client, codeFields(client, code)))
     expect(answers.filter(answer => answer.statusCode === 200)).toHaveLength(1)
     const [grant] = await rig.sql('select revoke_reason from oauth_grants where client_id = $1', [client.clientId])
     expect(grant).toEqual({ revoke_reason: 'CODE_REUSED' })
@@ -55,7 +39,7 @@ test('fifty parallel refreshes at two hosts: one successor, and both hosts give 
   for (let round = 0; round < 3; round += 1) {
     const client = await registerClient(rig)
     const { refresh_token } = (await client.redeem(await client.code([choice()]))).json()
-    const answers = await onBoth(50, host => token(host, client, { grant_type: 'refresh_token', refresh_token }))
+    const answers = await onBoth(50, host => callToken(host, client, { grant_type: 'refresh_token', refresh_token }))
     expect(answers.map(answer => answer.statusCode)).toEqual(answers.map(() => 200))
     expect(new Set(answers.map(answer => answer.json().refresh_token)).size).toBe(1)
   }
@@ -83,10 +67,10 @@ test('revoked at one host while refreshed at the other: nothing lives on', async
     const { refresh_token } = (await client.redeem(await client.code([choice()]))).json()
     const [, refreshed] = await Promise.all([
       postForm(rig, '/v1/oauth2/revoke', { client_id: client.clientId, token: refresh_token }),
-      token(twin, client, { grant_type: 'refresh_token', refresh_token }),
+      callToken(twin, client, { grant_type: 'refresh_token', refresh_token }),
     ])
     const left = refreshed.statusCode === 200 ? refreshed.json().refresh_token : refresh_token
-    const after = await token(twin, client, { grant_type: 'refresh_token', refresh_token: left })
+    const after = await callToken(twin, client, { grant_type: 'refresh_token', refresh_token: left })
     expect(after.json().error).toBe('invalid_grant')
   }
 })
@@ -107,7 +91,7 @@ test('twenty refreshes at two hosts while the user ends it: none of what they ga
     const client = await registerClient(rig)
     const { refresh_token } = (await client.redeem(await client.code([choice()]))).json()
     const [answers] = await Promise.all([
-      onBoth(20, host => token(host, client, { grant_type: 'refresh_token', refresh_token })),
+      onBoth(20, host => callToken(host, client, { grant_type: 'refresh_token', refresh_token })),
       postForm(twin, '/v1/oauth2/revoke', { client_id: client.clientId, token: refresh_token }),
     ])
     for (const answer of answers) {

@@ -49,6 +49,7 @@ const FORMAT_HELP: Readonly<Record<string, string>> = {
   'date-time': 'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z',
   decimal: 'must be a plain decimal in a string: at most 26 digits before and 12 after the point, no exponent',
   'time-zone': 'must be the IANA name of a time zone, such as Europe/Amsterdam',
+  email: 'must be an e-mail address in ASCII, such as ada@example.com',
   reference: 'must be 1 to 255 characters without white space, and not of the form of an id',
 }
 

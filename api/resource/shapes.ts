@@ -9,8 +9,13 @@ export function registerFormats(): void {
   Format.Set('date-time', text => parseInstant(text) !== null)
   Format.Set('decimal', isPlainDecimal)
   Format.Set('time-zone', isTimeZone)
+  Format.Set('email', text => EMAIL.test(text))
   Format.Set('reference', text => /^\S{1,255}$/.test(text) && !/^[a-z]{4}_[0-9A-Za-z]{22}$/.test(text))
 }
+
+/** ASCII alone: two addresses that look the same are the same. No character that means something in a mail's head. */
+const EMAIL =
+  /^ *[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+ *$/
 
 function isTimeZone(name: string): boolean {
   try {

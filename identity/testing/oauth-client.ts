@@ -36,6 +36,18 @@ export const postForm = (
     payload: new URLSearchParams(fields).toString(),
   })
 
+/** A call of the token endpoint by this client, as it is. */
+export const callToken = (host: IdentityRig, client: TestClient, fields: Record<string, string>) =>
+  postForm(host, '/v1/oauth2/token', { client_id: client.clientId, ...fields })
+
+/** What redeems a code of this client's. */
+export const codeFields = (client: TestClient, code: string) => ({
+  grant_type: 'authorization_code',
+  code,
+  code_verifier: client.verifier,
+  redirect_uri: REDIRECT_URI,
+})
+
 /** Registers a client. */
 export async function registerClient(
   rig: IdentityRig,

@@ -22,10 +22,8 @@ import {
 
 const IdParams = Shape({ id: Type.String({ minLength: 1, maxLength: 255 }) })
 const Text = Type.String({ minLength: 1, maxLength: 255 })
-/** ASCII alone: two addresses that look the same are the same. No character that means something in a mail's head. */
 const Email = Type.String({
-  pattern:
-    '^[ ]*[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+[ ]*$',
+  format: 'email',
   maxLength: 254,
   description: 'An e-mail address; capitals make no difference.',
 })
