@@ -2,7 +2,7 @@
 // written outside a cork, is a crash or a waste, and both are dealt with here.
 import type { AppError } from '../../shared/errors.ts'
 import type { UwsResponse } from './load-uws.ts'
-import { newRequestId } from './request-id.ts'
+import { REQUEST_ID_LENGTH, RequestId } from './request-id.ts'
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
@@ -18,6 +18,25 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   429: '429 Too Many Requests',
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
+}
+
+const JSON_TYPE = 'application/json'
+
+/** The status line and the two headers every answer has, in one: each call into uWebSockets costs as much as a header. */
+const headOf = (status: number, contentType: string): Buffer =>
+  Buffer.from(
+    `${STATUS_LINES[status] ?? status}\r\nContent-Type: ${contentType}\r\nX-REQUEST-ID: ${' '.repeat(REQUEST_ID_LENGTH)}`,
+    'latin1',
+  )
+const jsonHeads = new Map<number, Buffer>()
+
+/** As headOf, made once for each status of a JSON answer. Good until the next answer. */
+function jsonHead(status: number): Buffer {
+  const known = jsonHeads.get(status)
+  if (known !== undefined) return known
+  const head = headOf(status, JSON_TYPE)
+  jsonHeads.set(status, head)
+  return head
 }
 
 export type Answer = {
@@ -39,7 +58,7 @@ export type ExchangeObserver = {
 }
 
 export class Exchange {
-  readonly requestId = newRequestId()
+  private readonly id = new RequestId()
   private readonly res: UwsResponse
   private readonly observer: ExchangeObserver
   private open = true
@@ -49,6 +68,10 @@ export class Exchange {
     this.observer = observer
     observer.opened()
     res.onAborted(() => this.end())
+  }
+
+  get requestId(): string {
+    return this.id.toString()
   }
 
   /** Whether an answer can still be given. */
@@ -76,12 +99,12 @@ export class Exchange {
     if (!this.open) return true
     this.end()
     const { res } = this
-    const status = STATUS_LINES[answer.status] ?? String(answer.status)
-    const contentType = answer.contentType ?? 'application/json'
+    const { status, contentType } = answer
+    const head = contentType === undefined ? jsonHead(status) : headOf(status, contentType)
+    this.id.putAtEnd(head)
     let isDone = true
     res.cork(() => {
-      // The two headers every answer has go with the status line: each call into uWebSockets costs as much as a header.
-      res.writeStatus(`${status}\r\nContent-Type: ${contentType}\r\nX-REQUEST-ID: ${this.requestId}`)
+      res.writeStatus(head)
       if (answer.retryAfterSeconds !== undefined) res.writeHeader('Retry-After', String(answer.retryAfterSeconds))
       if (answer.close === true || this.observer.closing()) res.end(answer.body, true)
       else isDone = this.finish(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)

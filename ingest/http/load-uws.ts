@@ -8,7 +8,7 @@ export type UwsRequest = {
 }
 
 export type UwsResponse = {
-  writeStatus(status: string): UwsResponse
+  writeStatus(status: string | Uint8Array): UwsResponse
   writeHeader(name: string, value: string): UwsResponse
   end(body: string | Uint8Array, closeConnection?: boolean): UwsResponse
   /** Sends what the client takes now. `done`: all `totalBytes` are sent or accepted for it. */

@@ -1,16 +1,43 @@
-// Ids of requests, made at the rate of requests: random bytes are drawn by the thousand, and hex is in the id alphabet.
-import { randomFillSync } from 'node:crypto'
+// Ids of requests, made at the rate of requests. Most are only ever written into an answer, so an id is a place in a pool of
+// hex digits, drawn by the thousand, and becomes a string only where somebody asks for one.
+import { randomBytes } from 'node:crypto'
 
-const ID_BYTES = 11
-const pool = Buffer.alloc(ID_BYTES * 4_096)
-let at = pool.length
+const PREFIX = 'reqr_'
+const PREFIX_BYTES = Buffer.from(PREFIX)
+const DIGITS = 22
+const POOL_IDS = 4_096
 
-/** A new request id: `reqr_` and 22 characters. */
-export function newRequestId(): string {
-  if (at === pool.length) {
-    randomFillSync(pool)
-    at = 0
+const newPool = (): Buffer => Buffer.from(randomBytes((POOL_IDS * DIGITS) / 2).toString('hex'), 'latin1')
+let pool = newPool()
+let next = 0
+
+/** Bytes of a request id. */
+export const REQUEST_ID_LENGTH = PREFIX.length + DIGITS
+
+/** A new request id: `reqr_` and 22 hex digits, which are in the id alphabet. */
+export class RequestId {
+  // A pool is never written again, so that an id stays what it is.
+  private readonly pool: Buffer
+  private readonly at: number
+
+  constructor() {
+    if (next === pool.length) {
+      pool = newPool()
+      next = 0
+    }
+    this.pool = pool
+    this.at = next
+    next += DIGITS
   }
-  at += ID_BYTES
-  return `reqr_${pool.toString('hex', at - ID_BYTES, at)}`
+
+  toString(): string {
+    return PREFIX + this.pool.toString('latin1', this.at, this.at + DIGITS)
+  }
+
+  /** Writes the id, of REQUEST_ID_LENGTH bytes, so that it ends where `to` does. */
+  putAtEnd(to: Uint8Array): void {
+    to.set(PREFIX_BYTES, to.length - REQUEST_ID_LENGTH)
+    const start = to.length - DIGITS
+    for (let digit = 0; digit < DIGITS; digit += 1) to[start + digit] = this.pool[this.at + digit] ?? 0
+  }
 }

@@ -111,7 +111,7 @@ function newResponse(): { response: UwsResponse; answer: { status: number; body:
   }
   const response: UwsResponse = {
     writeStatus: status => {
-      answer.status = Number(status.slice(0, 3))
+      answer.status = Number(Buffer.from(status).toString('latin1', 0, 3))
       return response
     },
     writeHeader: () => response,
