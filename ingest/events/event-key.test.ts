@@ -58,6 +58,16 @@ describe('createRecentEvents', () => {
     expect(kept).toBe(64)
   })
 
+  test('fetching events changes nothing of what is known of them', () => {
+    for (const capacity of [0, 64]) {
+      const recent = createRecentEvents(capacity)
+      recent.remember(key('a'))
+      const keys = Int32Array.from([...key('a'), ...key('b')])
+      recent.fetch(keys, 2)
+      expect([recent.has(key('a')), recent.has(key('b'))]).toEqual([capacity > 0, false])
+    }
+  })
+
   test('a capacity of 0 turns it off', () => {
     const recent = createRecentEvents(0)
     recent.remember(key('a'))

@@ -34,8 +34,8 @@ function isKeyAt(table: Int32Array, at: number, key: EventKey): boolean {
   )
 }
 
-/** Evenly spread bits of a key. The partition comes from the first word, so places in tables come from the last of the id. */
-export const spreadOf = (key: EventKey): number => key[3] ?? 0
+/** Evenly spread bits of the key at `index` among keys. The partition comes from the first word, so places in tables come from the last of the id. */
+export const spreadAt = (keys: Int32Array, index: number): number => keys[index * KEY_WORDS + 3] ?? 0
 
 const FIRST_PLACES = 64
 const EMPTY = -1
@@ -79,7 +79,7 @@ export class KeySet {
 
   private placeOf(key: EventKey): number {
     const mask = this.places.length - 1
-    let place = spreadOf(key) & mask
+    let place = spreadAt(key, 0) & mask
     for (;;) {
       const index = this.places[place] ?? EMPTY
       if (index === EMPTY || isKeyAt(this.keys, index * KEY_WORDS, key)) return place

@@ -13,7 +13,8 @@ export class Lines {
   /** Bytes of all lines together. */
   length = 0
   private ends = new Int32Array(FIRST_LINES)
-  private keys = new Int32Array(FIRST_LINES * KEY_WORDS)
+  /** KEY_WORDS a line. */
+  keys = new Int32Array(FIRST_LINES * KEY_WORDS)
   private readonly key: EventKey = new Int32Array(KEY_WORDS)
 
   /** `partitions`: how many the log has. */

@@ -131,6 +131,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     offer: (lines, settled) => {
       if (counts.bytesQueued + counts.bytesInFlight + lines.length > options.bytesMax) return 'full'
       const waiter = new Waiter(settled)
+      options.recent.fetch(lines.keys, lines.count)
       for (let line = 0; line < lines.count; line += 1) {
         lines.readKey(line, key)
         if (options.recent.has(key)) {

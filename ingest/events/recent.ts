@@ -1,8 +1,13 @@
 // The references accepted lately, with their content, in a fixed piece of memory. Only a saving: what it forgets goes to the
 // log again and is recognised there.
-import { type EventKey, KEY_WORDS, spreadOf } from './event-key.ts'
+import { type EventKey, KEY_WORDS, spreadAt } from './event-key.ts'
 
 export type RecentEvents = {
+  /**
+   * Brings what a look-up of these events will read into the processor's cache, all of it at once: one after the other, each
+   * look-up would wait for memory. `keys`: KEY_WORDS an event.
+   */
+  fetch(keys: Int32Array, events: number): void
   /** Whether this very event, with this content, was accepted lately. */
   has(key: EventKey): boolean
   remember(key: EventKey): void
@@ -21,20 +26,27 @@ const SET_WORDS = 64
  * two to remember it. Equality is of all 192 bits, so an event is never taken for another.
  */
 export function createRecentEvents(capacity: number): RecentEvents {
-  if (capacity < WAYS) return { has: () => false, remember: () => {} }
+  if (capacity < WAYS) return { fetch: () => {}, has: () => false, remember: () => {} }
   const sets = 2 ** Math.floor(Math.log2(capacity / WAYS))
   const table = new Int32Array(sets * SET_WORDS)
-  const setOf = (key: EventKey): number => (spreadOf(key) & (sets - 1)) * SET_WORDS
+  const setOf = (spread: number): number => (spread & (sets - 1)) * SET_WORDS
+  let fetched = 0
   return {
+    fetch: (keys, events) => {
+      // Kept, or the reads would be left out for having no effect.
+      let read = fetched
+      for (let event = 0; event < events; event += 1) read ^= table[setOf(spreadAt(keys, event))] ?? 0
+      fetched = read
+    },
     has: key => {
-      const set = setOf(key)
+      const set = setOf(spreadAt(key, 0))
       for (let way = 0; way < WAYS; way += 1) {
         if (table[set + way] === key[0] && isRestAt(table, set + REST_AT + way * REST_WORDS, key)) return true
       }
       return false
     },
     remember: key => {
-      const set = setOf(key)
+      const set = setOf(spreadAt(key, 0))
       const way = table[set + NEXT_AT] ?? 0
       table[set + NEXT_AT] = (way + 1) % WAYS
       table[set + way] = key[0] ?? 0
