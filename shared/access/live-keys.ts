@@ -47,6 +47,7 @@ const COUNT_EVERY_MS = POLL_MS - 100
 const GAP_MS = 100
 const KEY_CHARACTERS_MAX = 100
 const NOTE_USES_MS = 60_000
+const HASHES_MAX = 1_000
 
 type Row = {
   platform_id: string
@@ -70,6 +71,15 @@ export function createLiveKeys(options: { database: Database; logger: Logger; no
   const { database, logger, noteUsesMs = NOTE_USES_MS } = options
   const uses = createKeyUses({ database, logger, everyMs: noteUsesMs })
   const identities = new Map<string, ApiKeyIdentity>()
+  // Of keys in use, between two loads: hashing one costs more than everything else that is asked of it.
+  const hashes = new Map<string, string>()
+  const hashOf = (key: string): string => {
+    const known = hashes.get(key)
+    if (known !== undefined) return known
+    const sha256 = hashApiKey(key)
+    if (hashes.size < HASHES_MAX && identities.has(sha256)) hashes.set(key, sha256)
+    return sha256
+  }
   let seenUpTo: string | null = null
   let countedAt = Number.NEGATIVE_INFINITY
 
@@ -87,6 +97,7 @@ export function createLiveKeys(options: { database: Database; logger: Logger; no
     take(all)
   }
   const load = async (): Promise<void> => {
+    hashes.clear()
     if (seenUpTo === null) return await loadAll()
     const isCountDue = performance.now() - countedAt >= COUNT_EVERY_MS
     const changes = await readKeys(database, seenUpTo, isCountDue)
@@ -107,7 +118,7 @@ export function createLiveKeys(options: { database: Database; logger: Logger; no
 
   const peek = (key: string): ApiKeyIdentity | undefined => {
     if (key.length > KEY_CHARACTERS_MAX) return undefined
-    const identity = identities.get(hashApiKey(key))
+    const identity = identities.get(hashOf(key))
     if (identity?.expiresAt != null && identity.expiresAt <= database.clock.now()) return undefined
     // The environment stands in the key and in the row; a key whose two differ was not made by us.
     if (identity === undefined || !key.startsWith(PREFIX[identity.environment])) return undefined
