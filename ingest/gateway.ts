@@ -16,6 +16,7 @@ import { createRecentEvents } from './events/recent.ts'
 import { loadUws } from './http/load-uws.ts'
 import { createBodyReader } from './http/read-body.ts'
 import { startServer } from './http/server.ts'
+import { later } from './later.ts'
 import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
@@ -64,6 +65,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
     replicas: config.NATS_REPLICAS,
     failpoint: createFailpoints(config.FAILPOINT),
     logger,
+    later,
   })
   closers.push(log.close)
   const counts = newCounts()
@@ -181,10 +183,7 @@ function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
       metrics.observeMessage(lines, (performance.now() - startedAt) / 1000)
     },
     defer: setImmediate,
-    later: (task, ms) => {
-      const timer = setTimeout(task, ms)
-      return () => clearTimeout(timer)
-    },
+    later,
     nowMs,
     messageBytesMax: MESSAGE_BYTES_MAX,
     bytesMax: LOG_BYTES_MAX,

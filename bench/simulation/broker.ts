@@ -58,19 +58,21 @@ export function createBroker(world: World, partitions: number): Broker {
   }
 
   /** The sequence of the message; null when the broker is down. */
-  function store(partition: number, body: string, id: string): number | null {
+  function store(partition: number, body: string, id: string | null): number | null {
     if (broker.downUntil > world.nowMs) return null
     const { known } = streamAt(partition)
-    const before = known.get(id)
+    const before = id === null ? undefined : known.get(id)
     if (before && world.nowMs - before.atMs < windowMs) return before.seq
     const seq = broker.append(partition, body)
-    known.set(id, { seq, atMs: world.nowMs })
+    if (id !== null) known.set(id, { seq, atMs: world.nowMs })
     return seq
   }
   return broker
 }
 
-type Store = (partition: number, body: string, id: string) => number | null
+type Store = (partition: number, body: string, id: string | null) => number | null
+/** What of an answer to a message is looked at. */
+type Reply = { readonly subject: string; readonly data: { readonly length: number }; json(): object }
 
 /** What a process sees of the broker: the parts of the NATS client it uses. */
 function connectionOf(world: World, broker: Broker, life: Life, store: Store): SimulatedConnection {
@@ -94,7 +96,7 @@ function connectionOf(world: World, broker: Broker, life: Life, store: Store): S
       options: { msgID: string; timeout: number; retries: number },
     ) {
       const partition = partitionOfSubject.get(subject) ?? Number.NaN
-      return publish({ world, life, store, partition, payload, ...options })
+      return publish({ world, life, store, partition, payload, id: options.msgID }, options)
     },
     consumers: {
       get: (name: string, { opt_start_seq }: { opt_start_seq: number }) =>
@@ -117,7 +119,24 @@ function connectionOf(world: World, broker: Broker, life: Life, store: Store): S
     const stream = broker.streams[partition]
     if (stream) stream.config = { ...config }
   }
-  const nats = { js, jsm, status: () => silence(), isClosed: () => false, close: async () => undefined }
+  let onReply: (error: null, reply: Reply) => void = () => undefined
+  const nats = {
+    js,
+    jsm,
+    status: () => silence(),
+    isClosed: () => false,
+    close: async () => undefined,
+    // One inbox, and messages that ask for an ack there.
+    subscribe: (_inbox: string, { callback }: { callback: typeof onReply }) => {
+      onReply = callback
+    },
+    publish: (subject: string, payload: Uint8Array, { reply }: { reply: string }) => {
+      const partition = partitionOfSubject.get(subject) ?? Number.NaN
+      send({ world, life, store, partition, payload, id: null }, seq => {
+        onReply(null, { subject: reply, data: { length: 1 }, json: () => ({ stream: streamName(partition), seq }) })
+      })
+    },
+  }
   return nats as unknown as SimulatedConnection
 }
 
@@ -125,49 +144,47 @@ async function* silence(): AsyncGenerator<never> {
   await new Promise(() => undefined)
 }
 
-type Publishing = {
+type Sent = {
   readonly world: World
   readonly life: Life
   readonly store: Store
   readonly partition: number
   readonly payload: Uint8Array | string
-  readonly msgID: string
-  readonly timeout: number
-  readonly retries: number
+  readonly id: string | null
+}
+
+/** A message on its way, and its ack on the way back. Either may be lost, or come late. */
+function send({ world, life, store, partition, payload, id }: Sent, onAck: (seq: number) => void): void {
+  const { random, weather } = world
+  // Read when it leaves: the bytes may be another message's once this one is acknowledged.
+  const body = Buffer.from(payload).toString('utf8')
+  if (world.chance(weather.lost)) return
+  const isLate = world.chance(weather.late)
+  if (isLate) world.lateEffects += 1
+  world.later(isLate ? random.between(1_000, 20_000) : random.below(weather.slowMs), () => {
+    if (isLate) world.lateEffects -= 1
+    const seq = store(partition, body, id)
+    if (seq === null || (!isLate && world.chance(world.weather.unanswered))) return
+    world.deliver(life, world.random.below(world.weather.slowMs), () => onAck(seq))
+  })
 }
 
 /** As the client does: sent again under the same id when no ack came in time. Each copy that was sent may arrive at any time. */
-function publish(of: Publishing): Promise<{ seq: number }> {
+function publish(of: Sent, { timeout, retries }: { timeout: number; retries: number }): Promise<{ seq: number }> {
   const { world, life } = of
   return new Promise((resolve, reject) => {
-    let triesLeft = of.retries
-    send()
+    let triesLeft = retries
+    attempt()
 
-    function send(): void {
-      const { random, weather } = world
-      // Read when it leaves: the bytes may be another message's once this one is acknowledged.
-      const body = Buffer.from(of.payload).toString('utf8')
-      if (!world.chance(weather.lost)) {
-        const isLate = world.chance(weather.late)
-        if (isLate) world.lateEffects += 1
-        world.later(isLate ? random.between(1_000, 20_000) : random.below(weather.slowMs), () => {
-          if (isLate) world.lateEffects -= 1
-          arrive(body, isLate)
-        })
-      }
-      world.deliver(life, of.timeout, () => {
-        if (triesLeft === 0) return reject(new InjectedFault('no ack'))
-        triesLeft -= 1
-        send()
-      })
-    }
-
-    function arrive(body: string, isLate: boolean): void {
-      const seq = of.store(of.partition, body, of.msgID)
-      if (seq === null || (!isLate && world.chance(world.weather.unanswered))) return
-      world.deliver(life, world.random.below(world.weather.slowMs), () => {
+    function attempt(): void {
+      send(of, seq => {
         triesLeft = 0
         resolve({ seq })
+      })
+      world.deliver(life, timeout, () => {
+        if (triesLeft === 0) return reject(new InjectedFault('no ack'))
+        triesLeft -= 1
+        attempt()
       })
     }
   })

@@ -30,8 +30,8 @@ export type Sabotage = {
 /** Nothing is wrong but the world outside. */
 export const NO_SABOTAGE: Sabotage = { finding: /^$/ }
 
-const NOT_STORED = /the position is past .* is not (stored|marked)/
-const NOT_KEPT = /the position is past .* do not have it|is not stored/
+const NOT_STORED = /the position is past .* (is not (stored|marked)|do not have it)/
+const NOT_KEPT = new RegExp(`${NOT_STORED.source}|usage_events .* holds .* and the log says`)
 const NOT_THERE = /was acknowledged and is not there|was deleted, .* and it counts/
 
 export const SABOTAGES: Readonly<Record<string, Sabotage>> = {

@@ -7,6 +7,7 @@ import type { IndexFolder } from '../../aggregator/index/folder.ts'
 import type { Metrics } from '../../aggregator/metrics.ts'
 import { createPublisher, type Publisher } from '../../ingest/events/publish.ts'
 import { createRecentEvents } from '../../ingest/events/recent.ts'
+import type { Later } from '../../ingest/later.ts'
 import { openUsageLog } from '../../ingest/log/usage-log.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { type Clock, instantOf } from '../../shared/time.ts'
@@ -113,6 +114,7 @@ function startGateway(system: System, gateway: Gateway): void {
   }
   const life = world.newLife('gateway', fuseOf(system), again)
   gateway.life = life
+  const later: Later = (task, ms) => laterUnlessCancelled(task, run => world.deliver(life, ms, run))
   world.deliver(life, 0, () => {
     const opened = openUsageLog({
       url: 'nats://simulated:4222',
@@ -120,6 +122,7 @@ function startGateway(system: System, gateway: Gateway): void {
       replicas: 1,
       failpoint: () => world.pass(life),
       logger: silentLogger,
+      later,
     })
     const recent = createRecentEvents(RECENT_MAX)
     opened.then(
@@ -130,7 +133,7 @@ function startGateway(system: System, gateway: Gateway): void {
           recent: sabotage.recent?.(recent) ?? recent,
           publish: sabotage.publish?.(publish) ?? publish,
           defer: task => world.deliver(life, 0, task),
-          later: (task, ms) => laterUnlessCancelled(task, run => world.deliver(life, ms, run)),
+          later,
           nowMs: () => world.nowMs,
           messageBytesMax: MESSAGE_BYTES_MAX,
           bytesMax: QUEUE_BYTES_MAX,

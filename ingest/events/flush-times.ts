@@ -1,6 +1,8 @@
 // When the events that gathered are sent: at once while few come. While many do, a little later, so that a message carries
 // more of them: a message costs the broker one sync of its disk, whatever is in it, and everybody waits for that.
 
+import type { Later } from '../later.ts'
+
 /** A pause between two flushes while many events come. Costs them less than the sync they share saves. */
 const GATHER_MS = 2.5
 /** Events of the last flush from which on there are many. */
@@ -16,8 +18,7 @@ export type FlushTimes = {
 export type FlushTimesOptions = {
   /** Runs `task` soon, after the requests that are already waiting were read. */
   readonly defer: (task: () => void) => void
-  /** Runs `task` after so many milliseconds, unless what it returns is called before. */
-  readonly later: (task: () => void, ms: number) => () => void
+  readonly later: Later
   readonly nowMs: () => number
   /** Events that wait. */
   readonly waiting: () => number

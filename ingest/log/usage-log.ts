@@ -1,13 +1,14 @@
 // The gateway's end of the usage log: connects to NATS, makes sure of the streams, publishes a message and awaits its ack.
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { streamName, streamSubject } from '../../shared/contracts/streams.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
-import { newId } from '../../shared/ids.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { patiently } from '../../shared/log/patiently.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import type { Logger } from '../../shared/logger.ts'
+import type { Later } from '../later.ts'
+import { createAckedPublish } from './acked-publish.ts'
 
 export type UsageLog = {
   /**
@@ -35,6 +36,7 @@ export async function openUsageLog(options: {
   replicas: number
   failpoint: Failpoints
   logger: Logger
+  later: Later
 }): Promise<UsageLog> {
   const { partitions, replicas, failpoint, logger } = options
   const connection = await connect({
@@ -57,28 +59,16 @@ export async function openUsageLog(options: {
     await connection.close()
     throw error
   }
-  const stream = jetstream(connection)
-  const subjects = Array.from({ length: partitions }, (_, partition) => streamSubject(partition))
-  // Unguessable ids are not needed here, different ones are.
-  const opened = newId('mesg')
-  let messages = 0
+  const publish = createAckedPublish({ connection, timeoutMs: ACK_TIMEOUT_MS, later: options.later })
   return {
     connection,
     publish: async (partition, body) => {
       // While disconnected the client would keep what it is given, without a bound, and send it after we said 503.
       if (!connected) throw new Error('NATS is not connected')
       await failpoint('gateway.before-publish')
-      messages += 1
-      const acked = stream.publish(subjects[partition] ?? '', body, {
-        msgID: `${opened}-${messages}`,
-        timeout: ACK_TIMEOUT_MS,
-        retries: 1,
-        expect: { streamName: streamName(partition) },
-      })
-      await failpoint('gateway.after-publish')?.catch((error: unknown) => {
-        acked.catch(() => undefined) // the failpoint's error is the one reported
-        throw error
-      })
+      const acked = publish(streamSubject(partition), streamName(partition), body)
+      acked.catch(() => undefined) // it may be refused while a failpoint delays; it is awaited below all the same
+      await failpoint('gateway.after-publish')
       await acked
       await failpoint('gateway.after-ack')
     },
