@@ -73,15 +73,25 @@ function positionAfter({ messages, streamCreated }: PartitionMessages): Position
 }
 
 /**
- * Stores batches of any partitions together and moves their positions. Idempotent as a whole: a caller that does not know
- * whether it worked calls it again with the same batches, in the same order.
+ * Inserts what a round keeps of its events. It may be done before its turn, while rounds before are still being stored, and
+ * for nothing: rows that no position covers are written again, the same, by whoever reads their messages next.
  */
-export async function storeRound(deps: StoreDeps, batches: readonly PartitionBatch[]): Promise<StoredRound> {
+export async function insertRows(deps: Pick<StoreDeps, 'sink' | 'failpoints'>, rows: Rows): Promise<void> {
+  await deps.failpoints('aggregator.before-insert')
+  await deps.sink.insertEvents(rows.events)
+  await deps.sink.insertDuplicates(rows.duplicates)
+}
+
+/**
+ * Stores the rest of a round whose rows are inserted, and moves the positions of its batches, which may be of any partitions.
+ * Idempotent as a whole: a caller that does not know whether it worked calls it again with the same batches, in the same order.
+ */
+export async function storeRound(
+  deps: StoreDeps,
+  batches: readonly PartitionBatch[],
+  rows: Rows,
+): Promise<StoredRound> {
   const { sink, failpoints } = deps
-  const rows = sortRows(batches)
-  await failpoints('aggregator.before-insert')
-  await sink.insertEvents(rows.events)
-  await sink.insertDuplicates(rows.duplicates)
   // Amendments first: a tombstone keeps what the event said when it was deleted.
   const amended = await storeAmendments(sink, rows)
   const { touches, notFound } = await applyDeletions(sink, rows)
@@ -97,7 +107,8 @@ export async function storeRound(deps: StoreDeps, batches: readonly PartitionBat
   return { marks, counts: { ...rows.counts, dead: rows.counts.dead + amended.notFound.length + notFound.length } }
 }
 
-type Rows = {
+/** What a round writes. */
+export type Rows = {
   events: string[]
   duplicates: string[]
   deadLetters: string[]
@@ -108,7 +119,8 @@ type Rows = {
   counts: Counts
 }
 
-function sortRows(batches: readonly PartitionBatch[]): Rows {
+/** The rows of batches of any partitions. Pure. */
+export function rowsOf(batches: readonly PartitionBatch[]): Rows {
   const counts = { kept: 0, duplicate: 0, deleted: 0, amended: 0, dead: 0 }
   const rows: Rows = {
     events: [],

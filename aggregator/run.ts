@@ -1,7 +1,7 @@
 // The loop: gather a round, prepare it while the round before is being stored, store it, again until told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../shared/logger.ts'
-import { prepareBatch, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
+import { insertRows, prepareBatch, type Rows, rowsOf, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { nextRound, type Signal } from './log/rounds.ts'
@@ -40,21 +40,22 @@ type Prepared = { readonly work: RoundWork; readonly batch: PartitionBatch }
 /**
  * Runs until `stop`, then finishes the rounds it took if ClickHouse answers. Rejects when it cannot go on: a message of a
  * newer format, a broken index. While ClickHouse is away it waits, and the log keeps what is accepted: what is held here
- * is one round being stored, one prepared, and what each reader may read ahead.
+ * is one round being stored, one whose rows go ahead of it, and what each reader may read ahead.
  */
 export async function runRounds(deps: RunDeps, stop: AbortSignal): Promise<void> {
   let storing: Promise<boolean> = Promise.resolve(true)
   stop.addEventListener('abort', deps.signal.notify, { once: true })
   for (;;) {
-    const round = await nextRound(deps.working, deps.signal, () => stop.aborted)
-    if (round === null) break
-    const { release } = useOf(round.keys())
+    const gathered = await nextRound(deps.working, deps.signal, () => stop.aborted)
+    if (gathered === null) break
+    const { release } = useOf(gathered.keys())
     try {
       await deps.failpoints('aggregator.after-fetch')
-      const prepared = await Promise.all([...round].map(([work, messages]) => prepare(deps, work, messages)))
+      const prepared = await Promise.all([...gathered].map(([work, messages]) => prepare(deps, work, messages)))
+      const round = insertAhead(deps, prepared)
       // A round that was given up while stopping must not be followed by another: the position would move past it.
       if (!(await storing)) return release()
-      storing = storeUntilDone(deps, prepared, stop).finally(release)
+      storing = storeUntilDone(deps, round, stop).finally(release)
       // A rejection is seen where `storing` is awaited; without this line it would be unhandled until then.
       storing.catch(() => undefined)
     } catch (error) {
@@ -85,17 +86,35 @@ async function prepare(deps: RunDeps, work: RoundWork, messages: readonly LogMes
   return { work, batch }
 }
 
-/** Whether the round was stored or is no longer ours to store; false only when it was given up because of `stop`. */
-async function storeUntilDone(deps: RunDeps, prepared: readonly Prepared[], stop: AbortSignal): Promise<boolean> {
-  const startedAt = performance.now()
-  const seconds = () => (performance.now() - startedAt) / 1000
+/** A round on its way: what only had to be claimed, what is to be stored, its rows, and whether they were inserted at once. */
+type Round = {
+  readonly known: readonly Prepared[]
+  readonly fresh: readonly Prepared[]
+  readonly rows: Rows
+  readonly inserted: Promise<boolean>
+}
+
+/** Inserts the rows while the round before is still being stored, so that ClickHouse need not wait for us. Tried once. */
+function insertAhead(deps: RunDeps, prepared: readonly Prepared[]): Round {
   // What was in ClickHouse before this process took the partition up is only claimed: that alone was missing here.
   const known = prepared.filter(({ work, batch }) => batch.position.seq <= work.storedSeq)
-  for (const { work, batch } of known) await work.index.commitPosition(batch.position)
   const fresh = prepared.filter(each => !known.includes(each))
+  const rows = rowsOf(fresh.map(({ batch }) => batch))
+  const inserted = insertRows(deps, rows).then(
+    () => true,
+    () => false, // when its turn comes it is tried until it works
+  )
+  return { known, fresh, rows, inserted }
+}
+
+/** Whether the round was stored or is no longer ours to store; false only when it was given up because of `stop`. */
+async function storeUntilDone(deps: RunDeps, round: Round, stop: AbortSignal): Promise<boolean> {
+  const startedAt = performance.now()
+  const seconds = () => (performance.now() - startedAt) / 1000
+  for (const { work, batch } of round.known) await work.index.commitPosition(batch.position)
   for (;;) {
     // Whoever works a partition now stores what was read of it here, so its rows are not waited for.
-    const due = fresh.filter(({ work }) => !work.lost)
+    const due = round.fresh.filter(({ work }) => !work.lost)
     if (due.length === 0) return true
     const sink = persistent(deps.sink, {
       givenUp: () => stop.aborted || due.some(({ work }) => work.lost),
@@ -106,7 +125,7 @@ async function storeUntilDone(deps: RunDeps, prepared: readonly Prepared[], stop
       },
     })
     try {
-      deps.onStored(await store({ ...deps, sink }, due), seconds())
+      deps.onStored(await store({ ...deps, sink }, due, round), seconds())
       return true
     } catch (error) {
       if (!(error instanceof GivenUpError)) throw error
@@ -116,12 +135,12 @@ async function storeUntilDone(deps: RunDeps, prepared: readonly Prepared[], stop
   }
 }
 
-async function store(deps: RunDeps, due: readonly Prepared[]): Promise<StoredRound> {
+async function store(deps: RunDeps, due: readonly Prepared[], { fresh, rows, inserted }: Round): Promise<StoredRound> {
   const indexes = new Map(due.map(({ work }) => [work.partition, work.index]))
-  const stored = await storeRound(
-    { indexes, sink: deps.sink, failpoints: deps.failpoints },
-    due.map(({ batch }) => batch),
-  )
+  const batches = due.map(({ batch }) => batch)
+  const dueRows = due.length === fresh.length ? rows : rowsOf(batches)
+  if (!(await inserted)) await insertRows(deps, dueRows)
+  const stored = await storeRound({ indexes, sink: deps.sink, failpoints: deps.failpoints }, batches, dueRows)
   for (const { work, batch } of due) work.position = batch.position
   return stored
 }

@@ -2,7 +2,7 @@
 // happens, the tables must end as the plain reading of the log says. A failing seed is named in the failure.
 import { describe, expect, test } from 'vitest'
 import { encodeMessage, hashesOf, partitionOf } from '../shared/contracts/usage-event.ts'
-import { prepareBatch, storeRound } from './consume.ts'
+import { insertRows, prepareBatch, rowsOf, storeRound } from './consume.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import { planResume } from './index/resume.ts'
 import { type Bucket, bucketKey, type Claim, hourOf, type LogMessage, type Place, type Position } from './outcome.ts'
@@ -329,7 +329,9 @@ async function live(random: Random, log: Map<number, LogMessage[]>, store: FakeC
     if (reads.length === 0) return
     const batches = []
     for (const read of reads) batches.push(await prepareBatch(deps, read))
-    await storeRound(deps, batches)
+    const rows = rowsOf(batches)
+    await insertRows(deps, rows)
+    await storeRound(deps, batches, rows)
     for (const { partition, position } of batches) after.set(partition, position.seq)
   }
 }
