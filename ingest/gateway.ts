@@ -86,6 +86,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
     uws,
     host: config.HOST,
     port: config.PORT,
+    connectionsMax: config.INGEST_CONNECTIONS_MAX,
     logger,
     onRefused: error => counts.refused.set(error.code, (counts.refused.get(error.code) ?? 0) + 1),
     routes: ingestRoutes({
@@ -104,6 +105,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
       metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     }),
   })
+  counts.connections = server.connections
   closers.push(async () => {
     stopping = true
     await server.stop()

@@ -1,6 +1,7 @@
 // What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when somebody asks.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PublishCounts } from './events/publish.ts'
+import type { Connections } from './http/connections.ts'
 
 export type IngestCounts = {
   acceptedRequests: number
@@ -9,6 +10,8 @@ export type IngestCounts = {
   readonly throttledEvents: Map<string, Throttled>
   /** Whether an ack outlives the loss of a machine, as found at the start. */
   ackDurable: boolean
+  /** Null until the server listens. */
+  connections: Pick<Connections, 'max' | 'open' | 'refused'> | null
   /** Refused requests by error code. */
   readonly refused: Map<string, number>
 }
@@ -44,6 +47,7 @@ export const newCounts = (): IngestCounts => ({
   acceptedEvents: 0,
   throttledEvents: new Map(),
   ackDurable: false,
+  connections: null,
   refused: new Map(),
 })
 
@@ -95,6 +99,13 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts, ga
   gauge('millrace_ingest_bytes_queued', 'Bytes of lines waiting for a message.', () => published.bytesQueued)
   gauge('millrace_ingest_bytes_in_flight', 'Bytes of lines waiting for an ack.', () => published.bytesInFlight)
   gauge('millrace_ingest_gateways', 'Gateways that share the rate limits, as this one sees them.', gateways)
+  gauge('millrace_ingest_connections', 'Connections open at the gateway.', () => counts.connections?.open() ?? 0)
+  gauge('millrace_ingest_connections_max', 'Connections that may be open.', () => counts.connections?.max ?? 0)
+  counter(
+    'millrace_ingest_connections_refused_total',
+    'Connections beyond the bound that were closed; with uWebSockets.js before 20.41 how often the port was shut for them.',
+    () => counts.connections?.refused() ?? 0,
+  )
   new Counter({
     name: 'millrace_ingest_requests_refused_total',
     help: 'Requests refused, by error code.',

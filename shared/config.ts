@@ -172,6 +172,11 @@ export const SETTINGS = {
     '1000000',
     integer(0, 100_000_000),
   ),
+  INGEST_CONNECTIONS_MAX: setting(
+    'Connections that may be open at one gateway; more are closed at once. Lower when the process may not open as many files.',
+    '10000',
+    integer(1, 10_000_000),
+  ),
   FILE_BYTES_MAX: setting('Largest file of usage, in bytes.', '536870912', integer(1_024, 68_719_476_736)),
   FILE_STORAGE_BYTES_MAX: setting(
     'What the files of a platform may take in one environment, in bytes.',

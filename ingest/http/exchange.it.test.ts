@@ -13,6 +13,7 @@ beforeAll(async () => {
     uws: loadUws().uws,
     host: '127.0.0.1',
     port: 0,
+    connectionsMax: 100,
     logger: silentLogger,
     onRefused: () => undefined,
     routes: { get: { '/large': exchange => void exchange.send({ status: 200, body: LARGE }) }, post: {} },

@@ -25,6 +25,8 @@ export type UwsApp = {
   get(pattern: string, handler: UwsHandler): UwsApp
   post(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
+  /** Told of every connection that comes (1) and goes (-1); since 20.41. */
+  filter?(told: (res: UwsResponse, change: number) => void): UwsApp
   listen(host: string, port: number, options: number, done: (socket: object | false) => void): UwsApp
 }
 

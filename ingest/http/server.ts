@@ -1,6 +1,7 @@
 // The HTTP server: routes to handlers, faults to answers, and an orderly stop.
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { boundConnections, type Connections } from './connections.ts'
 import { Exchange, type ExchangeObserver } from './exchange.ts'
 import { checkFraming, FramingError } from './framing.ts'
 import type { Uws, UwsRequest } from './load-uws.ts'
@@ -13,6 +14,7 @@ export type Routes = {
 
 export type Server = {
   readonly port: number
+  readonly connections: Connections
   /** Takes no new connection, answers what is open and closes each after its answer. Resolves when all is answered, or in time. */
   stop(): Promise<void>
 }
@@ -47,6 +49,8 @@ export async function startServer(options: {
   host: string
   port: number
   routes: Routes
+  /** Connections that may be open. */
+  connectionsMax: number
   logger: Logger
   onRefused: (error: AppError) => void
 }): Promise<Server> {
@@ -85,17 +89,32 @@ export async function startServer(options: {
       }),
     ),
   )
-  const socket = await new Promise<object>((resolve, reject) => {
-    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening => {
-      if (listening === false) reject(new Error(`port ${port} on ${host} cannot be listened on; is it taken?`))
-      else resolve(listening)
+  let socket: object | false = false
+  const listen = (on: number): boolean => {
+    // Calls back before it returns.
+    app.listen(host, on, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening => {
+      socket = listening
     })
-  })
+    return socket !== false
+  }
+  const shut = (): void => {
+    if (socket) uws.us_listen_socket_close(socket)
+    socket = false
+  }
+  if (!listen(port) || !socket) throw new Error(`port ${port} on ${host} cannot be listened on; is it taken?`)
+  const ownPort = uws.us_socket_local_port(socket)
+  const connections = boundConnections(
+    app,
+    { shut, reopen: () => listen(ownPort) },
+    { max: options.connectionsMax, logger },
+  )
   return {
-    port: uws.us_socket_local_port(socket),
+    port: ownPort,
+    connections,
     stop: async () => {
       stopping = true
-      uws.us_listen_socket_close(socket)
+      connections.close()
+      shut()
       const deadline = performance.now() + STOP_TIMEOUT_MS
       while (open > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, STOP_POLL_MS))
     },

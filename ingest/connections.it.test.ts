@@ -1,0 +1,94 @@
+// The bound on connections, with real sockets: what is beyond it is turned away, what is open goes on.
+import { connect, type Socket } from 'node:net'
+import { Client } from 'undici'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type GatewayRig, startGatewayRig } from './testing/gateway-rig.ts'
+
+const MAX = 100
+const WAVE = 20
+/** Where descriptors are counted, what this process opens and closes for itself shows too. */
+const OFF_BY = 4
+
+let rig: GatewayRig
+let client: Client
+const flood: Socket[] = []
+beforeAll(async () => {
+  rig = await startGatewayRig({ INGEST_CONNECTIONS_MAX: String(MAX) })
+  await rig.addMeter('LIVE', 'requests')
+  client = new Client(rig.url)
+})
+afterAll(async () => {
+  for (const socket of flood) socket.destroy()
+  await client?.close()
+  await rig?.stop()
+})
+
+/** On the one connection of the client, which was open before the others. */
+async function metric(name: string): Promise<number> {
+  const { body } = await client.request({ method: 'GET', path: '/metrics' })
+  const [, value] = new RegExp(`^millrace_ingest_${name} (\\S+)$`, 'm').exec(await body.text()) ?? []
+  return Number(value)
+}
+
+async function send(reference: string): Promise<number> {
+  const { statusCode, body } = await client.request({
+    method: 'POST',
+    path: '/v1/events/ingest',
+    headers: { 'content-type': 'application/json', 'x-api-key': rig.platform.environments.LIVE.api_key },
+    body: JSON.stringify({
+      reference,
+      customer_reference: 'acme',
+      meter_reference: 'requests',
+      meter_values: [{ reference: 'requests_tokens', number: '1' }],
+    }),
+  })
+  await body.dump()
+  return statusCode
+}
+
+/** Opens silent connections. Resolves when each is open, or was turned away. */
+async function openWave(): Promise<void> {
+  const wave = Array.from({ length: WAVE }, () => connect({ host: '127.0.0.1', port: rig.gateway.port }))
+  flood.push(...wave)
+  await Promise.all(
+    wave.map(socket => {
+      socket.on('error', () => undefined) // turned away
+      socket.resume()
+      return new Promise(resolve => socket.once('connect', resolve).once('close', resolve))
+    }),
+  )
+}
+const stillOpen = (): number => flood.filter(socket => !socket.closed).length
+const expectCounted = () =>
+  vi.waitFor(
+    async () => expect(Math.abs((await metric('connections')) - stillOpen() - 1)).toBeLessThanOrEqual(OFF_BY),
+    {
+      timeout: 5_000,
+      interval: 20,
+    },
+  )
+
+test('connections are counted, and beyond the bound they are turned away while those that are open are served', async () => {
+  expect(await send('before')).toBe(201)
+  expect(await metric('connections_max')).toBe(MAX)
+  let refusedAt = 0
+  for (let wave = 0; wave < 3 * (MAX / WAVE); wave += 1) {
+    await openWave()
+    await expectCounted()
+    expect(await send(`wave-${wave}`)).toBe(201)
+    if (refusedAt === 0 && (await metric('connections_refused_total')) > 0) refusedAt = stillOpen()
+  }
+  // A wave may come between two looks where connections are not told of one by one.
+  expect(refusedAt).toBeGreaterThanOrEqual(MAX - 1 - OFF_BY)
+  expect(stillOpen()).toBeGreaterThanOrEqual(MAX - 1 - OFF_BY)
+  expect(stillOpen()).toBeLessThanOrEqual(MAX + WAVE + OFF_BY)
+  await expect(fetch(`${rig.url}/health/ready`)).rejects.toThrow()
+
+  for (const socket of flood.splice(0)) socket.destroy()
+  await vi.waitFor(async () => expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200), {
+    timeout: 5_000,
+    interval: 20,
+  })
+  expect(await send('after')).toBe(201)
+  expect(await rig.logged()).toHaveLength(2 + 3 * (MAX / WAVE))
+})
