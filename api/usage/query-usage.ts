@@ -24,7 +24,7 @@ const RAW_MS_MAX_OF_ONE_THREAD = 2 * 3_600_000
  * `waitForUsage` waits until that is enough. INVALID_OPERATION when there are more than QUANTITIES_MAX quantities.
  */
 export async function queryUsage(client: ClickHouseClient, query: UsageQuery): Promise<UsageQuantity[]> {
-  const stale = query.source === 'RAW' ? null : await staleBuckets(client, query)
+  const stale = query.source === 'RAW' || query.upTo !== undefined ? null : await staleBuckets(client, query)
   const { sql, params, rawMs } = readSql(query, stale, QUANTITIES_MAX + 1)
   const settings = rawMs > RAW_MS_MAX_OF_ONE_THREAD ? SETTINGS : { ...SETTINGS, max_threads: '1' }
   const rows = await selectRows<QuantityRow>(client, sql, params, settings)

@@ -6,7 +6,7 @@ import { conditionSql, distinctTextSql, textSql } from './condition-sql.ts'
 import { planRead, type ReadPlan, type StaleBuckets } from './read-plan.ts'
 import { needsProperties } from './stale-buckets.ts'
 import type { UsageQuery } from './usage-query.ts'
-import { type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
+import { behindSql, type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
 
 /**
  * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, distinct items, sum,
@@ -69,8 +69,10 @@ function sourcesOf(query: UsageQuery, filter: UsageFilter, { raw, hours, days }:
 
 /** One row a value, or for UNIQUE one an event. */
 function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interval[]): string {
-  const where = `WHERE ${filter.scope} AND ${withinAny('timestamp', within)} AND deleted = 0`
-  const { calculation } = query
+  const { calculation, upTo } = query
+  // Every version of a row has the place of its event, so this may be asked of the newest.
+  const placed = upTo === undefined ? '1' : `NOT ${behindSql(upTo)}`
+  const where = `WHERE ${filter.scope} AND ${withinAny('timestamp', within)} AND deleted = 0 AND ${placed}`
   if (calculation.type === 'UNIQUE') {
     return `SELECT '' AS currency, subscription, properties, 1 AS n FROM usage_events FINAL ${where}`
   }

@@ -3,7 +3,7 @@
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Interval, instantOf, interval } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { CUSTOMER_KEYS_MAX, type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
+import { behindSql, CUSTOMER_KEYS_MAX, type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
 
 export type TouchedQuestion = {
   readonly customerKeys: readonly string[]
@@ -55,12 +55,7 @@ const hoursOf = (piece: Piece): Interval =>
   interval(instantOf(Math.floor(piece.interval.start / HOUR_MS) * HOUR_MS), piece.interval.end)
 
 function touchedSql(filter: UsageFilter, piece: Piece, keys: readonly string[]): string {
-  const positions = piece.positions.map(position => {
-    if (!Number.isSafeInteger(position)) throw new RangeError(`not a position: ${position}`)
-    return String(position)
-  })
-  const behind = `log_seq > arrayElement(CAST([${positions.join(', ')}], 'Array(UInt64)'), log_partition + 1)`
   const fresh = piece.newKeys.filter(key => keys.includes(key))
   const isNew = fresh.length === 0 ? '' : ` OR customer_key IN ${filter.bind(fresh, 'Array(String)')}`
-  return `${withinAny('hour', [hoursOf(piece)])} AND (${behind}${isNew})`
+  return `${withinAny('hour', [hoursOf(piece)])} AND (${behindSql(piece.positions)}${isNew})`
 }

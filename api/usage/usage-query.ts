@@ -20,6 +20,11 @@ export type UsageQuery = UsageScope & {
   readonly groupBySubscription?: true
   /** Only events that ask for one of these (`subscriptionKey`), and those with a selector when `orSelector`. */
   readonly askingFor?: { readonly keys: readonly string[]; readonly orSelector: boolean }
+  /**
+   * Only events that stand at or before this position of their partition of the log, wherever figures are by now; a
+   * partition that is not there was at nothing. Roll-ups do not know that, so raw rows are read.
+   */
+  readonly upTo?: readonly number[]
   /** RAW reads raw rows alone: the same answer, slower. */
   readonly source?: 'RAW' | 'ROLLED'
 }

@@ -67,3 +67,12 @@ function instantLiteral(at: Instant): string {
   if (!Number.isSafeInteger(at)) throw new RangeError(`not an instant: ${at}`)
   return `fromUnixTimestamp64Milli(${at}, 'UTC')`
 }
+
+/** Whether `log_seq` stands behind the position of its partition; a partition that is not there was at nothing. */
+export function behindSql(positions: readonly number[]): string {
+  const list = positions.map(position => {
+    if (!Number.isSafeInteger(position)) throw new RangeError(`not a position: ${position}`)
+    return String(position)
+  })
+  return `(log_seq > arrayElement(CAST([${list.join(', ')}], 'Array(UInt64)'), log_partition + 1))`
+}

@@ -19,6 +19,7 @@ import { type BillingInputs, fingerprintOf } from './billing-inputs.ts'
 import { type PricedInvoice, priceInvoice } from './build-invoice.ts'
 import { chargesOf } from './charges.ts'
 import { type ClosedUsage, closedUsageOf } from './closed-usage.ts'
+import { exactUsage } from './exact-usage.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, takesLateUsage } from './invoice-keys.ts'
 import { findLateCharges } from './late-charges.ts'
 import { loadBillingInputs } from './load-inputs.ts'
@@ -78,8 +79,11 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
   return { inputs, window, billed, closed, row: rows.find(row => keyOfRow(row) === key) ?? null, stamp }
 }
 
-/** An invoice, with how far the log was counted in it. */
-export type ComputedInvoice = PricedInvoice & { readonly positions: readonly number[] }
+/**
+ * An invoice. `positions`: it counts the events up to there in the log and no others; null where that was not asked for,
+ * and then it may not close.
+ */
+export type ComputedInvoice = PricedInvoice & { readonly positions: readonly number[] | null }
 
 /** Decides in the saving transaction, with the subscription locked. `build` prices the period as of now. */
 export type Saving<T> = (
@@ -93,7 +97,13 @@ const ATTEMPTS_MAX = 5
 /** Computes one invoice and saves what `saving` makes of it, in one transaction. Throws SERVICE_UNAVAILABLE when its inputs never stand still. */
 export async function computeInvoice<T>(
   deps: InvoiceDeps,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly target: Target },
+  of: {
+    readonly tenant: Tenant
+    readonly actor: Actor
+    readonly target: Target
+    /** Whether the invoice may close now, so that it must be known to the event what it counts. */
+    mayClose(state: InvoiceState): boolean
+  },
   saving: Saving<T>,
 ): Promise<T> {
   const { tenant, actor, target } = of
@@ -105,7 +115,9 @@ export async function computeInvoice<T>(
     const positions = await deps.usage.positions()
     const late = await findLateCharges(deps, { tenant, inputs, closed, key: target.key })
     const asking = [...charges, ...late.map(({ charge }) => charge)]
-    const usage = await readUsage(deps.usage, { tenant, inputs, charges: asking })
+    const read = await readUsage(deps.usage, { tenant, inputs, charges: asking })
+    const closes = of.mayClose(loaded)
+    const usage = closes ? await exactUsage(deps.usage, { tenant, inputs, charges: asking, positions, read }) : read
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, target.subscriptionId)
       await holdCustomer(uow, loaded.inputs.customer.id)
@@ -113,7 +125,7 @@ export async function computeInvoice<T>(
       if (state.stamp !== loaded.stamp) return { kind: 'changed' as const }
       const build = (window: InvoiceWindow, finalisedAt: Instant | null): ComputedInvoice => ({
         ...priceInvoice(state.inputs, { window, billed: state.billed, usage, late, finalisedAt }),
-        positions,
+        positions: closes ? positions : null,
       })
       const value = await saving(uow, state, build)
       await deps.failpoint?.('invoices.before-commit')

@@ -33,7 +33,7 @@ export async function finalizeInvoice(
     })
   }
   const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
-  return await computeInvoice(deps, { tenant, actor, target }, async (uow, state, build) => {
+  return await computeInvoice(deps, { tenant, actor, target, mayClose: () => true }, async (uow, state, build) => {
     const row = await lockInvoice(uow, id)
     if (row.status === 'FINAL') return row
     if (row.status === 'VOID' || row.status === 'ARCHIVED')

@@ -35,7 +35,8 @@ export async function makeFinal(
   },
 ): Promise<InvoiceRow> {
   const { inputs, row, computed, stamp } = of
-  const { built } = computed
+  const { built, positions, counted } = computed
+  if (positions === null) throw new Error('an invoice closes only when it is known what it counts')
   const fault = finalFault(built)
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
@@ -50,7 +51,7 @@ export async function makeFinal(
     invoice_number: await numberOf(uow, inputs, built),
   }
   const saved = await saveInvoice(uow, row.id, values)
-  await saveClosedUsage(uow, { inputs, invoiceId: row.id, positions: computed.positions, charges: computed.counted })
+  await saveClosedUsage(uow, { inputs, invoiceId: row.id, positions, charges: counted })
   const data = invoiceView(saved)
   await emit(uow, { type: 'INVOICE.UPDATED', objectId: row.id, data, previous: invoiceView(row) })
   await emit(uow, { type: 'INVOICE.STATUS_TO_FINAL', objectId: row.id, data, previous: null })

@@ -16,7 +16,7 @@ export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: A
   checkOpen(found)
   await deps.usage.settle(SETTLE_MS)
   const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
-  return await computeInvoice(deps, { tenant, actor, target }, async (uow, state, build) => {
+  return await computeInvoice(deps, { tenant, actor, target, mayClose: () => false }, async (uow, state, build) => {
     const row = await lockInvoice(uow, id)
     checkOpen(row)
     if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')

@@ -45,7 +45,8 @@ export async function runBilling(deps: InvoiceDeps, tenant: Tenant, subscription
   for (const key of plan.keys.slice(0, STEPS_MAX)) {
     await deps.failpoint?.('billing.before-invoice')
     const target = { subscriptionId, key }
-    const row = await computeInvoice(deps, { tenant, actor: ACTOR, target }, (uow, state, build) =>
+    const closing = (state: InvoiceState): boolean => complete && mayClose(state, deps.database.clock.now())
+    const row = await computeInvoice(deps, { tenant, actor: ACTOR, target, mayClose: closing }, (uow, state, build) =>
       advance(uow, { state, build, complete }),
     )
     if (row) passed.push(row)
@@ -60,6 +61,13 @@ type Step = {
   readonly complete: boolean
 }
 
+/** Whether the end of the grace has come, or has for an invoice that is made now. */
+function mayClose({ row, window, inputs }: InvoiceState, now: Instant): boolean {
+  if (!window || window.cutAt > now) return false
+  if (row?.status !== 'DRAFT') return graceEnd(inputs, window.cutAt) <= now
+  return !row.on_hold && row.finalize_at !== null && at(row.finalize_at) <= now
+}
+
 /** Moves one invoice as far as it may go now. Null when there is, rightly, none. */
 async function advance(uow: Uow, step: Step): Promise<InvoiceRow | null> {
   const { row, window, inputs } = step.state
@@ -69,19 +77,15 @@ async function advance(uow: Uow, step: Step): Promise<InvoiceRow | null> {
   const ended = window.cutAt <= uow.now
   if (ended && !step.complete) return row
   const computed = step.build(window, null)
-  const { built } = computed
+  const { built, positions } = computed
   const saved = await saveComputed(uow, step, built)
   const due =
     saved.status === 'DRAFT' && !saved.on_hold && saved.finalize_at !== null && at(saved.finalize_at) <= uow.now
-  if (!due || finalFault(built) !== null) return saved
+  // Without positions its time came only now, and the next run closes it.
+  if (!due || positions === null || finalFault(built) !== null) return saved
   // An invoice that asks for nothing takes no number; it is kept, so that its period is not billed again.
   if (!hasLines(built.content)) {
-    await saveClosedUsage(uow, {
-      inputs,
-      invoiceId: saved.id,
-      positions: computed.positions,
-      charges: computed.counted,
-    })
+    await saveClosedUsage(uow, { inputs, invoiceId: saved.id, positions, charges: computed.counted })
     return await change(uow, saved, { status: 'ARCHIVED', finalize_at: null })
   }
   return await makeFinal(uow, { inputs, row: saved, computed: step.build(window, uow.now), stamp: step.state.stamp })

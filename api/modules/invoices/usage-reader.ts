@@ -15,8 +15,13 @@ import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from 
 import { type UsagePart, usageParts } from './usage-parts.ts'
 
 export type UsageReader = {
-  /** The figures of one need, of the events that are in `parts`. */
-  read(tenant: Tenant, parts: readonly UsagePart[], need: UsageNeed): Promise<readonly UsageFigure[]>
+  /** The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. */
+  read(
+    tenant: Tenant,
+    parts: readonly UsagePart[],
+    need: UsageNeed,
+    upTo?: readonly number[],
+  ): Promise<readonly UsageFigure[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
   /** By partition of the log: everything up to there can be read. */
@@ -33,7 +38,7 @@ export const createUsageReader = (deps: {
   readonly jsm: JetStreamManager
   readonly partitions: number
 }): UsageReader => ({
-  read: (tenant, parts, { calculation: of, condition }) =>
+  read: (tenant, parts, { calculation: of, condition }, upTo) =>
     attributedUsage(
       parts,
       usageCalculationOf(of),
@@ -48,6 +53,7 @@ export const createUsageReader = (deps: {
           ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
           ...(askingFor ? { askingFor } : {}),
           ...(grouped ? { groupBySubscription: true } : {}),
+          ...(upTo === undefined ? {} : { upTo }),
         }),
     ),
   settle: async timeoutMs =>
@@ -75,19 +81,30 @@ function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
 const READS_MAX = 4
 
 /** Reads the usage of these charges: of the events that are the subscription's. */
-export async function readUsage(
+export const readUsage = (
   usage: UsageReader,
-  of: { readonly tenant: Tenant; readonly inputs: BillingInputs; readonly charges: readonly Charge[] },
+  { tenant, inputs, charges }: { tenant: Tenant; inputs: BillingInputs; charges: readonly Charge[] },
+): Promise<UsageFigures> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
+
+/** Reads these needs; of the events up to these positions of the log, when given. */
+export async function readNeeds(
+  usage: UsageReader,
+  of: {
+    readonly tenant: Tenant
+    readonly inputs: BillingInputs
+    readonly needs: readonly UsageNeed[]
+    readonly upTo?: readonly number[]
+  },
 ): Promise<UsageFigures> {
   const { attribution, subscription } = of.inputs
-  const needs = usageNeeds(of.charges)
+  const { needs, upTo } = of
   const figures = new Map<string, readonly UsageFigure[]>()
   const queue = needs.values()
   const worker = async (): Promise<void> => {
     for (const need of queue) {
       const { interval, calculation } = need
       const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
-      figures.set(need.key, await usage.read(of.tenant, usageParts(attribution, scope), need))
+      figures.set(need.key, await usage.read(of.tenant, usageParts(attribution, scope), need, upTo))
     }
   }
   await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
