@@ -2,16 +2,17 @@ import { expect, test } from 'vitest'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import { nextBilling, planBilling } from './billing-plan.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from './example-inputs.ts'
-import type { InvoiceRow, InvoiceStatus } from './table.ts'
+import type { InvoiceOutline, InvoiceStatus } from './table.ts'
 import { at } from './windows.ts'
 
 const items = [recurring('100', { billing_in_advance: true }), metered([{ amount: eur('1') }])]
 const inputs = exampleInputs({ start: '2026-03-11T00:00:00Z', items })
 
 /** Rows of the first invoices, in the given states. */
-function rowsOf(...statuses: readonly InvoiceStatus[]): InvoiceRow[] {
-  return exampleInvoices(inputs, statuses.length).map((built, index) => ({
+function rowsOf(...statuses: readonly InvoiceStatus[]): InvoiceOutline[] {
+  return exampleInvoices(inputs, statuses.length).map(({ content, ...built }, index) => ({
     ...built,
+    advance_charges: content.advance_charges,
     platform_id: 'p',
     environment: 'TEST',
     id: `invoice${index}`,

@@ -4,7 +4,7 @@ import { type Grace, graceOf } from '../platforms/invoice-settings.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { chargesOf } from './charges.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow } from './invoice-keys.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceOutline } from './table.ts'
 import { at, type InvoiceWindow, invoiceWindows } from './windows.ts'
 
 export type BillingPlan = {
@@ -23,7 +23,7 @@ const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
 const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: null }
 
 /** The invoices a run passes: every period that has started and is not closed, and rows whose period is gone. */
-export function planBilling(inputs: BillingInputs, rows: readonly InvoiceRow[], now: Instant): BillingPlan {
+export function planBilling(inputs: BillingInputs, rows: readonly InvoiceOutline[], now: Instant): BillingPlan {
   if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
   const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
   const gone = new Set(rows.filter(row => isOpenEnded(row)).map(keyOfRow))
@@ -49,16 +49,16 @@ export function planBilling(inputs: BillingInputs, rows: readonly InvoiceRow[], 
 
 type Urgency = 'MOVE' | 'FINALISE' | 'REFRESH'
 
-function urgencyOf(row: InvoiceRow | null, window: InvoiceWindow, now: Instant): Urgency {
+function urgencyOf(row: InvoiceOutline | null, window: InvoiceWindow, now: Instant): Urgency {
   if (row === null) return 'MOVE'
   if (row.status === 'OPEN') return window.cutAt <= now ? 'MOVE' : 'REFRESH'
   return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALISE' : 'REFRESH'
 }
 
-const isOpenEnded = (row: InvoiceRow): boolean => row.status === 'OPEN' || row.status === 'DRAFT'
+const isOpenEnded = (row: InvoiceOutline): boolean => row.status === 'OPEN' || row.status === 'DRAFT'
 
 /** The first invoice exists only when something is asked in advance; every other collects, whatever it comes to. */
-function asksAnything(inputs: BillingInputs, rows: readonly InvoiceRow[], window: InvoiceWindow): boolean {
+function asksAnything(inputs: BillingInputs, rows: readonly InvoiceOutline[], window: InvoiceWindow): boolean {
   if (window.arrears !== null) return true
   return chargesOf(inputs, window, billedElsewhere(rows, { key: keyOfWindow(window), cutAt: window.cutAt })).length > 0
 }
@@ -76,7 +76,11 @@ export function graceEnd(inputs: BillingInputs, from: Instant): Instant {
 const REFRESH_MS = HOUR_MS
 
 /** When the run must look again, given what it left behind; null when nothing will be due. */
-export function nextBilling(rows: readonly InvoiceRow[], nextOpensAt: Instant | null, now: Instant): Instant | null {
+export function nextBilling(
+  rows: readonly InvoiceOutline[],
+  nextOpensAt: Instant | null,
+  now: Instant,
+): Instant | null {
   const times = rows.flatMap(row => {
     if (row.status === 'OPEN') return [Math.min(at(row.cut_at), now + REFRESH_MS)]
     // A DRAFT past its time could not go FINAL; what is missing may be given later.

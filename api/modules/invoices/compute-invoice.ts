@@ -23,7 +23,7 @@ import { exactUsage } from './exact-usage.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, takesLateUsage } from './invoice-keys.ts'
 import { findLateCharges } from './late-charges.ts'
 import { loadBillingInputs } from './load-inputs.ts'
-import { invoicesOfSubscription } from './repository.ts'
+import { getInvoice, invoicesOfSubscription } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 import { readUsage, type UsageReader } from './usage-reader.ts'
 import { type InvoiceWindow, invoiceWindows } from './windows.ts'
@@ -76,7 +76,8 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
   const stamp = createHash('sha256')
     .update(`${fingerprintOf(inputs)} ${[...billed].sort().join(' ')} ${takesLate} ${before.join(' ')}`)
     .digest('hex')
-  return { inputs, window, billed, closed, row: rows.find(row => keyOfRow(row) === key) ?? null, stamp }
+  const outline = rows.find(row => keyOfRow(row) === key)
+  return { inputs, window, billed, closed, row: outline ? await getInvoice(uow, outline.id) : null, stamp }
 }
 
 /**

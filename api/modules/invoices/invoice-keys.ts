@@ -1,12 +1,13 @@
 // What tells the invoices of one subscription apart, and which charges each of them asks. Pure.
 import type { Instant } from '../../../shared/time.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceOutline } from './table.ts'
 import { at, type InvoiceWindow, periodOf } from './windows.ts'
 
 /** By the start, not the end: a cancellation moves the end of the running period. */
 const keyOf = (start: Instant, advanceOnly: boolean): string => `${start}${advanceOnly ? ' advance' : ''}`
 
-export const keyOfRow = (row: InvoiceRow): string => keyOf(at(row.period_start), row.advance_only)
+export const keyOfRow = (row: Pick<InvoiceOutline, 'period_start' | 'advance_only'>): string =>
+  keyOf(at(row.period_start), row.advance_only)
 export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(window).start, window.arrears === null)
 
 /**
@@ -14,7 +15,7 @@ export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(win
  * cut first. So at any time there is one, and what it asks is asked by no other.
  */
 export const takesLateUsage = (
-  rows: readonly InvoiceRow[],
+  rows: readonly InvoiceOutline[],
   of: { readonly key: string; readonly cutAt: Instant },
 ): boolean =>
   !rows.some(
@@ -23,10 +24,10 @@ export const takesLateUsage = (
 
 /** Advance charges that other invoices ask: earlier ones, and later ones that are closed. */
 export function billedElsewhere(
-  rows: readonly InvoiceRow[],
+  rows: readonly InvoiceOutline[],
   of: { readonly key: string; readonly cutAt: Instant },
 ): Set<string> {
   const others = rows.filter(row => keyOfRow(row) !== of.key)
   const asking = others.filter(row => at(row.cut_at) < of.cutAt || row.status === 'FINAL' || row.status === 'ARCHIVED')
-  return new Set(asking.flatMap(row => row.content.advance_charges))
+  return new Set(asking.flatMap(row => row.advance_charges))
 }

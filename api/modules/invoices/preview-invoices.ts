@@ -13,7 +13,7 @@ import { findLateCharges } from './late-charges.ts'
 import { loadBillingInputs } from './load-inputs.ts'
 import { invoicesOfSubscription } from './repository.ts'
 import type { InvoiceView } from './schema.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceOutline } from './table.ts'
 import { readUsage } from './usage-reader.ts'
 import { invoiceView } from './view.ts'
 import { activeSpan, at, type InvoiceWindow, invoiceWindows } from './windows.ts'
@@ -98,7 +98,7 @@ type Choice = {
 type Candidate = Omit<Choice, 'schedules'>
 
 /** Every invoice in order with what it asks, each knowing what those before it ask in advance. */
-function* candidates(inputs: BillingInputs, rows: readonly InvoiceRow[]): Generator<Candidate, void, undefined> {
+function* candidates(inputs: BillingInputs, rows: readonly InvoiceOutline[]): Generator<Candidate, void, undefined> {
   const asked = new Set<string>()
   let takesLate = inputs.platform.late_event_policy === 'NEXT_INVOICE'
   const closed = new Set(rows.filter(row => row.status === 'FINAL' || row.status === 'ARCHIVED').map(keyOfRow))
@@ -116,7 +116,7 @@ function* candidates(inputs: BillingInputs, rows: readonly InvoiceRow[]): Genera
 
 function choose(
   inputs: BillingInputs,
-  rows: readonly InvoiceRow[],
+  rows: readonly InvoiceOutline[],
   { from, perSchedule }: { readonly from: Instant; readonly perSchedule: number },
 ): Choice[] {
   const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))

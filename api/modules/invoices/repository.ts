@@ -1,11 +1,11 @@
 // Every query of invoices and their counters. Writes take the tenant's unit of work.
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { type InvoiceRow, invoices } from './table.ts'
+import { type InvoiceOutline, type InvoiceRow, invoices } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
 
@@ -27,10 +27,13 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
   return row ?? (await getInvoice(uow, id))
 }
 
-/** The invoices of a subscription that count, in order. */
-export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceRow[]> {
+const { content, ...OUTLINE } = getTableColumns(invoices)
+const advance_charges = sql<InvoiceOutline['advance_charges']>`${content} -> 'advance_charges'`
+
+/** The invoices of a subscription that count, in order. There may be a thousand, so none brings its content. */
+export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceOutline[]> {
   return await uow.tx
-    .select()
+    .select({ ...OUTLINE, advance_charges })
     .from(invoices)
     .where(
       and(

@@ -37,3 +37,6 @@ export const invoices = pgTable('invoices', {
 })
 
 export type InvoiceRow = typeof invoices.$inferSelect
+
+/** An invoice without what is printed on it, which is nearly all of its size. */
+export type InvoiceOutline = Omit<InvoiceRow, 'content'> & Pick<InvoiceContent, 'advance_charges'>
