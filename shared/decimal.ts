@@ -37,6 +37,9 @@ export function plain(value: Decimal): string {
   return text === '-0' ? '0' : text
 }
 
+/** How many decimals a value has, without trailing zeros. */
+export const placesOf = (value: Decimal): number => plain(value).split('.')[1]?.length ?? 0
+
 export const sum = (values: Iterable<Decimal>): Decimal => {
   let total = ZERO
   for (const value of values) total = total.plus(value)

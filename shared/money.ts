@@ -68,16 +68,15 @@ function roundDown(value: Decimal, places: number): Decimal {
 }
 
 /**
- * Rounds exact parts, of either sign, so that they sum to `total` exactly: each is rounded down to the currency's
- * exponent and the remaining smallest units go to the largest remainders, first part first. Negating the parts and the
- * total negates the result. Throws RangeError without parts.
+ * Rounds exact parts, of either sign, so that they sum to `total` exactly: each is rounded down to `places` decimals, of
+ * which the total has no more, and the remaining smallest units go to the largest remainders, first part first. Negating
+ * the parts and the total negates the result. Throws RangeError without parts.
  */
-export function roundToTotal(exact: readonly Decimal[], total: Money): Money[] {
-  if (exact.length === 0) throw new RangeError('roundToTotal needs at least one part')
-  const negative = total.quantity.lt(ZERO)
+export function roundParts(exact: readonly Decimal[], total: Decimal, places: number): Decimal[] {
+  if (exact.length === 0) throw new RangeError('roundParts needs at least one part')
+  const negative = total.lt(ZERO)
   const mirrored = negative ? exact.map(value => value.neg()) : exact
-  const target = negative ? total.quantity.neg() : total.quantity
-  const places = currencyExponent(total.currency)
+  const target = negative ? total.neg() : total
   const unit = smallestUnit(places)
   const floors = mirrored.map(value => roundDown(value, places))
   const left = BigInt(target.minus(sum(floors)).div(unit).toFixed(0))
@@ -93,9 +92,15 @@ export function roundToTotal(exact: readonly Decimal[], total: Money): Money[] {
     const units = everyPart + (lucky.has(index) ? 1n : 0n)
     const part = floor.plus(unit.times(decimal(units.toString())))
     const quantity = negative ? part.neg() : part
-    return { quantity: quantity.eq(ZERO) ? ZERO : quantity, currency: total.currency } as Money
+    return quantity.eq(ZERO) ? ZERO : quantity
   })
 }
+
+/** As `roundParts`, at the exponent of the total's currency. */
+export const roundToTotal = (exact: readonly Decimal[], total: Money): Money[] =>
+  roundParts(exact, total.quantity, currencyExponent(total.currency)).map(
+    quantity => ({ quantity, currency: total.currency }) as Money,
+  )
 
 /**
  * Splits `total` in proportion to `weights` so that the parts sum to the total exactly; weights that sum to nothing
