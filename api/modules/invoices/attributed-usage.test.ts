@@ -7,6 +7,7 @@ import { type Instant, instantOf, interval } from '../../../shared/time.ts'
 import type { UsageCalculation, UsageQuantity } from '../../usage/usage-query.ts'
 import { type AttributionInputs, directoryOf } from '../subscriptions/load-attribution.ts'
 import { attributedUsage, type PartQuestion } from './attributed-usage.ts'
+import { usageOfCustomers } from './customer-usage.ts'
 import { usageParts } from './usage-parts.ts'
 
 type Event = { customer: string; subscription: string; timestamp: Instant; value: number; user: string }
@@ -91,6 +92,18 @@ const numberOf = ({ type }: UsageCalculation, events: readonly Event[]): Decimal
   }
 }
 
+/** What each customer has of these events, by its id. */
+function byCustomer(calculation: UsageCalculation, events: readonly Event[]) {
+  const idOf = ({ customer }: Event): string => (customer === 'child-reference' ? 'child' : customer)
+  return ['child', 'parent', 'sender'].flatMap(customerId => {
+    const own = events.filter(each => idOf(each) === customerId)
+    if (own.length === 0) return []
+    const number = numberOf(calculation, own)
+    const weight = calculation.type === 'AVERAGE' ? sum(own.map(({ value }) => decimalOfInteger(value))) : number
+    return [{ customerId, currency: null, number, count: own.length, weight }]
+  })
+}
+
 /** Usage as a list of events: what `queryUsage` answers, said in a few lines. */
 const usageOf =
   (events: readonly Event[]) =>
@@ -139,6 +152,9 @@ test('every subscription is billed the events that attribution gives it, by ever
             const figures = await attributedUsage(parts, calculation, usageOf(events))
             const told = figures.map(({ number, count }) => [plain(number), count])
             expect(told).toEqual(ours.length === 0 ? [] : [[plain(numberOf(calculation, ours)), ours.length]])
+            const shared = await usageOfCustomers(parts, calculation, usageOf(events))
+            expect(shared.figures).toEqual(figures)
+            expect(shared.byCustomer).toEqual(byCustomer(calculation, ours))
           }
         }
       },
@@ -157,4 +173,34 @@ test('usage that no other subscription can have is read in one piece', () => {
   const parts = usageParts(attribution, { subscriptionId: 's', meterReference: METER, interval: within })
   expect(parts).toMatchObject([{ customerKeys: ['c', 'acme'], interval: within, keys: ['', 'id:s'] }])
   expect([parts[0]?.isOurs(''), parts[0]?.isOurs('id:s'), parts[0]?.isOurs('id:other')]).toEqual([true, true, false])
+})
+
+test('what is of each customer costs no reading more than what is of all, but for distinct values', async () => {
+  const held = [{ start_ms: 0, end_ms: null, version_id: 'v', plan_reference: 'basic', meters: [METER] }]
+  const terms = [{ from: new Date(0).toISOString(), selector: null, parent_customer_ids: ['parent'] }]
+  const attribution: AttributionInputs = {
+    customers: [
+      { id: 'a', reference: null, processing_only: true, terms },
+      { id: 'b', reference: null, processing_only: true, terms },
+      { id: 'parent', reference: null, processing_only: false, terms: null },
+    ],
+    subscriptions: [{ id: 's', reference: null, customer_id: 'parent', replicates: false, country: null, held }],
+  }
+  const within = interval(instantOf(10), instantOf(20))
+  const parts = usageParts(attribution, { subscriptionId: 's', meterReference: METER, interval: within })
+  const events = ['a', 'a', 'b', 'parent'].map(
+    (customer, index): Event => ({ customer, subscription: '', timestamp: instantOf(12), value: index, user: 'u1' }),
+  )
+  for (const calculation of CALCULATIONS) {
+    const counting = async (by: typeof attributedUsage | typeof usageOfCustomers): Promise<number> => {
+      let reads = 0
+      const read = usageOf(events)
+      await by(parts, calculation, question => {
+        reads += 1
+        return read(question)
+      })
+      return reads
+    }
+    expect(await counting(usageOfCustomers)).toBe(await counting(attributedUsage))
+  }
 })

@@ -75,7 +75,15 @@ export type SubscriptionInput = {
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
   readonly init_invoice_on_hold: boolean
+  /** Whether usage lines say what of them is whose. */
+  readonly display_invoice_sub_lines_per_processing_only_customer: boolean
   readonly inactive_periods: readonly { readonly start_at: string }[]
+}
+
+/** A customer as it is named on a sub line: no more of it than its name. */
+export type SubLineCustomerInput = Pick<CustomerInput, 'id' | 'reference' | 'type'> & {
+  readonly individual: Pick<NonNullable<CustomerInput['individual']>, 'name'> | null
+  readonly organization: Pick<NonNullable<CustomerInput['organization']>, 'legal_name'> | null
 }
 
 export type ScheduleInput = {
@@ -175,6 +183,8 @@ export type BillingInputs = {
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */
   readonly attribution: AttributionInputs
+  /** Whose events may be the subscription's; none when its lines are not shared among customers. */
+  readonly sub_line_customers: readonly SubLineCustomerInput[]
 }
 
 /** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */

@@ -14,13 +14,16 @@ import { formatInstant, type Instant, type Interval, instantOf } from '../../../
 import type { BillingInputs } from './billing-inputs.ts'
 import { type Charge, chargesOf, isMetered } from './charges.ts'
 import type { ClosedCharge } from './closed-usage.ts'
+import { countedCharges, printedAmounts } from './counted-charges.ts'
+import { type PartsOfCharges, partsOfCharges } from './customer-parts.ts'
+import { customersOnLines } from './customer-sub-lines.ts'
 import { type InvoiceDates, invoiceDates } from './invoice-dates.ts'
 import { type InvoiceTax, invoiceTax, type TaxFinding } from './invoice-tax.ts'
 import type { LateCharge } from './late-usage.ts'
 import { layOut } from './layout.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from './rate-charge.ts'
 import type { InvoiceContent, TaxCategoryView } from './schema.ts'
-import type { UsageFigures } from './usage-needs.ts'
+import type { CustomerFigures, UsageFigures } from './usage-needs.ts'
 import { type InvoiceWindow, periodOf, zoneOfInputs } from './windows.ts'
 
 export type InvoiceRequest = {
@@ -28,6 +31,8 @@ export type InvoiceRequest = {
   /** Keys of advance charges asked by other invoices of the subscription. */
   readonly billed: ReadonlySet<string>
   readonly usage: UsageFigures
+  /** The same by customer, when usage lines say what of them is whose. */
+  readonly usageByCustomer?: CustomerFigures | null
   /** Time of closed invoices that has usage they did not count. */
   readonly late?: readonly LateCharge[]
   /** Null until the invoice goes FINAL. */
@@ -88,8 +93,22 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
     })),
   })
   const findings = [...tax.findings, ...late.findings]
-  const built = columnsOf(inputs, { window, charges, rated, dates, tax, findings, amountType, rounding, amounts })
-  return { built, counted: countedCharges([...ownRated, ...late.rated], amounts, amountType) }
+  const printed = printedAmounts(amounts, amountType)
+  const all = [...ownRated, ...late.rated]
+  const parts = partsOfCharges(request, { rated: all, printed, rounding })
+  const built = columnsOf(inputs, {
+    window,
+    charges,
+    rated,
+    dates,
+    tax,
+    findings,
+    amountType,
+    rounding,
+    amounts,
+    parts,
+  })
+  return { built, counted: countedCharges(all, printed, parts) }
 }
 
 /** What late usage asks. What cannot be asked of it is a finding: it must not keep the invoice from asking for the rest. */
@@ -118,38 +137,6 @@ function rateLateCharges(
   return { rated, findings }
 }
 
-/** What is kept of the metered charges when the invoice is closed; also of those that came to nothing. */
-function countedCharges(
-  rated: readonly RatedCharge[],
-  amounts: InvoiceAmounts,
-  amountType: AmountType,
-): ClosedCharge[] {
-  const lines = new Map(amounts.lines.map(line => [line.key, line]))
-  return rated.flatMap(({ charge, rated: { volume }, exact }): ClosedCharge[] => {
-    const { schedule, item, config, productItem, service, usage } = charge
-    if (!usage) return []
-    const line = lines.get(charge.key)
-    const printed = amountType === 'INCLUDING_TAX' ? line?.amountIncludingTax : line?.amountExcludingTax
-    return [
-      {
-        unit: charge.unit,
-        schedule_id: schedule.id,
-        item_id: item.id,
-        config_id: config.id,
-        product_item_id: productItem.id,
-        pricing_type: config.pricing_type,
-        billing_period: { ...charge.billingPeriod },
-        service: [service.start, service.end],
-        usage: [usage.start, usage.end],
-        number: plain(volume.quantity),
-        count: plain(volume.count),
-        exact: plain(exact),
-        printed: printed ? plain(printed.quantity) : '0',
-      },
-    ]
-  })
-}
-
 type Computed = {
   readonly window: InvoiceWindow
   readonly charges: readonly Charge[]
@@ -160,6 +147,7 @@ type Computed = {
   readonly amountType: AmountType
   readonly rounding: RoundingMode
   readonly amounts: InvoiceAmounts
+  readonly parts: PartsOfCharges | null
 }
 
 function columnsOf(inputs: BillingInputs, computed: Computed): BuiltInvoice {
@@ -186,7 +174,7 @@ function columnsOf(inputs: BillingInputs, computed: Computed): BuiltInvoice {
 
 function contentOf(inputs: BillingInputs, computed: Computed): InvoiceContent {
   const { customer, billing_entity, subscription, platform } = inputs
-  const { window, tax, findings, amounts, amountType, rounding, charges, rated } = computed
+  const { window, tax, findings, amounts, amountType, rounding, charges, rated, parts } = computed
   const { footnote } = platform.invoice_settings
   const registration = tax.decision.usedRegistration
   const country = registration ?? billing_entity.registered_address?.country
@@ -230,7 +218,13 @@ function contentOf(inputs: BillingInputs, computed: Computed): InvoiceContent {
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: charges.some(isMetered),
     validation_result: findings.map(finding => ({ ...finding })),
-    periods: layOut(inputs, { rated, amounts, rounding }),
+    ...(parts
+      ? {
+          display_invoice_sub_lines_per_processing_only_customer: true,
+          processing_only_customers: customersOnLines(inputs, rated, parts),
+        }
+      : {}),
+    periods: layOut(inputs, { rated, amounts, rounding, parts }),
     advance_charges: charges.filter(charge => charge.inAdvance).map(charge => charge.key),
   }
 }

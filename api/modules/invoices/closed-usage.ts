@@ -28,7 +28,12 @@ export type ClosedCharge = {
   /** What the invoice asks for it, exactly and as it is printed; negative for a deduction. */
   readonly exact: string
   readonly printed: string
+  /** Whose of it is how much, where the invoice shows it; absent where it does not. */
+  readonly parts?: readonly ClosedPart[]
 }
+
+/** One customer's part of a closed charge, in the charge's own terms. */
+export type ClosedPart = Pick<ClosedCharge, 'number' | 'count' | 'exact' | 'printed'> & { readonly customer_id: string }
 
 /** What a closed invoice counted. */
 export type ClosedUsage = {

@@ -125,7 +125,7 @@ export async function computeInvoice<T>(
       const state = await loadState(uow, target)
       if (state.stamp !== loaded.stamp) return { kind: 'changed' as const }
       const build = (window: InvoiceWindow, finalisedAt: Instant | null): ComputedInvoice => ({
-        ...priceInvoice(state.inputs, { window, billed: state.billed, usage, late, finalisedAt }),
+        ...priceInvoice(state.inputs, { window, billed: state.billed, ...usage, late, finalisedAt }),
         positions: closes ? positions : null,
       })
       const value = await saving(uow, state, build)

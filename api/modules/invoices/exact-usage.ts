@@ -3,9 +3,9 @@
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
-import { type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
+import { type UsageNeed, usageNeeds } from './usage-needs.ts'
 import { sendersOf } from './usage-parts.ts'
-import { readNeeds, type UsageReader } from './usage-reader.ts'
+import { type ReadUsage, readNeeds, type UsageReader } from './usage-reader.ts'
 
 /** How long the marks of what may have been read are waited for; without them raw rows are read, which is dearer. */
 const SETTLE_MS = 2_000
@@ -22,16 +22,20 @@ export async function exactUsage(
     readonly inputs: BillingInputs
     readonly charges: readonly Charge[]
     readonly positions: readonly number[]
-    readonly read: UsageFigures
+    readonly read: ReadUsage
   },
-): Promise<UsageFigures> {
+): Promise<ReadUsage> {
   const { tenant, inputs, positions, read } = of
   const all = usageNeeds(of.charges)
   if (all.length === 0) return read
   const isMarked = await usage.settle(SETTLE_MS)
   const needs = isMarked ? await touchedSince(usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
-  return new Map([...read, ...(await readNeeds(usage, { tenant, inputs, needs, upTo: positions }))])
+  const again = await readNeeds(usage, { tenant, inputs, needs, upTo: positions })
+  return {
+    usage: new Map([...read.usage, ...again.usage]),
+    usageByCustomer: read.usageByCustomer && new Map([...read.usageByCustomer, ...(again.usageByCustomer ?? [])]),
+  }
 }
 
 type Since = {

@@ -113,6 +113,7 @@ export function exampleInputs(example: Example): BillingInputs {
       due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } },
       sales_tax_percentage: null,
       init_invoice_on_hold: false,
+      display_invoice_sub_lines_per_processing_only_customer: false,
       inactive_periods: [],
       ...example.subscription,
     },
@@ -150,6 +151,7 @@ export function exampleInputs(example: Example): BillingInputs {
     ],
     condition_names: { properties: [], variables: [] },
     attribution: { customers: [], subscriptions: [] },
+    sub_line_customers: [],
     ...example.inputs,
   }
 }

@@ -1,10 +1,10 @@
 // Usage that came after its invoice was closed, for the next one (semantics 1.3, contract: late_event_policy NEXT_INVOICE):
 // the time it belongs to is priced again as a whole, by the prices of that time, and asked for less what was asked before.
 // So tiers, minimums and everything else of a price are as if it had come in time. Pure.
-import { type Decimal, decimal, sum } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, plain, sum } from '../../../shared/decimal.ts'
 import { type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type { Charge, Position } from './charges.ts'
-import type { ClosedCharge, ClosedUsage } from './closed-usage.ts'
+import type { ClosedCharge, ClosedPart, ClosedUsage } from './closed-usage.ts'
 
 /** What closed invoices asked for one price over one pricing period, as far as it is closed. */
 export type LateUnit = {
@@ -17,6 +17,8 @@ export type LateUnit = {
   /** What was asked so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
+  /** Of that what each customer was asked, with its usage when it was asked last; null where not every invoice shows it. */
+  readonly parts: ReadonlyMap<string, ClosedPart> | null
   /** What was counted when it was asked last. */
   readonly counted: Pick<ClosedUsage, 'invoice_id' | 'positions' | 'customer_keys'>
   /** Conditions mean what they meant when it was asked first. */
@@ -56,10 +58,34 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
     invoiceId: first.of.invoice_id,
     exact: sum(charges.map(({ exact }) => decimal(exact))),
     printed: sum(charges.map(({ printed }) => decimal(printed))),
+    parts: partsOf(charges, last),
     counted: (entries.at(-1) ?? first).of,
     namesHash: first.of.names_hash,
   }
 }
+
+function partsOf(charges: readonly ClosedCharge[], last: ClosedCharge): Map<string, ClosedPart> | null {
+  const parts = new Map<string, ClosedPart>()
+  for (const charge of charges) {
+    if (!charge.parts) return null
+    for (const { customer_id, exact, printed } of charge.parts) {
+      const known = parts.get(customer_id)
+      const added = (name: 'exact' | 'printed', text: string) =>
+        plain(decimal(known?.[name] ?? '0').plus(decimal(text)))
+      const { number, count } = last.parts?.find(part => part.customer_id === customer_id) ?? NO_USAGE
+      parts.set(customer_id, {
+        customer_id,
+        number,
+        count,
+        exact: added('exact', exact),
+        printed: added('printed', printed),
+      })
+    }
+  }
+  return parts
+}
+
+const NO_USAGE = { number: '0', count: '0' }
 
 export const usageOf = ({ last }: LateUnit): Interval => interval(instantOf(last.usage[0]), instantOf(last.usage[1]))
 

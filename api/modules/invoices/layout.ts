@@ -4,16 +4,23 @@ import { createHash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../shared/decimal.ts'
 import { base62 } from '../../../shared/ids.ts'
-import { amount, amountView, moneyView, toMoney } from '../../../shared/money.ts'
+import { type Amount, amount, amountView, moneyView, toMoney } from '../../../shared/money.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import type { BillingInputs, ProductItemInput } from './billing-inputs.ts'
-import type { Charge } from './charges.ts'
+import { type Charge, isMetered } from './charges.ts'
+import type { PartsOfCharges } from './customer-parts.ts'
+import { customerSubLines } from './customer-sub-lines.ts'
 import { meterValueView, priceDetails, subLines } from './price-details.ts'
 import type { RatedCharge } from './rate-charge.ts'
-import type { GroupView, LineView, MoneyView, PeriodView, TaxShareView } from './schema.ts'
+import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from './schema.ts'
 
 type Priced = { readonly rated: RatedCharge; readonly line: PricedLine }
-type Figures = { readonly amounts: InvoiceAmounts; readonly rounding: RoundingMode }
+type Figures = {
+  readonly amounts: InvoiceAmounts
+  readonly rounding: RoundingMode
+  /** Null when lines are not shared among customers. */
+  readonly parts: PartsOfCharges | null
+}
 
 /** Lays out the rated charges; `amounts` has their priced lines. */
 export function layOut(
@@ -74,15 +81,15 @@ function groupView(inputs: BillingInputs, figures: Figures, { members, index }: 
     pricing_plan_subscription_id: inputs.subscription.id,
     pricing_plan_schedule_id: charge.schedule.id,
     tax_categories: taxShares(figures, members),
-    lines: members.map((member, order) => lineView(figures, member, order)),
+    lines: members.map((member, order) => lineView(inputs, figures, { ...member, order })),
   }
 }
 
-function lineView(figures: Figures, priced: Priced, order: number): LineView {
-  const { rated, line } = priced
+function lineView(inputs: BillingInputs, figures: Figures, priced: Priced & { readonly order: number }): LineView {
+  const { rated, line, order } = priced
   const { charge } = rated
   const meterValue = meterValueView(charge, rated.rated.volume)
-  const subs = subLines(rated)
+  const subs = subLinesOf(inputs, figures, rated)
   const excluding = shown(figures, line.amountExcludingTax.quantity)
   const including = shown(figures, line.amountIncludingTax.quantity)
   return {
@@ -103,6 +110,14 @@ function lineView(figures: Figures, priced: Priced, order: number): LineView {
     ...(subs ? { sub_lines: subs } : {}),
     ...(charge.late ? { late_for_invoice_id: charge.late.invoiceId } : {}),
   }
+}
+
+/** Of a usage line that is shared one a customer, which sum to it; of any other one a band. */
+function subLinesOf(inputs: BillingInputs, figures: Figures, rated: RatedCharge): SubLineView[] | null {
+  if (figures.parts === null || !isMetered(rated.charge)) return subLines(rated)
+  const parts = figures.parts.get(rated.charge.key) ?? []
+  if (parts.length === 0) return null
+  return customerSubLines(inputs, rated, { parts, show: ({ quantity }: Amount) => shown(figures, quantity) })
 }
 
 /** Lines of one item that differ in their conditions are told apart by the conditions' name. */

@@ -30,6 +30,7 @@ import type {
   ScheduleInput,
   SubscriptionInput,
 } from './billing-inputs.ts'
+import { loadSubLineCustomers } from './load-sub-line-customers.ts'
 
 /**
  * The inputs of a subscription's invoices. Its DRAFT schedules count only for a preview of a subscription that is DRAFT
@@ -40,6 +41,11 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
   const loaded = await loadSchedules(uow, subscription)
   const prices = await loadPricings(uow, loaded)
   const sold = await loadProducts(uow, prices)
+  const attribution = await loadAttribution(uow, {
+    customerIds: [subscription.customer_id],
+    with: 'CHILDREN',
+    ...(subscription.status === 'DRAFT' ? { previewing: subscription.id } : {}),
+  })
   return {
     platform: await loadPlatform(uow),
     customer: await loadCustomer(uow, subscription.customer_id),
@@ -51,11 +57,8 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
     ...sold,
     calculations: await loadCalculations(uow, sold.product_items),
     condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
-    attribution: await loadAttribution(uow, {
-      customerIds: [subscription.customer_id],
-      with: 'CHILDREN',
-      ...(subscription.status === 'DRAFT' ? { previewing: subscription.id } : {}),
-    }),
+    attribution,
+    sub_line_customers: await loadSubLineCustomers(uow, { subscription, attribution }),
   }
 }
 
@@ -87,6 +90,7 @@ async function loadSubscription(uow: ReadUow, id: string): Promise<SubscriptionI
       due_date_configuration: s.due_date_configuration,
       sales_tax_percentage: s.sales_tax_percentage,
       init_invoice_on_hold: s.init_invoice_on_hold,
+      display_invoice_sub_lines_per_processing_only_customer: s.display_invoice_sub_lines_per_processing_only_customer,
       inactive_periods: s.inactive_periods,
     })
     .from(s)

@@ -69,8 +69,8 @@ export async function previewInvoices(deps: InvoiceDeps, tenant: Tenant, request
       ? await findLateCharges(deps, { tenant, inputs, closed, key: keyOfWindow(window) })
       : []
     const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
-    const usage = await readUsage(deps.usage, { tenant, inputs, charges })
-    const built = buildInvoice(inputs, { window, billed, usage, late, finalisedAt: null })
+    const read = await readUsage(deps.usage, { tenant, inputs, charges })
+    const built = buildInvoice(inputs, { window, billed, ...read, late, finalisedAt: null })
     previews.set(choice, previewView(inputs, built, { tenant, now }))
   }
   const viewOf = (choice: Choice): InvoicePreview => {

@@ -42,7 +42,8 @@ export function rateCharge(inputs: BillingInputs, charge: Charge, usage: UsageFi
   return { charge, rated, before, scale, share, exact, quantity: exact }
 }
 
-const signed = ({ productItem }: Charge, quantity: Decimal): Decimal =>
+/** An amount as the invoice asks for it: what is deducted is below zero. */
+export const signed = ({ productItem }: Charge, quantity: Decimal): Decimal =>
   quantity.eq(ZERO) ? ZERO : productItem.type === 'DEDUCTION' ? quantity.neg() : quantity
 
 /**

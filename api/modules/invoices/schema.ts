@@ -72,13 +72,22 @@ const PriceDetails = Type.Object({
   band: Optional(Band),
   meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
+  /** Of a customer's sub line: its share of the usage the line rates, from 0 to 1. */
+  meter_value_share_of_total: Optional(Text),
   description: Text,
   proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
   pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),
   charged_before: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
 })
 
-const SubLine = Type.Object({ sub_line_order: Type.Integer(), description: Text, details: PriceDetails })
+const SubLine = Type.Object({
+  sub_line_order: Type.Integer(),
+  description: Text,
+  /** Whose events the sub line is of, the invoice's own customer too; both names are the interface's. */
+  processing_only_customer_resource_id: Optional(Text),
+  processing_only_customer_id: Optional(Text),
+  details: PriceDetails,
+})
 
 const LineProductItem = Type.Object({
   object_type: Text,
@@ -170,6 +179,8 @@ const contentFields = {
   notes: Type.Array(Text),
   footnote: Optional(Text),
   has_usage_based_pricing: Type.Boolean(),
+  display_invoice_sub_lines_per_processing_only_customer: Optional(Type.Boolean()),
+  processing_only_customers: Optional(Type.Array(Snapshot)),
   validation_result: Type.Array(Type.Object({ status: Text, details: Text })),
 }
 
@@ -226,6 +237,7 @@ export type MoneyView = Static<typeof Money>
 export type MeterValueView = Static<typeof MeterValue>
 export type BandView = Static<typeof Band>
 export type PriceDetailsView = Static<typeof PriceDetails>
+export type CustomerView = Static<typeof Snapshot> & Readonly<Record<string, unknown>>
 export type SubLineView = Static<typeof SubLine>
 export type LineView = Static<typeof Line>
 export type GroupView = Static<typeof Group>

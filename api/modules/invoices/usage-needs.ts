@@ -17,6 +17,15 @@ export type UsageNeed = {
 export type UsageFigure = { readonly currency: string | null; readonly number: Decimal; readonly count: number }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
+/** What one customer's events come to in a need, on their own. */
+export type CustomerFigure = UsageFigure & {
+  readonly customerId: string
+  /** What its share of the whole goes by: the number, or for an average the sum of the values. */
+  readonly weight: Decimal
+}
+/** By need, for every customer that has events in it. */
+export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
+
 type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem' | 'late'>
 
 /** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */

@@ -7,6 +7,7 @@ import { type AttributionInputs, directoryOf } from '../subscriptions/load-attri
 
 /** Events of one customer in a time in which nothing changes that decides where they belong. */
 export type UsagePart = {
+  readonly customerId: string
   /** Every name events may carry the customer by. */
   readonly customerKeys: readonly string[]
   readonly interval: Interval
@@ -43,6 +44,7 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
       }
       const own = directory.get(customer.id)
       return {
+        customerId: customer.id,
         customerKeys: customer.customerKeys,
         interval: time,
         keys: customer.id === owner ? namesOf(own, subscriptionId) : null,

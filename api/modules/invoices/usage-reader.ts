@@ -8,10 +8,18 @@ import { queryUsage } from '../../usage/query-usage.ts'
 import { type TouchedQuestion, touchedTime } from '../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../usage/usage-query.ts'
-import { attributedUsage } from './attributed-usage.ts'
+import { attributedUsage, type ReadPart } from './attributed-usage.ts'
 import type { BillingInputs, CalculationInput } from './billing-inputs.ts'
 import type { Charge } from './charges.ts'
-import { type UsageFigure, type UsageFigures, type UsageNeed, usageNeeds } from './usage-needs.ts'
+import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
+import {
+  type CustomerFigure,
+  type CustomerFigures,
+  type UsageFigure,
+  type UsageFigures,
+  type UsageNeed,
+  usageNeeds,
+} from './usage-needs.ts'
 import { type UsagePart, usageParts } from './usage-parts.ts'
 
 export type UsageReader = {
@@ -22,6 +30,13 @@ export type UsageReader = {
     need: UsageNeed,
     upTo?: readonly number[],
   ): Promise<readonly UsageFigure[]>
+  /** The same, and the figures of each customer's events on their own. */
+  readByCustomer(
+    tenant: Tenant,
+    parts: readonly UsagePart[],
+    need: UsageNeed,
+    upTo?: readonly number[],
+  ): Promise<UsageOfCustomers>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
   /** By partition of the log: everything up to there can be read. */
@@ -38,24 +53,10 @@ export const createUsageReader = (deps: {
   readonly jsm: JetStreamManager
   readonly partitions: number
 }): UsageReader => ({
-  read: (tenant, parts, { calculation: of, condition }, upTo) =>
-    attributedUsage(
-      parts,
-      usageCalculationOf(of),
-      ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
-        queryUsage(deps.client, {
-          tenant,
-          customerKeys,
-          meterReference: of.meter_reference,
-          interval,
-          calculation,
-          ...(condition === null ? {} : { condition }),
-          ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
-          ...(askingFor ? { askingFor } : {}),
-          ...(grouped ? { groupBySubscription: true } : {}),
-          ...(upTo === undefined ? {} : { upTo }),
-        }),
-    ),
+  read: (tenant, parts, need, upTo) =>
+    attributedUsage(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
+  readByCustomer: (tenant, parts, need, upTo) =>
+    usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
   settle: async timeoutMs =>
     await waitForUsage(deps.client, { ends: await logEnds(deps.jsm, deps.partitions), timeoutMs }),
   positions: async () => {
@@ -65,6 +66,26 @@ export const createUsageReader = (deps: {
   touched: (tenant, question) => touchedTime(deps.client, tenant, question),
   upToDateUntil: async clock => (await usageUpToDate({ ...deps, clock })).upToDateUntil,
 })
+
+/** Asks the usage module for parts of a need. */
+const partReader =
+  (
+    client: ClickHouseClient,
+    of: { readonly tenant: Tenant; readonly need: UsageNeed; readonly upTo: readonly number[] | undefined },
+  ): ReadPart =>
+  ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
+    queryUsage(client, {
+      tenant: of.tenant,
+      customerKeys,
+      meterReference: of.need.calculation.meter_reference,
+      interval,
+      calculation,
+      ...(of.need.condition === null ? {} : { condition: of.need.condition }),
+      ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
+      ...(askingFor ? { askingFor } : {}),
+      ...(grouped ? { groupBySubscription: true } : {}),
+      ...(of.upTo === undefined ? {} : { upTo: of.upTo }),
+    })
 
 function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
   const { calculation_type: type, value_reference: value, property_reference, property_type } = calculation
@@ -80,11 +101,17 @@ function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
 /** Queries in flight for one invoice: enough to hide the latency, too few to crowd out others. */
 const READS_MAX = 4
 
+export type ReadUsage = {
+  readonly usage: UsageFigures
+  /** Null when the lines of the subscription's invoices are not shared among customers. */
+  readonly usageByCustomer: CustomerFigures | null
+}
+
 /** Reads the usage of these charges: of the events that are the subscription's. */
 export const readUsage = (
   usage: UsageReader,
   { tenant, inputs, charges }: { tenant: Tenant; inputs: BillingInputs; charges: readonly Charge[] },
-): Promise<UsageFigures> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
+): Promise<ReadUsage> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
 
 /** Reads these needs; of the events up to these positions of the log, when given. */
 export async function readNeeds(
@@ -95,18 +122,25 @@ export async function readNeeds(
     readonly needs: readonly UsageNeed[]
     readonly upTo?: readonly number[]
   },
-): Promise<UsageFigures> {
+): Promise<ReadUsage> {
   const { attribution, subscription } = of.inputs
   const { needs, upTo } = of
+  const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer
   const figures = new Map<string, readonly UsageFigure[]>()
+  const byCustomer = new Map<string, readonly CustomerFigure[]>()
   const queue = needs.values()
   const worker = async (): Promise<void> => {
     for (const need of queue) {
       const { interval, calculation } = need
       const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
-      figures.set(need.key, await usage.read(of.tenant, usageParts(attribution, scope), need, upTo))
+      const parts = usageParts(attribution, scope)
+      if (perCustomer) {
+        const found = await usage.readByCustomer(of.tenant, parts, need, upTo)
+        figures.set(need.key, found.figures)
+        byCustomer.set(need.key, found.byCustomer)
+      } else figures.set(need.key, await usage.read(of.tenant, parts, need, upTo))
     }
   }
   await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
-  return figures
+  return { usage: figures, usageByCustomer: perCustomer ? byCustomer : null }
 }

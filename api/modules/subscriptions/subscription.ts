@@ -53,6 +53,8 @@ export const subscriptionResource = defineResource<Subscription>({
     sales_tax_percentage: field(DecimalText, TERM),
     init_invoice_on_hold: field(Type.Boolean()),
     replicate_meter_data_ingest_to_parent: field(Type.Boolean(), TERM),
+    // It only shows, so it may change at any time; invoices that are not FINAL follow it.
+    display_invoice_sub_lines_per_processing_only_customer: field(Type.Boolean()),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
@@ -93,6 +95,7 @@ export const subscriptionResource = defineResource<Subscription>({
       variant: 'DEFAULT',
       init_invoice_on_hold: false,
       replicate_meter_data_ingest_to_parent: false,
+      display_invoice_sub_lines_per_processing_only_customer: false,
       inactive_periods: [],
     }
   },

@@ -26,6 +26,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   cancelled_at: timestamp(),
   next_billing_at: timestamp(),
   replicate_meter_data_ingest_to_parent: boolean().notNull(),
+  display_invoice_sub_lines_per_processing_only_customer: boolean().notNull(),
   /** That of the billing entity when it was activated; selectors go by it. */
   billing_entity_country: text(),
 })

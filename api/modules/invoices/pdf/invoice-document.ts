@@ -3,6 +3,7 @@ import type { Content, TableCell, TDocumentDefinitions } from 'pdfmake/interface
 import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { interval } from '../../../../shared/time.ts'
 import type { AddressInput, BillingEntityInput, CustomerInput } from '../billing-inputs.ts'
+import { customerName } from '../customer-name.ts'
 import { addressOf } from '../invoice-tax.ts'
 import type { InvoiceView, LineView, MoneyView, PriceDetailsView } from '../schema.ts'
 import { at } from '../windows.ts'
@@ -83,12 +84,6 @@ const block = (head: string, lines: readonly (string | null | undefined)[]): Con
 const labelled = (label: string, value: string | null | undefined): string | null =>
   value ? `${label}: ${value}` : null
 
-function customerName({ organization, individual, reference, id }: CustomerInput): string {
-  const { first_name, infix, last_name } = individual?.name ?? {}
-  const person = [first_name, infix, last_name].filter(part => !!part).join(' ')
-  return organization?.legal_name || person || reference || id
-}
-
 function addressLines(address: AddressInput | null): (string | null)[] {
   if (!address) return []
   const town = [address.postal_code, address.city].filter(part => !!part).join(' ')
@@ -137,8 +132,9 @@ function lineRows(line: LineView): TableCell[][] {
   for (const sub of line.sub_lines ?? [])
     rows.push(row(`   ${printable(sub.description)}`, sub.details, sub.details.amount, 'small'))
   const explained = line.details.description
-  if (!line.sub_lines && explained !== '')
-    rows.push([{ text: printable(explained), style: 'small', colSpan: 4 }, '', '', ''])
+  // Bands are explained by their sub lines; who used how much explains no price.
+  const byBand = line.sub_lines?.some(sub => sub.processing_only_customer_id === undefined) === true
+  if (!byBand && explained !== '') rows.push([{ text: printable(explained), style: 'small', colSpan: 4 }, '', '', ''])
   return rows
 }
 

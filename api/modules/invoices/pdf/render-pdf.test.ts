@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { BuiltInvoice } from '../build-invoice.ts'
+import { closeInTurn } from '../example-closing.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../example-inputs.ts'
 import type { InvoiceView } from '../schema.ts'
 import { invoiceView } from '../view.ts'
@@ -24,7 +26,10 @@ function finalInvoice(names: { customer?: string; item?: string; footnote?: stri
     customer: { ...base.customer, organization },
     platform: { ...base.platform, invoice_settings: { footnote: names.footnote ?? 'Thank you.' } },
   }
-  const [built] = exampleInvoices(inputs, 1, '3450')
+  return viewOf(exampleInvoices(inputs, 1, '3450')[0])
+}
+
+function viewOf(built: BuiltInvoice | undefined): InvoiceView {
   if (!built) throw new Error('there is an invoice')
   return invoiceView({
     ...built,
@@ -121,4 +126,25 @@ test('any text in any name gives a PDF', async () => {
     }),
     { numRuns: 15 },
   )
+})
+
+test('a line that is shared shows its bands in words, then each customer with its usage and its part', async () => {
+  const bands = [{ amount: eur('0.10'), tier_top_bound: { number: '1000' } }, { amount: eur('0.08') }]
+  const inputs = exampleInputs({
+    start: '2026-01-01T00:00:00Z',
+    items: [metered(bands, { pricing_type: 'TIERED' })],
+    subscription: { display_invoice_sub_lines_per_processing_only_customer: true },
+  })
+  const organization = { legal_name: 'Subsidiary' }
+  const sub_line_customers = [
+    { id: 'child', reference: null, type: 'ORGANIZATION' as const, individual: null, organization },
+  ]
+  const sent = [
+    { day: 1, quantity: '900', after: 0 },
+    { day: 1, quantity: '300', after: 0, customerId: 'child' },
+  ]
+  const [priced] = closeInTurn({ ...inputs, sub_line_customers }, sent, 1)
+  const text = pdfText(await renderInvoicePdf(viewOf(priced?.built), { compress: false }))
+  for (const part of ['116.00 EUR', '1000 × 0.1 EUR; 200 × 0.08 EUR', 'Subsidiary', '300', '29.00 EUR', '87.00 EUR'])
+    expect(text).toContain(part)
 })
