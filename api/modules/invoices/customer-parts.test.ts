@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../shared/decimal.ts'
 import type { BillingInputs, SubLineCustomerInput } from './billing-inputs.ts'
 import { type Arrival, closeInTurn, linesIn } from './example-closing.ts'
-import { type Example, eur, exampleInputs, metered, recurring } from './example-inputs.ts'
+import { type Example, type ExampleItem, eur, exampleInputs, metered, recurring } from './example-inputs.ts'
 import { anyPrice, anyTiers } from './example-prices.ts'
 import type { LineView } from './schema.ts'
 
@@ -114,13 +114,36 @@ describe('sub lines of customers', () => {
     expect(line?.sub_lines?.[0]?.details.description).toBe('0.333333333333 of the events')
   })
 
+  test('a minimum that was asked of nobody is taken off nobody', () => {
+    const minimum = metered([{ amount: eur('0.1'), minimum_amount: eur('5') }])
+    const late = [of('alpha', '50', { after: 1 }), of('beta', '50', { after: 1 })]
+    const [, april] = closeInTurn(inputsOf({ items: [minimum] }), late, 2)
+    const [line] = april ? linesIn(april) : []
+    expect(line?.details.pricing_amount).toEqual(eur('5'))
+    expect(line?.sub_lines?.map(({ details }) => details.pricing_amount)).toEqual([eur('2.5'), eur('2.5')])
+  })
+
   test('a deduction is shared below zero', () => {
-    const deduction = { ...metered(FLAT), item: { ...metered(FLAT).item, type: 'DEDUCTION' as const } }
+    const deduction = typed(metered(FLAT), 'DEDUCTION')
     const [march] = closeInTurn(inputsOf({ items: [deduction] }), [of('alpha', '100'), of('beta', '300')], 1)
     const [line] = march ? linesIn(march) : []
     expect(subsOf(line).map(([id, , , amount]) => [id, amount])).toEqual([
       ['alpha', '-10.00'],
       ['beta', '-30.00'],
+    ])
+  })
+
+  test('money is shared in its currency', () => {
+    const [calculation] = exampleInputs({ start: START, items: [] }).calculations
+    if (!calculation) throw new Error('there is a calculation')
+    const inputs = { calculations: [{ ...calculation, value_type: 'AMOUNT' as const }] }
+    // Nothing in another currency is nobody's part.
+    const sent = [of('alpha', '70'), of('alpha', '0', { currency: 'USD' }), of('beta', '30')]
+    const [march] = closeInTurn(inputsOf({ items: [metered([{ percentage: '1.5' }])], inputs }), sent, 1)
+    const [line] = march ? linesIn(march) : []
+    expect(line?.sub_lines?.map(({ details }) => [details.meter_value?.amount, details.amount])).toEqual([
+      [eur('70'), eur('1.05')],
+      [eur('30'), eur('0.45')],
     ])
   })
 
@@ -141,6 +164,24 @@ describe('sub lines of customers', () => {
     })
   })
 
+  test('a pricing period that goes on shows what everybody has of the whole, less what was charged before', () => {
+    const quarter = {
+      pricing_period: { type: 'MONTH' as const, value: 3 },
+      billing_period: { type: 'MONTH' as const, value: 1 },
+    }
+    const items = [metered(TIERS, { pricing_type: 'TIERED', ...quarter })]
+    const subscription = { billing_time: 'EXACT' as const }
+    const sent = [of('alpha', '1000'), of('beta', '1000', { day: 40 })]
+    const [, april] = closeInTurn(inputsOf({ items, subscription }), sent, 2)
+    const [line] = april ? linesIn(april) : []
+    expect(line?.amount_excluding_tax.quantity).toBe('80.00')
+    expect(subsOf(line)).toEqual([
+      ['alpha', '1000', '0.5', '-10.00'],
+      ['beta', '1000', '0.5', '90.00'],
+    ])
+    expect(line?.sub_lines?.map(sub => sub.details.charged_before?.pricing_amount)).toEqual([eur('100'), eur('0')])
+  })
+
   test('late usage of a time whose invoice had no sub lines is shared as its line is', () => {
     const late = [of('alpha', '1000'), of('beta', '1000', { after: 1 })]
     const inputs = inputsOf({})
@@ -153,6 +194,7 @@ describe('sub lines of customers', () => {
       ['alpha', '1000', '0.5', '40.00'],
       ['beta', '1000', '0.5', '40.00'],
     ])
+    expect(line?.sub_lines?.map(({ details }) => details.pricing_amount)).toEqual([eur('40'), eur('40')])
   })
 })
 
@@ -171,6 +213,11 @@ const arrivals = fc
 const kinds = fc.record({
   amountType: fc.constantFrom('EXCLUDING_TAX' as const, 'INCLUDING_TAX' as const),
   rounding_mode: fc.constantFrom('DEFAULT', 'UNROUNDED'),
+  type: fc.constantFrom('REVENUE' as const, 'DEDUCTION' as const),
+})
+const typed = (item: ExampleItem, type: 'REVENUE' | 'DEDUCTION'): ExampleItem => ({
+  ...item,
+  item: { ...item.item, type },
 })
 
 function linesOf(example: Partial<Example>, rounding_mode: string, sent: readonly Arrival[], invoices = INVOICES) {
@@ -201,8 +248,8 @@ function expectWhole({ details, sub_lines: subs }: LineView): void {
 describe('whatever the price', () => {
   test('sub lines sum to their line, and what each customer is asked late to what it is asked in time', () => {
     fc.assert(
-      fc.property(anyPrice, arrivals, kinds, (item, sent, { amountType, rounding_mode }) => {
-        const example = { items: [item], amountType }
+      fc.property(anyPrice, arrivals, kinds, (item, sent, { amountType, rounding_mode, type }) => {
+        const example = { items: [typed(item, type)], amountType }
         const lines = linesOf(example, rounding_mode, sent)
         for (const line of lines) expectWhole(line)
         const once = linesOf(example, rounding_mode, inTime(sent))
@@ -224,8 +271,9 @@ describe('whatever the price', () => {
       { maxLength: 12 },
     )
     fc.assert(
-      fc.property(wide, spread, kinds, (item, sent, { amountType, rounding_mode }) => {
-        for (const line of linesOf({ items: [item], amountType }, rounding_mode, sent, 6)) expectWhole(line)
+      fc.property(wide, spread, kinds, (item, sent, { amountType, rounding_mode, type }) => {
+        const lines = linesOf({ items: [typed(item, type)], amountType }, rounding_mode, sent, 6)
+        for (const line of lines) expectWhole(line)
       }),
       { numRuns: 80 },
     )

@@ -174,8 +174,8 @@ function splitLate(
   members: readonly Member[],
   { printed, rounding, unit }: Sharing,
 ): Split | null {
-  const asked = unit?.parts
-  if (!asked || !sum([...asked.values()].map(part => decimal(part.exact))).eq(unit.exact)) return null
+  const asked = unit?.parts ?? new Map()
+  if (!unit?.exact.eq(sum([...asked.values()].map(part => decimal(part.exact))))) return null
   const currency = charge.schedule.pricing_currency
   const places = currencyExponent(currency)
   const whole = signed(charge, rated.total.quantity)

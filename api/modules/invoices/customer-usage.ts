@@ -19,12 +19,19 @@ export async function usageOfCustomers(
   const readOnce = remembering(read)
   const figures = await attributedUsage(parts, calculation, readOnce)
   const byCustomer: CustomerFigure[] = []
-  const customerIds = [...new Set(parts.map(part => part.customerId))].sort()
-  for (const customerId of customerIds) {
-    const own = parts.filter(part => part.customerId === customerId)
+  for (const [customerId, own] of [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1)))
     byCustomer.push(...(await figuresOf(customerId, own, calculation, readOnce)))
-  }
   return { figures, byCustomer }
+}
+
+function partsOfEach(parts: readonly UsagePart[]): Map<string, UsagePart[]> {
+  const found = new Map<string, UsagePart[]>()
+  for (const part of parts) {
+    const known = found.get(part.customerId)
+    if (known) known.push(part)
+    else found.set(part.customerId, [part])
+  }
+  return found
 }
 
 async function figuresOf(

@@ -1,14 +1,13 @@
 // Invoices for tests that are closed one after the other, while events keep coming.
-import { type Decimal, decimal, plain, sum } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, sum } from '../../../shared/decimal.ts'
 import type { Interval } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type PricedInvoice, priceInvoice } from './build-invoice.ts'
 import { chargesOf, positionsOf } from './charges.ts'
 import type { ClosedUsage } from './closed-usage.ts'
-import { plainUsage } from './example-inputs.ts'
 import { type LateCharge, lateCharge, lateUnits, positionOf } from './late-usage.ts'
 import type { LineView } from './schema.ts'
-import { type CustomerFigure, usageNeeds } from './usage-needs.ts'
+import { type CustomerFigure, type UsageFigure, type UsageNeed, usageNeeds } from './usage-needs.ts'
 import { activeSpan, invoiceWindows } from './windows.ts'
 
 const DAY_MS = 86_400_000
@@ -19,6 +18,8 @@ export type Arrival = {
   readonly quantity: string
   readonly after: number
   readonly customerId?: string
+  /** Of money; EUR when absent. */
+  readonly currency?: string
 }
 
 /**
@@ -48,8 +49,8 @@ export function closeInTurn(
         const time = start + day * DAY_MS
         return after <= closed.length && from <= time && time < end
       })
-    const usage = new Map(needs.map(({ key, interval }) => [key, totalOf(during(interval))]))
-    const usageByCustomer = new Map(needs.map(({ key, interval }) => [key, byCustomer(during(interval))]))
+    const usage = new Map(needs.map(need => [need.key, figuresOf(need, during(need.interval))]))
+    const usageByCustomer = new Map(needs.map(need => [need.key, byCustomer(need, during(need.interval))]))
     const request = { window, billed: new Set<string>(), usage, late, finalisedAt: null }
     const computed = priceInvoice(inputs, { ...request, usageByCustomer: shared ? usageByCustomer : null })
     const one = closed.length === 0 && first ? first : computed
@@ -61,14 +62,20 @@ export function closeInTurn(
 }
 
 const quantityOf = (arrivals: readonly Arrival[]): Decimal => sum(arrivals.map(({ quantity }) => decimal(quantity)))
-const totalOf = (arrivals: readonly Arrival[]) => plainUsage(plain(quantityOf(arrivals)), arrivals.length)
+function figuresOf({ calculation }: UsageNeed, arrivals: readonly Arrival[]): UsageFigure[] {
+  const currencyOf = ({ currency = 'EUR' }: Arrival): string | null =>
+    calculation.value_type === 'AMOUNT' ? currency : null
+  return [...new Set(arrivals.map(currencyOf))].map(currency => {
+    const own = arrivals.filter(arrival => currencyOf(arrival) === currency)
+    return { currency, number: quantityOf(own), count: own.length }
+  })
+}
 
-function byCustomer(arrivals: readonly Arrival[]): CustomerFigure[] {
+function byCustomer(need: UsageNeed, arrivals: readonly Arrival[]): CustomerFigure[] {
   const ids = [...new Set(arrivals.map(({ customerId }) => customerId ?? 'customer'))]
-  return ids.map(customerId => {
+  return ids.flatMap(customerId => {
     const own = arrivals.filter(arrival => (arrival.customerId ?? 'customer') === customerId)
-    const number = quantityOf(own)
-    return { customerId, currency: null, number, weight: number, count: own.length }
+    return figuresOf(need, own).map(figure => ({ ...figure, customerId, weight: figure.number }))
   })
 }
 

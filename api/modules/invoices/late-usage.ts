@@ -17,8 +17,8 @@ export type LateUnit = {
   /** What was asked so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
-  /** Of that what each customer was asked, with its usage when it was asked last; null where not every invoice shows it. */
-  readonly parts: ReadonlyMap<string, ClosedPart> | null
+  /** Of that what each customer was asked, with its usage when it was asked last, as far as the invoices show it. */
+  readonly parts: ReadonlyMap<string, ClosedPart>
   /** What was counted when it was asked last. */
   readonly counted: Pick<ClosedUsage, 'invoice_id' | 'positions' | 'customer_keys'>
   /** Conditions mean what they meant when it was asked first. */
@@ -64,23 +64,14 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
   }
 }
 
-function partsOf(charges: readonly ClosedCharge[], last: ClosedCharge): Map<string, ClosedPart> | null {
+function partsOf(charges: readonly ClosedCharge[], last: ClosedCharge): Map<string, ClosedPart> {
   const parts = new Map<string, ClosedPart>()
-  for (const charge of charges) {
-    if (!charge.parts) return null
-    for (const { customer_id, exact, printed } of charge.parts) {
-      const known = parts.get(customer_id)
-      const added = (name: 'exact' | 'printed', text: string) =>
-        plain(decimal(known?.[name] ?? '0').plus(decimal(text)))
-      const { number, count } = last.parts?.find(part => part.customer_id === customer_id) ?? NO_USAGE
-      parts.set(customer_id, {
-        customer_id,
-        number,
-        count,
-        exact: added('exact', exact),
-        printed: added('printed', printed),
-      })
-    }
+  for (const { customer_id, exact, printed } of charges.flatMap(charge => charge.parts ?? [])) {
+    const known = parts.get(customer_id)
+    const added = (name: 'exact' | 'printed', text: string) => plain(decimal(known?.[name] ?? '0').plus(decimal(text)))
+    const { number, count } = last.parts?.find(part => part.customer_id === customer_id) ?? NO_USAGE
+    const asked = { exact: added('exact', exact), printed: added('printed', printed) }
+    parts.set(customer_id, { customer_id, number, count, ...asked })
   }
   return parts
 }
