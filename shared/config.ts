@@ -62,6 +62,13 @@ const network = (value: string): string => {
     throw new ConfigFault('must be addresses or networks like 10.0.0.5 or 10.0.0.0/8')
   return value
 }
+const hostAndPort = (value: string): string => {
+  const port = /:([0-9]{1,5})$/.exec(value)?.[1]
+  const url = `http://${value}`
+  if (port === undefined || Number(port) > 65_535 || !URL.canParse(url) || /[/?#@*\\]/.test(value))
+    throw new ConfigFault('must be hosts with their port, like files.internal:8443 or [fd00::5]:443')
+  return `${new URL(url).hostname}:${Number(port)}`
+}
 const optional =
   <T>(parse: (value: string) => T) =>
   (value: string): T | null =>
@@ -187,6 +194,21 @@ export const SETTINGS = {
     "Percent of a platform's event limit that its files are sent at, so that what it sends itself has room.",
     '50',
     integer(1, 100),
+  ),
+  FILE_DOWNLOAD_SECONDS: setting(
+    'Longest that one attempt at fetching a file of usage from its address may take.',
+    '900',
+    integer(1, 86_400),
+  ),
+  OUTBOUND_HTTP: setting(
+    'Whether addresses that users give may be http:// on port 80, besides https:// on port 443.',
+    'refuse',
+    choice('refuse', 'allow'),
+  ),
+  OUTBOUND_HOSTS: setting(
+    'host:port, separated by commas, that users may have asked whatever address it leads to, by http too. All else must lead to the public internet.',
+    '',
+    list(hostAndPort),
   ),
   FAILPOINT: setting('For fault tests only: name:kill|delay|error at a named point.', '', text),
 } as const
