@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
+import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { consoleRoute } from './http/console.ts'
 import { isDryRun } from './http/dry-run.ts'
 import { handleError, handleNotFound } from './http/errors.ts'
@@ -19,8 +20,8 @@ import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
 import { laterOperations } from './modules/events/later-operations.ts'
 import { eventRoutes } from './modules/events/routes.ts'
+import type { UploadLimits } from './modules/files/receive-content.ts'
 import { fileRoutes } from './modules/files/routes.ts'
-import type { UploadLimits } from './modules/files/upload.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
 import { meterPropertyVariableRoutes } from './modules/meter-property-variables/routes.ts'
@@ -48,6 +49,8 @@ export type AppDeps = RouteDeps & {
   readonly usage: UsageReader
   readonly events: EventStore
   readonly files: UploadLimits
+  /** Which addresses that users give may be asked. */
+  readonly outbound: OutboundPolicy
   /** Health and metrics of the running process; tests of the routes go without. */
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */

@@ -6,6 +6,7 @@ import { loadConfig } from '../shared/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { createLogger } from '../shared/logger.ts'
+import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
@@ -30,6 +31,7 @@ const config = loadConfig(process.env, [
   'IDENTITY_URL',
   'FILE_BYTES_MAX',
   'FILE_STORAGE_BYTES_MAX',
+  ...OUTBOUND_SETTINGS,
   'BASE_URL',
   'FAILPOINT',
 ])
@@ -68,6 +70,7 @@ async function main(): Promise<void> {
     usage,
     events,
     files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
+    outbound: outboundPolicy(config),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },

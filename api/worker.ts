@@ -6,13 +6,17 @@ import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger } from '../shared/logger.ts'
+import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
 import { systemClock } from '../shared/time.ts'
+import { DOWNLOAD_WAITS_MS } from './modules/files/download/download-file.ts'
 import { runBilling } from './modules/invoices/run-billing.ts'
 import { runReprocess } from './modules/reprocess/run-reprocess.ts'
 import { openUsage } from './open-usage.ts'
 import { clickHouseFault } from './readiness.ts'
 import { findUsedIds } from './usage/known-references.ts'
 import { billingOf, queueBilling } from './workers/billing-run.ts'
+import { downloadsOf, queueDownloads, startDownloadJobs } from './workers/download-jobs.ts'
 import { queueFiles, settleUsage, startFileJobs, uploadsOf } from './workers/file-jobs.ts'
 import { prepareJobSchema } from './workers/job-schema.ts'
 import { startJobs } from './workers/jobs.ts'
@@ -33,6 +37,10 @@ const config = loadConfig(process.env, [
   'INGEST_RATE_LIVE',
   'INGEST_RATE_TEST',
   'FILE_RATE_PERCENT',
+  'FILE_BYTES_MAX',
+  'FILE_STORAGE_BYTES_MAX',
+  'FILE_DOWNLOAD_SECONDS',
+  ...OUTBOUND_SETTINGS,
   'FAILPOINT',
 ])
 const logger = createLogger('worker', config.LOG_LEVEL)
@@ -43,6 +51,9 @@ const POOL_MAX = 8
 /** Calls of two files at a time. */
 const GATEWAY_CONNECTIONS_MAX = 32
 const GATEWAY_PATIENCE_MS = 60_000
+
+/** A server that is slower than this at any step is tried again later. */
+const DOWNLOAD_TIMES = { connectMs: 10_000, headMs: 60_000, silenceMs: 60_000 }
 
 async function main(): Promise<void> {
   const stopped = new Promise<void>(resolve => {
@@ -84,12 +95,29 @@ async function main(): Promise<void> {
     metrics,
     logger,
   })
+  const policy = outboundPolicy(config)
+  const agent = createOutboundAgent(policy, DOWNLOAD_TIMES)
+  const downloads = await startDownloadJobs(config.DATABASE_URL, {
+    database: workerDatabase,
+    appDatabase: database,
+    download: {
+      agent,
+      policy,
+      limits: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
+      deadlineMs: config.FILE_DOWNLOAD_SECONDS * 1_000,
+      waitsMs: DOWNLOAD_WAITS_MS,
+      failpoint,
+    },
+    metrics,
+    logger,
+  })
   const relay = startOutboxRelay({
     database: workerDatabase,
     react: async (tx, rows) => {
       await queueBilling(tx, billingOf(rows))
       await queueReprocesses(tx, reprocessesOf(rows))
       await queueFiles(tx, uploadsOf(rows))
+      await queueDownloads(tx, downloadsOf(rows))
     },
     failpoints: failpoint,
     metrics,
@@ -98,6 +126,7 @@ async function main(): Promise<void> {
   const ready = async () =>
     jobs.fault() ??
     files.fault() ??
+    downloads.fault() ??
     logFault() ??
     (await databaseFault(workerDatabase)) ??
     (await clickHouseFault(client))
@@ -107,8 +136,8 @@ async function main(): Promise<void> {
   logger.info({}, 'stopping')
   await health.close()
   await relay.close()
-  await Promise.all([jobs.close(), files.close()])
-  await gateway.destroy()
+  await Promise.all([jobs.close(), files.close(), downloads.close()])
+  await Promise.all([gateway.destroy(), agent.destroy()])
   await closeUsage()
   await database.close()
   await workerDatabase.close()

@@ -13,6 +13,7 @@ import { freePort } from '../../infra/services/child.ts'
 import { createLiveKeys } from '../../shared/access/live-keys.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
 import { systemClock } from '../../shared/time.ts'
 import { createLivePowers } from '../access/live-powers.ts'
 import { openTokenAccess } from '../access/token-access.ts'
@@ -59,6 +60,7 @@ async function startOn(
     usage: NO_USAGE,
     events: NO_EVENTS,
     files,
+    outbound: outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] }),
     logger: silentLogger,
   }
   const api = await buildApp(given)

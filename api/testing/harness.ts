@@ -5,6 +5,7 @@ import { createPlatform, type NewPlatform } from '../../shared/access/create-pla
 import { createLiveKeys } from '../../shared/access/live-keys.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type Clock, instantOf } from '../../shared/time.ts'
@@ -58,7 +59,8 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
   const routes: DeclaredRoute[] = []
   const onRoute = (route: DeclaredRoute) => routes.push(route)
   const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
-  const absent = { usage: NO_USAGE, events: NO_EVENTS, files }
+  const outbound = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] })
+  const absent = { usage: NO_USAGE, events: NO_EVENTS, files, outbound }
   const app = await buildApp({ database, keys, powers, logger: silentLogger, ...absent, onRoute, ...more })
   await app.ready()
   const owner = new pg.Client({ connectionString: testDatabase.url })

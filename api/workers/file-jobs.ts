@@ -8,16 +8,14 @@ import { asSystem, type Database, inTenant, type SystemTransaction } from '../..
 import type { Logger } from '../../shared/logger.ts'
 import type { Environment, Tenant } from '../../shared/tenant.ts'
 import { instantOf } from '../../shared/time.ts'
-import { takeFile, UNFINISHED } from '../modules/files/process/lease.ts'
+import { takeFile, UNFINISHED_SQL } from '../modules/files/process/lease.ts'
 import { type FileWorkDeps, workOnFile } from '../modules/files/process/work-on-file.ts'
-import { removeAbandonedUpload } from '../modules/files/upload.ts'
+import { removeAbandonedUpload } from '../modules/files/receive-content.ts'
 import type { UsageReader } from '../modules/invoices/usage-reader.ts'
 import type { OutboxRow } from './audit-entry.ts'
 import { type Jobs, startRunner } from './jobs.ts'
 import type { WorkerMetrics } from './metrics.ts'
-
-/** A tenant with files to work on; the payload of a `work-on-files` job. */
-export type WaitingFiles = { platform_id: string; environment: Environment; ready_at?: string | null }
+import { queueTenants, tenantsWithFiles, type WaitingTenant } from './tenant-jobs.ts'
 
 export type FileJobDeps = {
   /** In the role millrace_worker. */
@@ -42,34 +40,19 @@ const UPLOADS_MAX = 1_000
 const SETTLE_TIMEOUT_MS = 30_000
 
 /** The tenants of these changes whose files have got their content. */
-export function uploadsOf(rows: readonly OutboxRow[]): WaitingFiles[] {
-  const tenants = new Map<string, WaitingFiles>()
-  for (const { object_type, data, platform_id, environment } of rows) {
-    if (object_type !== 'FILE' || data['status'] !== 'UPLOADED') continue
-    tenants.set(`${platform_id}/${environment}`, { platform_id, environment })
-  }
-  return [...tenants.values()]
-}
+export const uploadsOf = (rows: readonly OutboxRow[]): WaitingTenant[] =>
+  tenantsWithFiles(rows, status => status === 'UPLOADED' || status === 'DOWNLOADED')
 
-/** Queues the work on the files of each, for when the file in hand may be taken over. One job a tenant, however often asked for. */
-export async function queueFiles(tx: SystemTransaction, waiting: readonly WaitingFiles[]): Promise<void> {
-  if (waiting.length === 0) return
-  await tx.execute(sql`
-    select count(graphile_worker.add_job(identifier => ${WORK_ON_FILES},
-      payload => json_build_object('platform_id', w.platform_id, 'environment', w.environment),
-      job_key => ${`${WORK_ON_FILES}:`} || w.platform_id || ':' || w.environment, run_at => greatest(now(), w.ready_at)))
-    from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w(platform_id text, environment text, ready_at timestamptz)`)
-}
+/** Queues the work on the files of each, for when the file in hand may be taken over. */
+export const queueFiles = (tx: SystemTransaction, waiting: readonly WaitingTenant[]): Promise<void> =>
+  queueTenants(tx, WORK_ON_FILES, waiting)
 
 /** The tenants with unfinished files, and when the last lease on one of them ends. */
-export async function findWaitingFiles(database: Database): Promise<WaitingFiles[]> {
+export async function findWaitingFiles(database: Database): Promise<WaitingTenant[]> {
   const found = await asSystem(database, 'find-files', tx =>
-    tx.execute<WaitingFiles>(sql`
+    tx.execute<WaitingTenant>(sql`
       select platform_id, environment, max(worked_until)::text as ready_at from files
-      where status in (${sql.join(
-        UNFINISHED.map(status => sql`${status}`),
-        sql`, `,
-      )})
+      where status in ${sql.raw(UNFINISHED_SQL.process)}
       group by platform_id, environment`),
   )
   return found.rows
@@ -105,7 +88,7 @@ async function workOnFiles(
   tenant: Tenant,
   of: { workerId: string; stop: AbortSignal },
 ): Promise<void> {
-  const lease = await takeFile(deps.work.database, tenant, of)
+  const lease = await takeFile(deps.work.database, tenant, { ...of, stage: 'process' })
   if (lease === null) return
   try {
     const outcome = await workOnFile(deps.work, lease)
@@ -131,7 +114,7 @@ export const fileTasksOf = (deps: FileJobDeps, of: { workerId: string; stop: Abo
   },
   [WORK_ON_FILES]: async payload => {
     // Only queueFiles makes these jobs.
-    const { platform_id: platformId, environment } = payload as WaitingFiles
+    const { platform_id: platformId, environment } = payload as WaitingTenant
     await workOnFiles(deps, { platformId, environment }, of)
   },
   [REMOVE_UPLOADS]: () => removeUploads(deps),

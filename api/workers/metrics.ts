@@ -8,6 +8,7 @@ export type WorkerMetrics = {
   readonly billingRuns: Counter<'outcome'>
   readonly expiredKeys: Counter
   readonly files: Counter<'outcome'>
+  readonly downloads: Counter<'outcome'>
   /** Of the last nightly verification. */
   readonly auditFaults: Gauge
 }
@@ -39,6 +40,12 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     files: new Counter({
       name: 'millrace_files_total',
       help: 'Turns at one file each: done, error (it cannot be read), or interrupted and to be gone on with.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    downloads: new Counter({
+      name: 'millrace_file_downloads_total',
+      help: 'Attempts at fetching a file each: downloaded, retried (the other side failed), error (it is given up), or interrupted by us.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -20,7 +20,7 @@ const fileOf = (prefix: string, lines: number) =>
 const upload = (text: string) => rig.upload(text, { meter_data: { meter_id: meter.id } })
 const unique = () => rig.tenant.seed.unique('i')
 const take = (workerId: string, stop = new AbortController()) =>
-  takeFile(rig.api.database, rig.tenant.tenant, { workerId, stop: stop.signal })
+  takeFile(rig.api.database, rig.tenant.tenant, { workerId, stop: stop.signal, stage: 'process' })
 
 test('a gateway that is away or asks for patience delays a file and loses no line of it', async () => {
   const u = unique()

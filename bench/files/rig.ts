@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Registry } from 'prom-client'
-import { Pool } from 'undici'
+import { type Agent, Pool } from 'undici'
 import { createTestAggregator, type TestAggregator } from '../../aggregator/testing.ts'
 import { createUsageReader } from '../../api/modules/invoices/usage-reader.ts'
 import type { Row } from '../../api/resource/define-resource.ts'
@@ -11,6 +11,12 @@ import { type ApiHarness, startApi, type TestTenant } from '../../api/testing/ha
 import { createEventLog } from '../../api/usage/event-log.ts'
 import { createEventStore } from '../../api/usage/event-store.ts'
 import { findUsedIds } from '../../api/usage/known-references.ts'
+import {
+  type DownloadJobDeps,
+  downloadsOf,
+  queueDownloads,
+  startDownloadJobs,
+} from '../../api/workers/download-jobs.ts'
 import { type FileJobDeps, queueFiles, settleUsage, startFileJobs, uploadsOf } from '../../api/workers/file-jobs.ts'
 import { prepareJobSchema } from '../../api/workers/job-schema.ts'
 import type { Jobs } from '../../api/workers/jobs.ts'
@@ -20,6 +26,7 @@ import { ingestConfig } from '../../ingest/config.ts'
 import { type Gateway, startGateway } from '../../ingest/gateway.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { createOutboundAgent } from '../../shared/outbound/outbound-agent.ts'
 import { createTestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { startTestNats } from '../../shared/testing/nats.ts'
 
@@ -41,6 +48,11 @@ export type FilesRig = {
   /** References of the tenant's events that count, and their quantities. */
   counted(prefix: string): Promise<Record<string, string>>
   startJobs(more?: Partial<FileJobDeps['work']>): Promise<Jobs>
+  /** Lets the api and the downloads ask this server, whatever its address: `127.0.0.1:8081`. */
+  allow(hostAndPort: string): void
+  /** What the downloads work with: three attempts within a second, each of which waits a second and a half for an answer. */
+  readonly download: DownloadJobDeps['download']
+  startDownloads(more?: Partial<DownloadJobDeps['download']>): Promise<Jobs>
   close(): Promise<void>
 }
 
@@ -48,6 +60,8 @@ export type MeterParts = { readonly id: string; readonly reference: string; read
 
 /** Far more than a file of a test takes: the machine may be busy with others. */
 const PATIENCE_MS = 120_000
+/** Of a downloaded file. */
+export const DOWNLOAD_BYTES_MAX = 4 * 1024 * 1024
 
 export async function openFilesRig(settings: Record<string, string> = {}): Promise<FilesRig> {
   const nats = await startTestNats()
@@ -57,7 +71,9 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
   const jsm = await jetstreamManager(aggregator.nats)
   const usage = createUsageReader({ client, jsm, partitions })
   const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
-  const api = await startApi({ usage, events: createEventStore(client, log) })
+  const hosts = new Set<string>()
+  const policy = { ports: { 'https:': [443], 'http:': [] }, hosts }
+  const api = await startApi({ usage, events: createEventStore(client, log), outbound: policy })
   const gateway = await startGateway(
     ingestConfig({
       PORT: '0',
@@ -90,9 +106,21 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
     metrics,
     logger: silentLogger,
   }
+  const agent = createOutboundAgent(policy, { connectMs: 5_000, headMs: 1_500, silenceMs: 1_500 })
+  const download: DownloadJobDeps['download'] = {
+    agent,
+    policy,
+    limits: { fileBytesMax: DOWNLOAD_BYTES_MAX, storageBytesMax: 256 * 1024 * 1024 },
+    deadlineMs: 60_000,
+    waitsMs: [50, 100],
+    failpoint: () => undefined,
+  }
   const relay = startOutboxRelay({
     database: worker,
-    react: (tx, rows) => queueFiles(tx, uploadsOf(rows)),
+    react: async (tx, rows) => {
+      await queueFiles(tx, uploadsOf(rows))
+      await queueDownloads(tx, downloadsOf(rows))
+    },
     failpoints: () => undefined,
     metrics,
     logger: silentLogger,
@@ -124,7 +152,17 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
       return Object.fromEntries(rows)
     },
     startJobs: more => startFileJobs(api.databaseUrl, { ...deps, work: { ...deps.work, ...more } }),
-    close: () => close({ relay, pool, gateway, running, worker, api, aggregator, nats, clickhouse }),
+    allow: hostAndPort => hosts.add(hostAndPort),
+    download,
+    startDownloads: more =>
+      startDownloadJobs(api.databaseUrl, {
+        database: worker,
+        appDatabase: api.database,
+        download: { ...download, ...more },
+        metrics,
+        logger: silentLogger,
+      }),
+    close: () => close({ relay, agent, pool, gateway, running, worker, api, aggregator, nats, clickhouse }),
   }
 }
 
@@ -141,6 +179,7 @@ async function openWorker(api: ApiHarness): Promise<Database> {
 
 type Closing = {
   readonly relay: { close(): Promise<void> }
+  readonly agent: Agent
   readonly pool: Pool
   readonly gateway: Gateway
   readonly running: { stop(): Promise<void> }
@@ -153,6 +192,7 @@ type Closing = {
 
 async function close(of: Closing): Promise<void> {
   await of.relay.close()
+  await of.agent.destroy()
   await of.pool.destroy()
   await of.gateway.stop()
   await of.running.stop()

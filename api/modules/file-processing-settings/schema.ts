@@ -1,5 +1,5 @@
 // The wire shapes of file processing settings. What this release does not do is not in them, and so refused by name:
-// custom fields, and the bucket and the downloads that would have the service fetch a file from an address it is told.
+// custom fields, and the bucket that would have the service look for files by itself. A file names its own address (files/download).
 import Type from 'typebox'
 import { IdText, Nullable, Optional, Reference, Shape } from '../../resource/shapes.ts'
 

@@ -21,6 +21,9 @@ import { files, type StoredFile } from './table.ts'
 
 const FileStatusShape = OneOf(
   'CREATED',
+  'TO_BE_DOWNLOADED',
+  'DOWNLOADING',
+  'DOWNLOADED',
   'UPLOADED',
   'IMPORTING',
   'IMPORTED',
@@ -29,6 +32,8 @@ const FileStatusShape = OneOf(
   'DONE',
   'ERROR',
 )
+/** Room for a signature and its token. */
+const LOCATION_CHARACTERS_MAX = 4_096
 const Count = Type.Integer()
 const refuse = (field: string, message: string): never => {
   throw new AppError('INVALID_FIELD', message, { field })
@@ -83,9 +88,24 @@ export const fileResource = defineResource<StoredFile>({
       { change: 'never' },
     ),
     content_type: field(OneOf('text/csv'), { change: 'never' }),
+    download_settings: field(
+      Shape({
+        external_location: Type.String({
+          minLength: 1,
+          maxLength: LOCATION_CHARACTERS_MAX,
+          description:
+            'An https address the content is fetched from, without redirects. It is shown without what follows its ?, which may be a signature.',
+        }),
+      }),
+      { change: 'never' },
+    ),
     column_headers: readOnly(Type.Array(Type.String())),
     number_of_lines: readOnly(Type.Integer({ description: 'Lines after the header; known once they are imported.' })),
-    message: readOnly(Type.String({ description: 'Why the file is in ERROR.' })),
+    message: readOnly(
+      Type.String({
+        description: 'Why the file is in ERROR, or why its download was broken off and when it is tried again.',
+      }),
+    ),
   },
   operations: ['list', 'get', 'update'],
   byReference: true,
@@ -105,6 +125,7 @@ export const fileResource = defineResource<StoredFile>({
     lines_skipped: 0,
     lines_error: 0,
     content_bytes: 0,
+    download_attempts: 0,
   }),
   check: async (uow, row) => {
     checkProcessing(row)

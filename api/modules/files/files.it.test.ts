@@ -11,7 +11,8 @@ import { type ApiHarness, startApi, type TestTenant } from '../../testing/harnes
 import { fileProcessingSettingsResource } from '../file-processing-settings/file-processing-settings.ts'
 import { meterResource } from '../meters/meter.ts'
 import { streamContent } from './content.ts'
-import { INLINE_BYTES_MAX, removeAbandonedUpload } from './upload.ts'
+import { removeAbandonedUpload } from './receive-content.ts'
+import { INLINE_BYTES_MAX } from './upload.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -78,7 +79,21 @@ describe('POST /v1/files', () => {
       { processing_type: 'SETTINGS', file_processing_settings_id: 'made' },
       'meter_data.meter_id',
     ],
-    ['a download', { download_settings: { external_location: 'http://127.0.0.1/' } }, 'download_settings'],
+    [
+      'a download from this machine',
+      { download_settings: { external_location: 'https://127.0.0.1/' } },
+      'download_settings.external_location',
+    ],
+    [
+      'a download and content',
+      { download_settings: { external_location: 'https://files.example.com/' }, content: 'QUJD' },
+      'download_settings',
+    ],
+    [
+      'a download with a secret of its own',
+      { download_settings: { external_location: 'https://files.example.com/', token: 'x' } },
+      'download_settings.token',
+    ],
     ['no base64', { content: 'a,b' }, 'content'],
     ['base64 with line ends', { content: `${'QUJD'.repeat(4)}\n${'QUJD'}` }, 'content'],
     ['a path as a name', { file_name: '../usage.csv' }, 'file_name'],

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { readTenant } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import type { OutboundPolicy } from '../../../shared/outbound/judge-url.ts'
 import { listOf, PageOf, PageQuery, pageOf, pageView } from '../../http/pagination.ts'
 import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../http/route.ts'
 import type { Row } from '../../resource/define-resource.ts'
@@ -19,22 +20,23 @@ import { fileResource } from './file.ts'
 import { listLines } from './list-lines.ts'
 import { defaultColumns } from './mapping/default-plan.ts'
 import { meterColumns } from './meter-columns.ts'
+import type { UploadLimits } from './receive-content.ts'
 import type { StoredFile } from './table.ts'
-import { createFile, INLINE_BODY_BYTES_MAX, INLINE_BYTES_MAX, type UploadLimits, uploadContent } from './upload.ts'
+import { createFile, INLINE_BODY_BYTES_MAX, INLINE_BYTES_MAX, uploadContent } from './upload.ts'
 
 const PATH = '/v1/files'
 const IdParams = Shape({ id: Type.String({ minLength: 1, maxLength: 255 }) })
 const Status = OneOf('IMPORTED', 'DONE', 'SKIPPED', 'ERROR')
 const about = { tag: 'files' } as const
 
-export type FilesDeps = RouteDeps & { readonly files: UploadLimits }
+export type FilesDeps = RouteDeps & { readonly files: UploadLimits; readonly outbound: OutboundPolicy }
 
 const CreateBody = Shape({
   ...(fileResource.createBody as ReturnType<typeof Shape>).properties,
   content: Optional(
     Nullable(
       Type.String({
-        description: `The CSV in base64, at most ${INLINE_BYTES_MAX} bytes of it. Without it the file waits for PUT ${PATH}/{id}/content.`,
+        description: `The CSV in base64, at most ${INLINE_BYTES_MAX} bytes of it. Without it, and without download_settings, the file waits for PUT ${PATH}/{id}/content.`,
       }),
     ),
   ),
@@ -61,7 +63,7 @@ export async function fileRoutes(app: FastifyInstance, deps: FilesDeps): Promise
 function createRoute(app: FastifyInstance, deps: FilesDeps): void {
   writeRoute(app, deps, {
     ...about,
-    summary: 'Create a file of usage, with its content or to be given it.',
+    summary: 'Create a file of usage: with its content, to be given it, or to be fetched from an address.',
     permission: 'FILE.CREATE',
     method: 'POST',
     url: PATH,
@@ -70,7 +72,14 @@ function createRoute(app: FastifyInstance, deps: FilesDeps): void {
     response: fileResource.view,
     status: 201,
     handle: async (uow, { body }) =>
-      await viewOf(uow, fileResource, await createFile(uow, normalizeTimes(CreateBody, body) as Row, deps.files)),
+      await viewOf(
+        uow,
+        fileResource,
+        await createFile(uow, normalizeTimes(CreateBody, body) as Row, {
+          limits: deps.files,
+          outbound: deps.outbound,
+        }),
+      ),
   })
 }
 

@@ -3,6 +3,9 @@ import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 
 export type FileStatus =
   | 'CREATED'
+  | 'TO_BE_DOWNLOADED'
+  | 'DOWNLOADING'
+  | 'DOWNLOADED'
   | 'UPLOADED'
   | 'IMPORTING'
   | 'IMPORTED'
@@ -11,6 +14,9 @@ export type FileStatus =
   | 'DONE'
   | 'ERROR'
 export type FileMeterData = { meter_id?: string | null; override_ingest_timestamp?: string | null }
+
+/** Where the content is fetched from, without what follows its `?`. */
+export type FileDownloadSettings = { external_location: string }
 
 export const files = pgTable('files', {
   ...tenantColumns(),
@@ -25,6 +31,10 @@ export const files = pgTable('files', {
   file_processing_settings_id: text(),
   meter_data: wireJson<FileMeterData>(),
   content_type: text().notNull(),
+  download_settings: wireJson<FileDownloadSettings>(),
+  download_query: text(),
+  download_attempts: integer().notNull(),
+  download_after: timestamp(),
   column_headers: text().array(),
   number_of_lines: integer(),
   message: text(),

@@ -35,7 +35,7 @@ export async function moveFile(
   return (await saveChange(uow, fileResource, row, { status, ...more })) as StoredFile
 }
 
-/** Imports a file that is UPLOADED or IMPORTING; it is TO_BE_PROCESSED after. Throws UnreadableFile. */
+/** Imports a file that is UPLOADED, DOWNLOADED or IMPORTING; it is TO_BE_PROCESSED after. Throws UnreadableFile. */
 export async function importFile(deps: ImportDeps, lease: Lease): Promise<void> {
   const file = await lease.change(uow => moveFile(uow, lease.fileId, 'IMPORTING'))
   const key = { fileId: file.id, uploadId: file.upload_id ?? '' }

@@ -6,13 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import type { FileStatus } from '../table.ts'
 
 /** How long a worker may be silent. */
 export const LEASE_SECONDS = 15
 const RENEW_MS = 4_000
 const LISTENERS_MAX = 100
 const SYSTEM: Actor = { id: null, requestId: null }
-export const UNFINISHED = ['UPLOADED', 'IMPORTING', 'IMPORTED', 'TO_BE_PROCESSED', 'PROCESSING'] as const
+
+/** The two kinds of work on a file, which do not wait for each other: one depends on somebody else's server. */
+export type Stage = 'download' | 'process'
+/** What a file is while it needs work of a kind. */
+const UNFINISHED: Readonly<Record<Stage, readonly FileStatus[]>> = {
+  download: ['TO_BE_DOWNLOADED', 'DOWNLOADING'],
+  process: ['UPLOADED', 'DOWNLOADED', 'IMPORTING', 'IMPORTED', 'TO_BE_PROCESSED', 'PROCESSING'],
+}
 
 /** The file is somebody else's now. */
 class LeaseLost extends Error {}
@@ -27,36 +35,36 @@ export type Lease = {
   release(): Promise<void>
 }
 
+export type Turn = { readonly workerId: string; readonly stop: AbortSignal; readonly stage: Stage }
+
 /**
- * Takes the next unfinished file of the tenant: the oldest nobody has begun, then those that were broken off, so that one that
- * fails again and again holds up no other. Null when there is none, or when one is being worked on: files of a tenant follow
- * one another, so that many of them are sent no faster than one.
+ * Takes the next file of the tenant that needs work of this kind: the oldest nobody has begun, then those that were broken off,
+ * so that one that fails again and again holds up no other. Null when there is none, or when one is being worked on: files of a
+ * tenant follow one another, so that many of them are sent no faster than one.
  */
-export async function takeFile(
-  database: Database,
-  tenant: Tenant,
-  of: { readonly workerId: string; readonly stop: AbortSignal },
-): Promise<Lease | null> {
-  const fileId = await inTenant(database, tenant, SYSTEM, uow => claim(uow, of.workerId))
+export async function takeFile(database: Database, tenant: Tenant, of: Turn): Promise<Lease | null> {
+  const fileId = await inTenant(database, tenant, SYSTEM, uow => claim(uow, of))
   return fileId === null ? null : createLease(database, tenant, { ...of, fileId })
 }
 
-async function claim({ tx, tenant }: Uow, workerId: string): Promise<string | null> {
+async function claim({ tx, tenant }: Uow, { workerId, stage }: Turn): Promise<string | null> {
   const { platformId, environment } = tenant
+  const unfinished = sql.raw(UNFINISHED_SQL[stage])
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`files\n${platformId}\n${environment}`}, 0))`)
   const taken = await tx.execute<{ id: string }>(sql`
     update files set worked_by = ${workerId}, worked_at = now(), worked_until = now() + make_interval(secs => ${LEASE_SECONDS})
     where platform_id = ${platformId} and environment = ${environment} and id = (
       select id from files where platform_id = ${platformId} and environment = ${environment}
-        and status in ${sql.raw(UNFINISHED_SQL)}
+        and status in ${unfinished} and coalesce(download_after <= now(), true)
         and not exists (select from files f where f.platform_id = ${platformId} and f.environment = ${environment}
-          and f.status in ${sql.raw(UNFINISHED_SQL)} and f.worked_until > now())
+          and f.status in ${unfinished} and f.worked_until > now())
       order by worked_at nulls first, created_at, id limit 1)
     returning id`)
   return taken.rows[0]?.id ?? null
 }
-/** Part of the text, so that the partial index serves it. */
-const UNFINISHED_SQL = `(${UNFINISHED.map(status => `'${status}'`).join(', ')})`
+const listOf = (statuses: readonly FileStatus[]): string => `(${statuses.map(status => `'${status}'`).join(', ')})`
+/** Part of the text, so that the partial indexes serve it. */
+export const UNFINISHED_SQL = { download: listOf(UNFINISHED.download), process: listOf(UNFINISHED.process) }
 
 type Claimed = { readonly fileId: string; readonly workerId: string; readonly stop: AbortSignal }
 

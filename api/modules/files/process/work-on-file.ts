@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Dispatcher } from 'undici'
 import { readTenant } from '../../../../shared/database/database.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
+import type { FileStatus } from '../table.ts'
 import { UnreadableFile } from '../unreadable-file.ts'
 import { Gateway } from './gateway.ts'
 import { type ImportDeps, importFile, moveFile } from './import-file.ts'
@@ -21,12 +22,14 @@ export type FileWorkDeps = ImportDeps &
     readonly patienceMs: number
   }
 
+const BEFORE_IMPORT: ReadonlySet<FileStatus> = new Set(['UPLOADED', 'DOWNLOADED', 'IMPORTING'])
+
 /** What became of the file. Throws when it is to be gone on with later, and what the lease's signal was aborted with. */
 export async function workOnFile(deps: FileWorkDeps, lease: Lease): Promise<'DONE' | 'ERROR'> {
   const keys = createKeyRing(deps.database, lease)
   try {
     const status = await lease.change(async uow => (await moveFile(uow, lease.fileId, null)).status)
-    if (status === 'UPLOADED' || status === 'IMPORTING') await importFile(deps, lease)
+    if (BEFORE_IMPORT.has(status)) await importFile(deps, lease)
     const gateway = new Gateway({
       dispatcher: deps.gateway,
       pace: createPace(await eventsPerSecond(deps, lease)),

@@ -1,0 +1,32 @@
+// Jobs of which there is one a tenant: it takes what waits there, one after the other.
+import { sql } from 'drizzle-orm'
+import type { SystemTransaction } from '../../shared/database/database.ts'
+import type { Environment } from '../../shared/tenant.ts'
+import type { OutboxRow } from './audit-entry.ts'
+
+/** A tenant for which something waits; the payload of its job. */
+export type WaitingTenant = { platform_id: string; environment: Environment; ready_at?: string | null }
+
+/** Queues `task` for each, for when it is ready. One job a tenant, however often asked for. */
+export async function queueTenants(
+  tx: SystemTransaction,
+  task: string,
+  waiting: readonly WaitingTenant[],
+): Promise<void> {
+  if (waiting.length === 0) return
+  await tx.execute(sql`
+    select count(graphile_worker.add_job(identifier => ${task},
+      payload => json_build_object('platform_id', w.platform_id, 'environment', w.environment),
+      job_key => ${`${task}:`} || w.platform_id || ':' || w.environment, run_at => greatest(now(), w.ready_at)))
+    from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w(platform_id text, environment text, ready_at timestamptz)`)
+}
+
+/** The tenants of these changes that made a file such. */
+export function tenantsWithFiles(rows: readonly OutboxRow[], isSuch: (status: unknown) => boolean): WaitingTenant[] {
+  const tenants = new Map<string, WaitingTenant>()
+  for (const { object_type, data, platform_id, environment } of rows) {
+    if (object_type !== 'FILE' || !isSuch(data['status'])) continue
+    tenants.set(`${platform_id}/${environment}`, { platform_id, environment })
+  }
+  return [...tenants.values()]
+}
