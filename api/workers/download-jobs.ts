@@ -12,7 +12,7 @@ import type { OutboxRow } from './audit-entry.ts'
 import { queueFiles } from './file-jobs.ts'
 import { type Jobs, startRunner } from './jobs.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { queueTenants, tenantsWithFiles, type WaitingTenant } from './tenant-jobs.ts'
+import { queueTenants, tenantsWithFiles, type WaitingTenant, workUnderLease } from './tenant-jobs.ts'
 
 export type DownloadJobDeps = {
   /** In the role millrace_worker. */
@@ -66,19 +66,11 @@ async function downloadNext(
 ): Promise<void> {
   const lease = await takeFile(deps.appDatabase, tenant, { ...of, stage: 'download' })
   if (lease === null) return
-  try {
-    const outcome = await downloadFile(deps.download, lease)
-    deps.metrics.downloads.inc({ outcome: outcome.toLowerCase() })
-  } catch (error) {
-    deps.metrics.downloads.inc({ outcome: 'interrupted' })
-    if (!lease.signal.aborted) {
-      deps.logger.warn({ err: error, fileId: lease.fileId }, 'a download could not be gone on with; it is tried again')
-      throw error
-    }
-    // Stopped, or somebody else's now: neither is a failure of the file.
-  } finally {
-    await lease.release()
-  }
+  await workUnderLease(lease, {
+    work: () => downloadFile(deps.download, lease),
+    count: outcome => deps.metrics.downloads.inc({ outcome }),
+    logger: deps.logger,
+  })
   await queueWaiting(deps, tenant)
   // Whoever heard of the DOWNLOADED file before it was released could not take it.
   const { platformId: platform_id, environment } = tenant

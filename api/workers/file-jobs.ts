@@ -15,7 +15,7 @@ import type { UsageReader } from '../modules/invoices/usage-reader.ts'
 import type { OutboxRow } from './audit-entry.ts'
 import { type Jobs, startRunner } from './jobs.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { queueTenants, tenantsWithFiles, type WaitingTenant } from './tenant-jobs.ts'
+import { queueTenants, tenantsWithFiles, type WaitingTenant, workUnderLease } from './tenant-jobs.ts'
 
 export type FileJobDeps = {
   /** In the role millrace_worker. */
@@ -90,20 +90,11 @@ async function workOnFiles(
 ): Promise<void> {
   const lease = await takeFile(deps.work.database, tenant, { ...of, stage: 'process' })
   if (lease === null) return
-  try {
-    const outcome = await workOnFile(deps.work, lease)
-    deps.metrics.files.inc({ outcome: outcome.toLowerCase() })
-  } catch (error) {
-    deps.metrics.files.inc({ outcome: 'interrupted' })
-    if (!lease.signal.aborted) {
-      // The queue tries the job again, later each time; the look every minute does too.
-      deps.logger.warn({ err: error, fileId: lease.fileId }, 'a file could not be gone on with; it is tried again')
-      throw error
-    }
-    // Stopped, or somebody else's now: neither is a failure of the file.
-  } finally {
-    await lease.release()
-  }
+  await workUnderLease(lease, {
+    work: () => workOnFile(deps.work, lease),
+    count: outcome => deps.metrics.files.inc({ outcome }),
+    logger: deps.logger,
+  })
   await requeue(deps, tenant)
 }
 

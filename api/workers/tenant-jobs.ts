@@ -1,7 +1,9 @@
 // Jobs of which there is one a tenant: it takes what waits there, one after the other.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
+import type { Logger } from '../../shared/logger.ts'
 import type { Environment } from '../../shared/tenant.ts'
+import type { Lease } from '../modules/files/process/lease.ts'
 import type { OutboxRow } from './audit-entry.ts'
 
 /** A tenant for which something waits; the payload of its job. */
@@ -29,4 +31,28 @@ export function tenantsWithFiles(rows: readonly OutboxRow[], isSuch: (status: un
     tenants.set(`${platform_id}/${environment}`, { platform_id, environment })
   }
   return [...tenants.values()]
+}
+
+/**
+ * Works on the file that was taken, counts how that ended, and gives the file back. Throws what stopped the work, so that the
+ * queue tries the job again, later each time; not when the worker stops or the file is somebody else's now.
+ */
+export async function workUnderLease(
+  lease: Lease,
+  of: {
+    readonly work: () => Promise<string>
+    readonly count: (outcome: string) => void
+    readonly logger: Logger
+  },
+): Promise<void> {
+  try {
+    of.count((await of.work()).toLowerCase())
+  } catch (error) {
+    of.count('interrupted')
+    if (lease.signal.aborted) return
+    of.logger.warn({ err: error, fileId: lease.fileId }, 'a file could not be gone on with; it is tried again')
+    throw error
+  } finally {
+    await lease.release()
+  }
 }
