@@ -82,6 +82,8 @@ export class Input {
   readonly view: DataView
   /** Where NOTES bytes may be written that go between pieces like the texts of the body. */
   readonly notes: number
+  /** Bytes of the body. */
+  length = 0
   private readonly capacity: number
 
   constructor(capacity: number) {
@@ -96,6 +98,7 @@ export class Input {
     if (body.length > this.capacity || !isAscii(body)) return false
     this.bytes.set(body)
     this.bytes[body.length] = 0
+    this.length = body.length
     return true
   }
 

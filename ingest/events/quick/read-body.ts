@@ -9,6 +9,7 @@ import type { Lines } from '../lines.ts'
 import type { Meter, MeterSet } from '../meter.ts'
 import { AHEAD_MS_MAX } from '../parse.ts'
 import { Input, isPieceAt, Output, Piece, putByte, putPiece, ROOM } from './bytes.ts'
+import { createFamiliar, type Look } from './familiar.ts'
 import { type MeterBytes, meterBytes, NO_METER, shapeFor } from './meter-bytes.ts'
 import { resolve } from './resolve.ts'
 import { CLOSE, CLOSE_LIST, COMMA, EventSpans, NOT_COMMON, OPEN, OPEN_LIST, scanEvent, skip } from './scan-event.ts'
@@ -61,7 +62,9 @@ export function createQuickReader(): QuickReader {
   const readTime = createTimeReader()
   const meterOf = createMeterFinder(input)
   const arrival = createArrival()
+  const familiar = createFamiliar({ input, spans, slots })
   let answered = 0
+  let scanned = 0
 
   // The texts that are made of an event, not found in it, stand behind the body.
   const idHashPlace = input.notes
@@ -86,17 +89,28 @@ export function createQuickReader(): QuickReader {
     return true
   }
 
-  /** Reads one event at `start` to a line and a view; the place after it, or NOT_COMMON. */
-  const readEvent = (start: number, context: QuickContext, lines: Lines): number => {
-    const end = scanEvent(input, start, spans)
-    if (end < 0) return NOT_COMMON
-    const meter = meterOf(context.meters, spans)
-    if (meter === null || !putTimes(context.now)) return NOT_COMMON
+  /** Finds the event at `start` the long way; null when parse.ts must read it. */
+  const scan = (start: number, meters: MeterSet): Look | null => {
+    scanned = scanEvent(input, start, spans)
+    const meter = scanned < 0 ? null : meterOf(meters, spans)
+    if (meter === null) return null
     slots.put(REFERENCE, spans.reference, spans.referenceEnd)
     slots.put(CUSTOMER, spans.customer, spans.customerEnd)
     const mask = resolve(input, spans, meter, slots)
-    if (mask < 0) return NOT_COMMON
-    const shape = shapeFor(meter, mask)
+    if (mask < 0) return null
+    const look = { meter, mask }
+    familiar.learn(start, scanned, look)
+    return look
+  }
+
+  /** Reads one event at `start` to a line and a view; the place after it, or NOT_COMMON. */
+  const readEvent = (start: number, context: QuickContext, lines: Lines): number => {
+    const known = familiar.find(start, context.meters)
+    const look = known ?? scan(start, context.meters)
+    if (look === null) return NOT_COMMON
+    const end = known === null ? scanned : familiar.end
+    if (!putTimes(context.now)) return NOT_COMMON
+    const shape = shapeFor(look.meter, look.mask)
     const tenant = tenantBytes(context.identity)
     // No text of the event is written more than once to either.
     const most = end - start + shape.bytes + tenant.line.length + MADE_BYTES_MAX

@@ -91,7 +91,7 @@ const WHOLE_DIGITS_MAX = 26
 const FRACTION_DIGITS_MAX = 12
 
 /** As isPlainDecimal. */
-function isDecimal(bytes: Uint8Array, start: number, end: number): boolean {
+export function isDecimal(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   const point = endOfDigits(bytes, first)
   if (point === first || point - first > WHOLE_DIGITS_MAX) return false
@@ -106,7 +106,7 @@ function endOfDigits(bytes: Uint8Array, start: number): number {
   return at
 }
 
-function isCurrency(bytes: Uint8Array, start: number, end: number): boolean {
+export function isCurrency(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start !== 3) return false
   for (let at = start; at < end; at += 1) if ((bytes[at] ?? 0) < 0x41 || (bytes[at] ?? 0) > 0x5a) return false
   return true

@@ -69,7 +69,7 @@ export function skip(bytes: Uint8Array, at: number): number {
 }
 
 /** Where the string that starts at `start`, after its quote, has its closing quote. */
-function endOfText(bytes: Uint8Array, start: number, most: number): number {
+export function endOfText(bytes: Uint8Array, start: number, most: number): number {
   let end = start
   while (PLAIN[bytes[end] ?? 0] === 1) end += 1
   return bytes[end] === QUOTE && end - start <= most ? end : NOT_COMMON
