@@ -107,7 +107,7 @@ describe('a wait', () => {
       async (world, client) => {
         const ends = await withTraffic(world, 20)
         const running = await world.start()
-        await expect(waitForUsage(client, { ends, timeoutMs: 300 })).rejects.toThrow(/refused by a test/)
+        await expect(waitForUsage(client, { ends, timeoutMs: 2_000 })).rejects.toThrow(/refused by a test/)
         const waiting = waitForUsage(client, { ends, timeoutMs: 20_000 })
         await sleep(300)
         away = false
