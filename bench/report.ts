@@ -29,9 +29,13 @@ const TURNS = 3
 const figure = (value: number): string => Math.round(value).toLocaleString('en')
 const ratioOf = ({ limit, subject }: Turn): number => subject / limit
 
-/** Limit and subject by turns: a shared machine's speed drifts by more than the difference to be seen. */
+/**
+ * Limit and subject by turns: a shared machine's speed drifts by more than the difference to be seen. A turn before them does
+ * not count: in it the processes that were just started compile what they run.
+ */
 export async function measure(path: string, budget: number, turn: () => Promise<Turn>): Promise<Row> {
   const turns: Turn[] = []
+  await turn()
   for (let each = 0; each < TURNS; each += 1) {
     const taken = await turn()
     turns.push(taken)

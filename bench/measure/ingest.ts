@@ -8,7 +8,7 @@ import type { Setup } from '../setup.ts'
 const WARM_UP_MS = 1_500
 const MEASURE_MS = 4_000
 /** Enough that the gateway is kept busy while messages wait for the fsync of the broker. One request at a time on each. */
-const SINGLE_CONNECTIONS = 256
+const SINGLE_CONNECTIONS = 384
 const BATCH_CONNECTIONS = 128
 export const BATCH = 50
 

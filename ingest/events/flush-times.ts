@@ -4,11 +4,11 @@
 import type { Later } from '../later.ts'
 
 /** A pause between two flushes while many events come. Costs them less than the sync they share saves. */
-const GATHER_MS = 2.5
+const GATHER_MS = 5
 /** Events of the last flush from which on there are many. */
 const MANY = 16
 /** Events waiting that are not kept waiting for more. */
-const ENOUGH = 160
+const ENOUGH = 200
 
 export type FlushTimes = {
   /** Something waits that could be sent. */
