@@ -3,6 +3,7 @@
 import { queryUsage } from '../../api/usage/query-usage.ts'
 import { waitForUsage } from '../../api/usage/up-to-date.ts'
 import { plain } from '../../shared/decimal.ts'
+import { patiently } from '../../shared/log/patiently.ts'
 import { logEnds } from '../../shared/log/streams.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { instantOf, interval } from '../../shared/time.ts'
@@ -28,7 +29,8 @@ const FAULTS_SHOWN = 20
 
 /** Waits until everything accepted so far is in ClickHouse. Throws when that takes more than SETTLE_MS. */
 export async function settle(system: System): Promise<void> {
-  const ends = await logEnds(system.jsm, system.partitions)
+  // A broker that was killed a moment ago may lose a question that was on its way.
+  const ends = await patiently(() => logEnds(system.jsm, system.partitions))
   if (!(await waitForUsage(system.clickhouse, { ends, timeoutMs: SETTLE_MS })))
     throw new Error(`what was accepted is not in ClickHouse after ${SETTLE_MS} ms: ${[...ends]}`)
 }
