@@ -1,7 +1,7 @@
 // The usage of one customer on one meter over an interval. Settled hours and days come from roll-ups and everything else
 // from the raw rows; a test holds the answer equal to that of the raw rows alone, and to a model of the rules.
 import { type Decimal, decimal, decimalOfInteger, ZERO } from '../../shared/decimal.ts'
-import { AppError, assertNever } from '../../shared/errors.ts'
+import { AppError } from '../../shared/errors.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { readSql } from './read-sql.ts'
 import { staleBuckets } from './stale-buckets.ts'
@@ -32,46 +32,21 @@ export async function queryUsage(client: ClickHouseClient, query: UsageQuery): P
   return rows.map(row => quantityOf(query, row))
 }
 
-type QuantityRow = [
-  currency: string,
-  subscription: string,
-  split: string[],
-  count: string,
-  distinct: string,
-  total: string,
-  lowest: string,
-  highest: string,
-]
+type QuantityRow = [currency: string, subscription: string, split: string[], count: string, figure: string]
 
 function quantityOf(query: UsageQuery, row: QuantityRow): UsageQuantity {
-  const [currency, subscription, split, ...figures] = row
+  const [currency, subscription, split, count, figure] = row
   return {
     currency: currency === '' ? null : currency,
-    number: numberOf(query.calculation.type, figures),
-    count: Number(figures[0]),
+    number: numberOf(query.calculation.type, count, figure),
+    count: Number(count),
     split: split.map(text => (text === '' ? null : text.slice(1))),
     subscription: query.groupBySubscription ? subscription : null,
   }
 }
 
-type Figures = [count: string, distinct: string, total: string, lowest: string, highest: string]
-
-function numberOf(type: UsageCalculation['type'], [count, distinct, total, lowest, highest]: Figures): Decimal {
-  switch (type) {
-    case 'SUM':
-      return decimal(total)
-    case 'MAX':
-      return decimal(highest)
-    case 'MIN':
-      return decimal(lowest)
-    case 'AVERAGE':
-      return count === '0' ? ZERO : decimal(total).div(decimalOfInteger(BigInt(count)))
-    case 'UNIQUE':
-      return decimal(distinct)
-    default:
-      return assertNever(type)
-  }
-}
+const numberOf = (type: UsageCalculation['type'], count: string, figure: string): Decimal =>
+  type !== 'AVERAGE' ? decimal(figure) : count === '0' ? ZERO : decimal(figure).div(decimalOfInteger(BigInt(count)))
 
 function tooMany({ splitBy = [] }: UsageQuery): AppError {
   const by = splitBy.map(({ reference }) => reference).join(', ')

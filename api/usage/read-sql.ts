@@ -9,9 +9,9 @@ import type { UsageQuery } from './usage-query.ts'
 import { behindSql, type UsageFilter, usageFilter, withinAny } from './usage-sql.ts'
 
 /**
- * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, distinct items, sum,
- * lowest, highest), at most `limit`. A split value is '' for an absent property, else '=' and the value. `rawMs`: how much
- * time is read from raw rows.
+ * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, figure), at most `limit`;
+ * the figure is the sum, also for AVERAGE, the lowest, the highest or the number of distinct items. A split value is '' for
+ * an absent property, else '=' and the value. `rawMs`: how much time is read from raw rows.
  */
 export function readSql(
   query: UsageQuery,
@@ -25,12 +25,13 @@ export function readSql(
   const split = splitBy.map(property => `if(${carries(property)}, concat('=', ${distinctTextSql(P, property)}), '')`)
   const plan = stale === null ? allRaw(query.interval) : planRead(query.interval, stale)
   const sources = sourcesOf(query, filter, plan)
-  const figures = unique
-    ? `sum(n), uniqExact(${distinctTextSql(P, unique)}), '0', '0', '0'`
-    : `sum(n), 0, sum(total), min(lowest), max(highest)`
+  const figure =
+    calculation.type === 'UNIQUE'
+      ? `uniqExact(${distinctTextSql(P, calculation.property)})`
+      : `${FIGURES[calculation.type].joined}(figure)`
   return {
     sql: `SELECT toString(currency) AS currency, ${groupBySubscription ? 'toString(subscription)' : `''`} AS asked,
-        CAST([${split.join(', ')}], 'Array(String)') AS split, ${figures}
+        CAST([${split.join(', ')}], 'Array(String)') AS split, sum(n), ${figure}
       FROM (${sources.join(' UNION ALL ')})
       WHERE ${conditions.join(' AND ')}
       GROUP BY currency, asked, split ORDER BY currency, asked, split LIMIT ${limit}
@@ -55,17 +56,27 @@ const lengthOf = (intervals: readonly Interval[]): number =>
   intervals.reduce((ms, { start, end }) => ms + end - start, 0)
 
 function sourcesOf(query: UsageQuery, filter: UsageFilter, { raw, hours, days }: ReadPlan): string[] {
-  const sources = needsProperties(query)
-    ? [
-        { within: hours, sql: rolledSql(query, filter, 'HOUR', hours) },
-        { within: days, sql: rolledSql(query, filter, 'DAY', days) },
-      ]
-    : [{ within: [...hours, ...days], sql: rolledSql(query, filter, 'TOTALS', [...hours, ...days]) }]
+  const rolled = needsProperties(query)
+    ? ([
+        ['HOUR', hours],
+        ['DAY', days],
+      ] as const)
+    : ([['TOTALS', [...hours, ...days]]] as const)
+  const sources = [
+    { within: raw, sql: rawSql(query, filter, raw) },
+    { within: [...hours, ...days], sql: rolledSql(query, filter, rolled) },
+  ]
   // A source of no time would cost what its part of the statement takes to analyse, some milliseconds.
-  return [{ within: raw, sql: rawSql(query, filter, raw) }, ...sources]
-    .filter(({ within }) => within.length > 0)
-    .map(({ sql }) => sql)
+  return sources.filter(({ within }) => within.length > 0).map(({ sql }) => sql)
 }
+
+/** Of each calculation of a value: how its figures are joined, and which column of roll-ups holds them. No other is read. */
+const FIGURES = {
+  SUM: { joined: 'sum', column: 'sums' },
+  AVERAGE: { joined: 'sum', column: 'sums' },
+  MIN: { joined: 'min', column: 'minima' },
+  MAX: { joined: 'max', column: 'maxima' },
+} as const
 
 /** One row a value, or for UNIQUE one an event. */
 function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interval[]): string {
@@ -76,8 +87,8 @@ function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interva
   if (calculation.type === 'UNIQUE') {
     return `SELECT '' AS currency, subscription, properties, 1 AS n FROM usage_events FINAL ${where}`
   }
-  return `SELECT value.3 AS currency, subscription, properties, 1 AS n,
-      CAST(value.2, 'Decimal(76, 12)') AS total, value.2 AS lowest, value.2 AS highest
+  const figure = FIGURES[calculation.type].joined === 'sum' ? `CAST(value.2, 'Decimal(76, 12)')` : 'value.2'
+  return `SELECT value.3 AS currency, subscription, properties, 1 AS n, ${figure} AS figure
     FROM usage_events FINAL ARRAY JOIN arrayZip(value_references, value_quantities, value_currencies) AS value
     ${where} AND value.1 = ${textSql(calculation.valueReference)}`
 }
@@ -86,28 +97,29 @@ function rawSql(query: UsageQuery, filter: UsageFilter, within: readonly Interva
 function rolledSql(
   query: UsageQuery,
   filter: UsageFilter,
-  grain: 'TOTALS' | 'HOUR' | 'DAY',
-  within: readonly Interval[],
+  grains: readonly (readonly [grain: 'TOTALS' | 'HOUR' | 'DAY', within: readonly Interval[]])[],
 ): string {
   const { calculation } = query
-  const where = `WHERE ${filter.scope} AND grain = '${grain}' AND ${withinAny('start', within)}`
+  const parts = grains
+    .filter(([, within]) => within.length > 0)
+    .map(([grain, within]) => `(grain = '${grain}' AND ${withinAny('start', within)})`)
+  const where = `WHERE ${filter.scope} AND (${parts.join(' OR ')})`
   if (calculation.type === 'UNIQUE') {
     return `SELECT '' AS currency, asked AS subscription, combination AS properties, n FROM usage_rollups FINAL
       ARRAY JOIN subscriptions AS asked, properties AS combination, events AS n ${where}`
   }
   // TOTALS has no properties worth reading.
   const [column, list] =
-    grain === 'TOTALS'
+    grains[0]?.[0] === 'TOTALS'
       ? [`CAST(map(), 'Map(LowCardinality(String), String)')`, '']
       : ['combination', ', properties AS combination']
   // What is not of the value goes before its combination is copied for each of its currencies.
   const ofValue = `arrayFilter((figures, reference) -> reference = ${textSql(calculation.valueReference)},
-    arrayZip(codes, ns, totals, lows, highs), references)`
-  return `SELECT value.1 AS currency, asked AS subscription, properties, value.2 AS n, value.3 AS total,
-      value.4 AS lowest, value.5 AS highest
+    arrayZip(codes, ns, figures), references)`
+  return `SELECT value.1 AS currency, asked AS subscription, properties, value.2 AS n, value.3 AS figure
     FROM (
       SELECT asked, ${column} AS properties, ${ofValue} AS list FROM usage_rollups FINAL
       ARRAY JOIN subscriptions AS asked, value_references AS references, value_currencies AS codes, counts AS ns,
-        sums AS totals, minima AS lows, maxima AS highs${list} ${where}
+        ${FIGURES[calculation.type].column} AS figures${list} ${where}
     ) ARRAY JOIN list AS value`
 }

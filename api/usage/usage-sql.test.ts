@@ -40,7 +40,7 @@ describe('the query builder', () => {
   test('every part of a query starts with its tenant', () => {
     const { sql } = readSql(query, { hours: [0], days: [0] }, 10)
     const reads = sql.split(/FROM usage_/).slice(1)
-    expect(reads).toHaveLength(3)
+    expect(reads).toHaveLength(2)
     for (const read of reads) {
       expect(read).toMatch(
         /WHERE platform_id = \{p0:String\} AND environment = \{p1:String\} AND customer_key IN \{p2:/,
