@@ -25,6 +25,7 @@ import { fileRoutes } from './modules/files/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
 import type { UsageReader } from './modules/invoices/usage-reader.ts'
 import { meterPropertyVariableRoutes } from './modules/meter-property-variables/routes.ts'
+import { persistDataRoutes } from './modules/persist-data/routes.ts'
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/platforms/platform.ts'
 import { upToDateRoute } from './modules/platforms/up-to-date.ts'
 import { RESOURCES } from './modules/resources.ts'
@@ -148,6 +149,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)
     laterOperations(v1, deps)
+    persistDataRoutes(v1, deps)
     await fileRoutes(v1, deps)
     if (deps.gateway)
       await forwardIngest(v1, { ...deps, gateway: deps.gateway, ingestDynamically: ingestDynamically(deps) })

@@ -96,7 +96,16 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
   ...eventFixtures('/v1/events'),
   ...eventFixtures('/v1/ingest/meter-data'),
   'POST /v1/events/calculate': { body: () => ({}) },
-  'POST /v1/ingest/persist-data': { body: () => ({}) },
+  'POST /v1/ingest/persist-data': {
+    body: seeded => ({
+      customer_id: idOf(seeded, 'CUSTOMER'),
+      pricing_plan_subscription_id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION'),
+      pricing_id: idOf(seeded, 'PRICING'),
+      pricing_item_id: seeded.get('PRICING')?.['items'][0]?.id ?? 'none',
+      pricing_item_config_id: seeded.get('PRICING')?.['items'][0]?.configs[0]?.id ?? 'none',
+      persist_usage: '37',
+    }),
+  },
   'GET /v1/platforms/:id/up-to-date': { params: seeded => ({ id: idOf(seeded, 'PLATFORM') }) },
   'GET /v1/files/:id/lines': aFile,
   'PUT /v1/files/:id/content': { ...aFile, body: () => 'reference\n', headers: { 'content-type': 'text/csv' } },

@@ -7,7 +7,6 @@ import { actionRoute, type RouteDeps } from '../../http/route.ts'
 
 const LATER = {
   '/v1/events/calculate': 'Cost prediction is not supported by this release; nothing was stored or priced.',
-  '/v1/ingest/persist-data': 'Persisted usage is not supported by this release; nothing was stored.',
 } as const
 
 /** Registers them. */

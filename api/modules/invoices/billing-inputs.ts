@@ -137,6 +137,15 @@ export type CalculationInput = {
   readonly property_type: 'NUMBER' | 'ENUM' | 'STRING' | null
 }
 
+/** A state that was told of a price configuration; of several for one moment the last one. */
+export type ToldStateInput = {
+  readonly id: string
+  readonly schedule_id: string
+  readonly config_id: string
+  readonly start_at: string
+  readonly persist_usage: string
+}
+
 export type ProductItemInput = {
   readonly id: string
   readonly product_id: string
@@ -179,6 +188,7 @@ export type BillingInputs = {
   readonly products: readonly ProductInput[]
   readonly product_categories: readonly CategoryInput[]
   readonly calculations: readonly CalculationInput[]
+  readonly told_states: readonly ToldStateInput[]
   /** What the conditions of prices and items name. */
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */

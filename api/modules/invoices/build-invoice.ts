@@ -95,7 +95,7 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
   const findings = [...tax.findings, ...late.findings]
   const printed = printedAmounts(amounts, amountType)
   const all = [...ownRated, ...late.rated]
-  const parts = partsOfCharges(request, { rated: all, printed, rounding })
+  const parts = partsOfCharges(request, { rated: all, printed, rounding, ownId: inputs.customer.id })
   const built = columnsOf(inputs, {
     window,
     charges,

@@ -1,6 +1,14 @@
 // What an invoice asks for: one charge for each price configuration and each period of it that falls on the invoice.
-import { type BillingPeriod, billingPeriods, type PeriodLength, type Span } from '../../../shared/billing/periods.ts'
+import {
+  type BillingPeriod,
+  billingPeriodAt,
+  billingPeriods,
+  type PeriodLength,
+  type Span,
+} from '../../../shared/billing/periods.ts'
+import type { ToldState } from '../../../shared/billing/told-state.ts'
 import { usageInterval } from '../../../shared/billing/usage-interval.ts'
+import { decimal } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type { UsageCondition } from '../../../shared/usage/condition.ts'
@@ -34,6 +42,8 @@ export type Position = {
   readonly calculation: CalculationInput | null
   /** Which usage the configuration rates; null for all of the calculation's meter. */
   readonly condition: UsageCondition | null
+  /** States that were told of the configuration, in the order of time: usage that is counted from there is on top of them. */
+  readonly told: readonly ToldState[]
 }
 
 export type Charge = Position & {
@@ -83,7 +93,12 @@ function positionsOfPricing(
       const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, names)
       const shared = { schedule, plan, pricing, item, productItem, product, category, calculation }
       return item.configs.map(
-        (config): Position => ({ ...shared, config, condition: conditions.get(config.id) ?? null }),
+        (config): Position => ({
+          ...shared,
+          config,
+          condition: conditions.get(config.id) ?? null,
+          told: calculation?.persist ? toldOf(inputs, schedule, config) : [],
+        }),
       )
     }),
   )
@@ -97,6 +112,11 @@ function positionsOfPricing(
       (a.config.order ?? LAST) - (b.config.order ?? LAST),
   )
 }
+
+const toldOf = ({ told_states }: BillingInputs, schedule: ScheduleInput, config: ConfigInput): ToldState[] =>
+  told_states
+    .filter(each => each.schedule_id === schedule.id && each.config_id === config.id)
+    .map(({ id, start_at, persist_usage }) => ({ id, at: at(start_at), usage: decimal(persist_usage) }))
 
 const LAST = Number.MAX_SAFE_INTEGER
 const byOrder = (a: { display_order?: number | null }, b: { display_order?: number | null }): number =>
@@ -127,20 +147,40 @@ type Scope = {
 }
 
 function chargesOfPosition(inputs: BillingInputs, { window, billed, span, position }: Scope): Charge[] {
-  const { schedule, config } = position
-  const own = clip({ start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }, span)
-  if (!own || config.pricing_type === 'NONE') return []
-  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
-  const inAdvance = config.billing_in_advance === true
+  const terms = termsOf(inputs, position, span)
+  if (!terms || position.config.pricing_type === 'NONE') return []
+  const { own, billingPeriod, inAdvance } = terms
   const until = window.advance?.end ?? window.cutAt
   const charges: Charge[] = []
   for (const period of billingPeriods(gridOf(inputs, span, billingPeriod), own)) {
     if (period.covered.start >= until) break
     if (!belongs(window, period.covered, inAdvance)) continue
-    const context = { inputs, span, own, position, billingPeriod, period, inAdvance }
+    const context = { inputs, span, position, period, ...terms }
     charges.push(...chargesOfPeriod(context).filter(charge => !inAdvance || !billed.has(charge.key)))
   }
   return charges
+}
+
+type Terms = {
+  /** The schedule's own time. */
+  readonly own: Span
+  readonly billingPeriod: PeriodLength
+  readonly inAdvance: boolean
+}
+
+/** Null when nothing of the schedule is left. */
+function termsOf(inputs: BillingInputs, { schedule, config }: Position, span: Span): Terms | null {
+  const own = clip({ start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }, span)
+  if (!own) return null
+  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
+  return { own, billingPeriod, inAdvance: config.billing_in_advance === true }
+}
+
+/** The billing period of a price that has this instant; null when the price is not in force then. */
+export function periodAt(inputs: BillingInputs, position: Position, instant: Instant): BillingPeriod | null {
+  const span = activeSpan(inputs)
+  const terms = span && termsOf(inputs, position, span)
+  return terms ? billingPeriodAt(gridOf(inputs, span, terms.billingPeriod), terms.own, instant) : null
 }
 
 /** In advance: what starts in the scan. In arrears: what ends in the time collected. */
@@ -157,15 +197,11 @@ function clip(own: Span, within: Span): Span | null {
   return end !== null && end <= start ? null : { start, end }
 }
 
-type PeriodScope = {
+type PeriodScope = Terms & {
   readonly inputs: BillingInputs
   readonly span: Span
-  /** The schedule's own time. */
-  readonly own: Span
   readonly position: Position
-  readonly billingPeriod: PeriodLength
   readonly period: BillingPeriod
-  readonly inAdvance: boolean
 }
 
 /** One charge for the period, or one for each pricing period in it when usage is rated over a span of its own. */
@@ -193,12 +229,12 @@ function chargesOfPeriod(scope: PeriodScope): Charge[] {
   if (inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
   const persist = position.calculation?.persist === true
-  if (position.config.pricing_type === 'FIXED')
-    return [charge(period.covered, usageInterval(persist, own.start, period.covered))]
+  const usageOver = (time: Interval) => usageInterval(persist, own.start, time, position.told)
+  if (position.config.pricing_type === 'FIXED') return [charge(period.covered, usageOver(period.covered))]
   const pieces = billingPeriods(gridOf(inputs, span, pricingPeriod), period.covered)
   return [...pieces].map(piece => {
     const from: Instant = instantOf(Math.max(piece.full.start, own.start))
-    const over = (until: Instant) => usageInterval(persist, own.start, interval(from, until))
+    const over = (until: Instant) => usageOver(interval(from, until))
     // What was carried into the pricing period is charged in full once in it, however many invoices it is spread over.
     const charged = from < piece.covered.start ? over(piece.covered.start) : null
     return charge(piece.covered, over(piece.covered.end), { charged, from })

@@ -28,6 +28,8 @@ export type ClosedCharge = {
   /** What the invoice asks for it, exactly and as it is printed; negative for a deduction. */
   readonly exact: string
   readonly printed: string
+  /** The state that was told at the start of `usage`, if one was: `number` is on top of it. */
+  readonly told?: { readonly id: string; readonly usage: string }
   /** Whose of it is how much, where the invoice shows it; absent where it does not. */
   readonly parts?: readonly ClosedPart[]
 }

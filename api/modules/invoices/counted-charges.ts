@@ -1,6 +1,8 @@
 // What of the charges of an invoice is kept when it is closed: what was rated, what is asked for it, and whose it is. Pure.
 import type { AmountType, InvoiceAmounts } from '../../../shared/billing/amount-pipeline.ts'
+import { toldAt } from '../../../shared/billing/told-state.ts'
 import { type Decimal, plain, ZERO } from '../../../shared/decimal.ts'
+import type { Interval } from '../../../shared/time.ts'
 import type { Charge } from './charges.ts'
 import type { ClosedCharge, ClosedPart } from './closed-usage.ts'
 import type { CustomerPart, PartsOfCharges } from './customer-parts.ts'
@@ -43,10 +45,16 @@ export function countedCharges(
         count: plain(volume.count),
         exact: plain(exact),
         printed: plain(printed(charge)),
+        ...toldIn(charge, usage),
         ...(parts ? { parts: (parts.get(charge.key) ?? []).map(closedPart) } : {}),
       },
     ]
   })
+}
+
+function toldIn({ told }: Charge, usage: Interval): Pick<ClosedCharge, 'told'> {
+  const state = toldAt(told, usage)
+  return state ? { told: { id: state.id, usage: plain(state.usage) } } : {}
 }
 
 const closedPart = ({ customerId, volume, exact, printed }: CustomerPart): ClosedPart => ({

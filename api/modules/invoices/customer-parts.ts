@@ -1,6 +1,7 @@
 // What of a usage line is whose. The line is priced as a whole, and its figures are shared by what each customer's events come
 // to (shared/billing/customer-shares.ts). What was asked for the same time before is taken off customer by customer, so that
-// the parts of all invoices of a time sum to what one invoice in time would have shown. Pure.
+// the parts of all invoices of a time sum to what one invoice in time would have shown. A state that was told is the
+// invoice's own customer's: nobody said whose events it came of. Pure.
 import type { RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import {
   apportion,
@@ -11,14 +12,15 @@ import {
   settle,
   sharesOf,
 } from '../../../shared/billing/customer-shares.ts'
-import { type Decimal, decimal, decimalOfInteger, sum, ZERO } from '../../../shared/decimal.ts'
+import { toldAt } from '../../../shared/billing/told-state.ts'
+import { type Decimal, decimal, decimalOfInteger, ONE, sum, ZERO } from '../../../shared/decimal.ts'
 import { amount, currencyExponent, toMoney } from '../../../shared/money.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../shared/rating/price.ts'
 import type { Interval } from '../../../shared/time.ts'
 import type { Charge } from './charges.ts'
 import type { LateCharge, LateUnit } from './late-usage.ts'
-import { type RatedCharge, signed } from './rate-charge.ts'
-import { type CustomerFigures, needKey } from './usage-needs.ts'
+import { type RatedCharge, signed, withTold } from './rate-charge.ts'
+import { type CustomerFigure, type CustomerFigures, needKey } from './usage-needs.ts'
 
 export type CustomerPart = {
   readonly customerId: string
@@ -45,6 +47,8 @@ type SharedUsage = {
 
 type Sharing = {
   readonly usage: CustomerFigures
+  /** Whose invoice it is. */
+  readonly ownId: string
   readonly rounding: RoundingMode
   /** The line's amount as it is printed. */
   readonly printed: Decimal
@@ -59,16 +63,19 @@ export function partsOfCharges(
     readonly rated: readonly RatedCharge[]
     readonly printed: (charge: Charge) => Decimal
     readonly rounding: RoundingMode
+    /** Whose invoice it is. */
+    readonly ownId: string
   },
 ): PartsOfCharges | null {
   if (!usageByCustomer) return null
   const units = new Map(late.map(({ charge, unit }) => [charge.key, unit]))
-  const { rounding } = of
+  const { rounding, ownId } = of
   return new Map(
     of.rated.map(rated => {
       const { charge } = rated
       const sharing = {
         usage: usageByCustomer,
+        ownId,
         rounding,
         printed: of.printed(charge),
         unit: units.get(charge.key) ?? null,
@@ -81,7 +88,7 @@ export function partsOfCharges(
 /** The parts of a charge, by customer id: of everybody whose events are in it, or were when it was asked before. */
 function customerParts(rated: RatedCharge, sharing: Sharing): CustomerPart[] {
   const { charge } = rated
-  const members = charge.usage === null ? [] : membersOf(charge, charge.usage, sharing.usage)
+  const members = charge.usage === null ? [] : membersOf(charge, charge.usage, sharing)
   if (members.length === 0) return []
   const shares = sharesOf(members)
   const byEvents = isByEvents(members)
@@ -100,15 +107,30 @@ function customerParts(rated: RatedCharge, sharing: Sharing): CustomerPart[] {
 
 type Member = Portion & { readonly volume: Volume }
 
-function membersOf(charge: Charge, interval: Interval, usage: CustomerFigures): Member[] {
+function membersOf(charge: Charge, interval: Interval, { usage, ownId }: Pick<Sharing, 'usage' | 'ownId'>): Member[] {
   const { calculation, schedule } = charge
   const currency = calculation?.value_type === 'AMOUNT' ? schedule.pricing_currency : null
-  return (usage.get(needKey(charge, interval)) ?? [])
-    .filter(figure => figure.currency === currency)
-    .map(({ customerId, weight, number, count: events }) => {
-      const count = decimalOfInteger(events)
-      return { customerId, weight, count, volume: volumeOf(charge, number, count) }
-    })
+  const figures = (usage.get(needKey(charge, interval)) ?? []).filter(figure => figure.currency === currency)
+  const isTold = toldAt(charge.told, interval) !== null
+  const others = figures.filter(({ customerId }) => !isTold || customerId !== ownId)
+  const members = others.map(({ customerId, weight, number, count: events }) => {
+    const count = decimalOfInteger(events)
+    return { customerId, weight, count, volume: volumeOf(charge, number, count) }
+  })
+  if (!isTold) return members
+  return [
+    toldMember(charge, interval, figures.find(({ customerId }) => customerId === ownId) ?? { customerId: ownId }),
+    ...members,
+  ]
+}
+
+type OwnFigure = Pick<CustomerFigure, 'customerId'> & Partial<CustomerFigure>
+
+/** The own customer with the state that was told and its events. Where shares go by events, the telling counts as one. */
+function toldMember(charge: Charge, interval: Interval, { customerId, number = ZERO, count = 0 }: OwnFigure): Member {
+  const weight = withTold(charge, interval, { number, count })
+  const events = decimalOfInteger(count)
+  return { customerId, weight, count: events.plus(ONE), volume: volumeOf(charge, weight, events) }
 }
 
 const volumesOf = (members: readonly Member[]): Map<string, Volume> =>
@@ -144,9 +166,9 @@ function split(rated: RatedCharge, members: readonly Member[], sharing: Sharing)
 function splitCharged(
   { charge, rated, before }: RatedCharge,
   members: readonly Member[],
-  { usage, printed, rounding }: Sharing,
+  { usage, ownId, printed, rounding }: Sharing,
 ): Split | null {
-  const earlier = charge.charged === null ? [] : membersOf(charge, charge.charged, usage)
+  const earlier = charge.charged === null ? [] : membersOf(charge, charge.charged, { usage, ownId })
   if (!before || earlier.length === 0) return null
   const places = currencyExponent(charge.schedule.pricing_currency)
   const [whole, asked] = [signed(charge, rated.total.quantity), signed(charge, before.total.quantity)]

@@ -1,5 +1,5 @@
 // Invoices for tests that are closed one after the other, while events keep coming.
-import { type Decimal, decimal, sum } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, max, min, sum, ZERO } from '../../../shared/decimal.ts'
 import type { Interval } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type PricedInvoice, priceInvoice } from './build-invoice.ts'
@@ -61,13 +61,20 @@ export function closeInTurn(
   return priced
 }
 
-const quantityOf = (arrivals: readonly Arrival[]): Decimal => sum(arrivals.map(({ quantity }) => decimal(quantity)))
+/** What some of them come to. */
+export function quantityOf(type: string, arrivals: readonly Pick<Arrival, 'quantity'>[]): Decimal {
+  const [first = ZERO, ...others] = arrivals.map(({ quantity }) => decimal(quantity))
+  if (type === 'MAX') return others.reduce(max, first)
+  if (type === 'MIN') return others.reduce(min, first)
+  return sum([first, ...others])
+}
+
 function figuresOf({ calculation }: UsageNeed, arrivals: readonly Arrival[]): UsageFigure[] {
   const currencyOf = ({ currency = 'EUR' }: Arrival): string | null =>
     calculation.value_type === 'AMOUNT' ? currency : null
   return [...new Set(arrivals.map(currencyOf))].map(currency => {
     const own = arrivals.filter(arrival => currencyOf(arrival) === currency)
-    return { currency, number: quantityOf(own), count: own.length }
+    return { currency, number: quantityOf(calculation.calculation_type, own), count: own.length }
   })
 }
 

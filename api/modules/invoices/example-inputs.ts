@@ -149,6 +149,7 @@ export function exampleInputs(example: Example): BillingInputs {
         property_type: null,
       },
     ],
+    told_states: [],
     condition_names: { properties: [], variables: [] },
     attribution: { customers: [], subscriptions: [] },
     sub_line_customers: [],

@@ -93,6 +93,7 @@ export const positionOf = (positions: readonly Position[], { last }: LateUnit): 
 /** The unit as a charge of the invoice with this key. Its period is its service: only lumps are prorated. */
 export function lateCharge(position: Position, unit: LateUnit, invoiceKey: string): LateCharge {
   const { service, last } = unit
+  const usage = usageOf(unit)
   const charge: Charge = {
     ...position,
     key: `${unit.unit} late ${invoiceKey}`,
@@ -101,8 +102,10 @@ export function lateCharge(position: Position, unit: LateUnit, invoiceKey: strin
     pricingPeriod: position.config.pricing_period ?? last.billing_period,
     period: { index: 0, full: service, covered: service, fullDays: 0, coveredDays: 0 },
     service,
-    usage: usageOf(unit),
+    usage,
     charged: null,
+    // The state that was told then, whatever has been told since.
+    told: last.told ? [{ id: last.told.id, at: usage.start, usage: decimal(last.told.usage) }] : [],
     inAdvance: false,
     late: { invoiceId: unit.invoiceId, namesHash: unit.namesHash },
   }

@@ -11,6 +11,7 @@ import { loadConditionNames } from '../conditions/load-names.ts'
 import type { Conditions } from '../conditions/schema.ts'
 import { customers } from '../customers/table.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
+import { loadToldStates } from '../persist-data/load-told-states.ts'
 import { platforms } from '../platforms/table.ts'
 import { pricingPlans, pricings } from '../pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../products/table.ts'
@@ -56,6 +57,7 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
     pricings: prices,
     ...sold,
     calculations: await loadCalculations(uow, sold.product_items),
+    told_states: await loadToldStates(uow, subscription.id),
     condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
     attribution,
     sub_line_customers: await loadSubLineCustomers(uow, { subscription, attribution }),

@@ -1,10 +1,12 @@
 // How a rated charge is explained on the invoice: bands, volumes and, in words, how the amount came about.
 import { type Fraction, isWhole } from '../../../shared/billing/fraction.ts'
+import { type ToldState, toldAt } from '../../../shared/billing/told-state.ts'
 import { decimalOfInteger, ONE, plain } from '../../../shared/decimal.ts'
 import { amount, amountView } from '../../../shared/money.ts'
 import { describeCharge } from '../../../shared/rating/describe.ts'
 import type { Charge as BandCharge, Volume } from '../../../shared/rating/price.ts'
 import type { RatedPrice } from '../../../shared/rating/rate.ts'
+import { formatInstant } from '../../../shared/time.ts'
 import type { Charge } from './charges.ts'
 import type { RatedCharge } from './rate-charge.ts'
 import type { BandView, MeterValueView, MoneyView, PriceDetailsView, SubLineView } from './schema.ts'
@@ -16,6 +18,7 @@ export function priceDetails(rated: RatedCharge, shown: MoneyView): PriceDetails
   const [only] = rated.rated.charges
   const single = rated.rated.charges.length === 1 && only ? only : null
   const meterValue = meterValueView(charge, rated.rated.volume)
+  const told = toldOf(charge)
   return {
     amount: shown,
     pricing_currency: currency,
@@ -34,8 +37,20 @@ export function priceDetails(rated: RatedCharge, shown: MoneyView): PriceDetails
           },
         }
       : {}),
+    ...(told ? { told_state: toldView(charge, told) } : {}),
   }
 }
+
+const toldOf = ({ told, usage }: Charge): ToldState | null => (usage === null ? null : toldAt(told, usage))
+
+const toldView = ({ calculation, schedule }: Charge, { id, at, usage }: ToldState) => ({
+  persist_data_id: id,
+  start_at: formatInstant(at),
+  meter_value:
+    calculation?.value_type === 'AMOUNT'
+      ? { amount: amountView(amount(usage, schedule.pricing_currency)) }
+      : { number: plain(usage) },
+})
 
 /** One sub line a band, when several bands charged; null when the line says it all. */
 export function subLines({ rated, charge }: RatedCharge): SubLineView[] | null {
@@ -110,8 +125,10 @@ const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
 
 function describe({ rated, before, scale, share, charge }: RatedCharge, currency: string): string {
   const bands = rated.charges.map(band => describeCharge(band, currency)).join('; ')
+  const told = toldOf(charge)
   const parts = [
     bands,
+    ...(told ? [`counted on from ${plain(told.usage)} at ${formatInstant(told.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
     ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),
     ...(isWhole(share) ? [] : [`× ${charge.period.coveredDays} ÷ ${charge.period.fullDays} days`]),

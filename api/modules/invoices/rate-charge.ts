@@ -2,6 +2,7 @@
 import type { RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, isWhole, multiplyFractions, timesFraction, WHOLE } from '../../../shared/billing/fraction.ts'
 import { periodShare, pricingScale } from '../../../shared/billing/proration.ts'
+import { carriedOn, isTellable, toldAt } from '../../../shared/billing/told-state.ts'
 import { type Decimal, decimal, decimalOfInteger, ONE, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { amount, toMoney } from '../../../shared/money.ts'
@@ -12,7 +13,7 @@ import type { Interval } from '../../../shared/time.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { type Charge, isMetered } from './charges.ts'
 import type { LateCharge } from './late-usage.ts'
-import { needKey, type UsageFigures } from './usage-needs.ts'
+import { needKey, type UsageFigure, type UsageFigures } from './usage-needs.ts'
 import { activeSpan, gridOf } from './windows.ts'
 
 export type RatedCharge = {
@@ -126,7 +127,7 @@ function volumeOf(charge: Charge, interval: Interval | null, usage: UsageFigures
   if (!figures) throw new Error(`the usage of ${charge.key} was not read`)
   if (calculation.value_type !== 'AMOUNT') {
     const [figure] = figures.filter(({ currency }) => currency === null)
-    return numberVolume(figure?.number ?? ZERO, decimalOfInteger(figure?.count ?? 0))
+    return numberVolume(withTold(charge, interval, figure ?? null), decimalOfInteger(figure?.count ?? 0))
   }
   const foreign = figures.find(({ currency, number }) => currency !== schedule.pricing_currency && !number.eq(ZERO))
   if (foreign) {
@@ -137,5 +138,19 @@ function volumeOf(charge: Charge, interval: Interval | null, usage: UsageFigures
     )
   }
   const figure = figures.find(({ currency }) => currency === schedule.pricing_currency)
-  return amountVolume(figure?.number ?? ZERO, schedule.pricing_currency, decimalOfInteger(figure?.count ?? 0))
+  const quantity = withTold(charge, interval, figure ?? null)
+  return amountVolume(quantity, schedule.pricing_currency, decimalOfInteger(figure?.count ?? 0))
+}
+
+/** What events come to, on top of the state that was told at the moment they are counted from, if one was. */
+export function withTold(
+  { calculation, told }: Charge,
+  interval: Interval,
+  figure: Pick<UsageFigure, 'number' | 'count'> | null,
+): Decimal {
+  const state = toldAt(told, interval)
+  if (!state) return figure?.number ?? ZERO
+  const type = calculation?.calculation_type ?? ''
+  if (!isTellable(type)) throw new Error(`a state was told of ${type}`)
+  return carriedOn(type, state.usage, figure === null || figure.count === 0 ? null : figure.number)
 }

@@ -1,4 +1,4 @@
-// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `charged_before` and
+// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `charged_before`, `told_state` and
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
 import { Optional } from '../../resource/shapes.ts'
@@ -78,6 +78,8 @@ const PriceDetails = Type.Object({
   proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
   pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),
   charged_before: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
+  /** Of usage that is counted on from a state that was told (persist data): that state, which is in the meter value. */
+  told_state: Optional(Type.Object({ persist_data_id: Text, start_at: Text, meter_value: Quantity })),
 })
 
 const SubLine = Type.Object({

@@ -1,18 +1,17 @@
 // What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
-import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { formatInstant, instantOf, parseInstant } from '../../../shared/time.ts'
+import { instantOf, parseInstant } from '../../../shared/time.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { scheduleReprocess } from '../reprocess/schedule-reprocess.ts'
+import { wakeBilling } from './next-billing.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { namedVersion, requireSellable } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
-import { type Schedule, type Subscription, subscriptions } from './table.ts'
+import type { Schedule, Subscription } from './table.ts'
 
 export type Neighbours = { readonly setPreviousEndAt: boolean }
 
@@ -144,17 +143,6 @@ async function endPrevious(
   if (!previous || previous.end_at === startAt) return
   requireAhead(uow, subscription, previous, startAt, 'start_at')
   await saveChange(uow, scheduleResource, previous, { end_at: startAt })
-}
-
-/** Lets the billing run look at an ACTIVE subscription now. Internal, so it is no change anybody is told of. */
-async function wakeBilling(uow: Uow, subscription: Subscription): Promise<void> {
-  if (subscription.status !== 'ACTIVE') return
-  await uow.tx
-    .update(subscriptions)
-    .set({
-      next_billing_at: sql`least(coalesce(next_billing_at, ${formatInstant(uow.now)}), ${formatInstant(uow.now)})`,
-    })
-    .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscription.id)))
 }
 
 const withoutSelector = ({ pricing_plan_version_selector: _selector, ...rest }: Row): Row => rest

@@ -26,6 +26,8 @@ export type BilledOptions = {
   /** 0.015 EUR per 1 000 unless given. */
   readonly bands?: unknown
   readonly pricing_type?: string
+  /** What else the calculation of tokens says. */
+  readonly calculation?: Record<string, unknown>
   /** What else the price of tokens says. */
   readonly config?: Record<string, unknown>
   readonly subscription?: Record<string, unknown>
@@ -51,7 +53,7 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
     legal_name: 'Millrace',
     registered_address: ADDRESS,
   })
-  const metered = await meteredItem(tenant)
+  const metered = await meteredItem(tenant, options.calculation)
   const versionId = await planVersion(tenant, metered.item, options)
   const subscription = await post('pricing-plan-subscriptions', {
     customer_id: customer['id'],
@@ -78,7 +80,7 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
   }
 }
 
-async function meteredItem(tenant: TestTenant) {
+async function meteredItem(tenant: TestTenant, calculated: Record<string, unknown> = {}) {
   const { seed } = tenant
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
   const valueReference = seed.unique('tokens')
@@ -99,6 +101,7 @@ async function meteredItem(tenant: TestTenant) {
     calculation_type: 'SUM',
     meter_id: meter['id'],
     meter_value_id: value['id'],
+    ...calculated,
   })
   const product = await post('products', { reference: seed.unique('product'), name: 'Inference', status: 'ACTIVE' })
   const item = await post('product-items', {
