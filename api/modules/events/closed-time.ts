@@ -12,6 +12,7 @@ import {
   wasCounted,
 } from '../invoices/closed-usage.ts'
 import type { Rating } from './load-prices.ts'
+import { loadToldStates } from './told-states.ts'
 
 export type Asked =
   /** No invoice that has it is closed. */
@@ -21,6 +22,8 @@ export type Asked =
   | { readonly kind: 'NEXT'; readonly invoiceId: string | null }
   /** It came too late, and goes on no invoice. */
   | { readonly kind: 'NEVER' }
+  /** A state was told for a moment after it in the same period, so that nothing counts it (persist data). */
+  | { readonly kind: 'REPLACED' }
 
 export type ClosedTime = {
   readonly names: ReadonlyMap<string, ConditionNamesInput>
@@ -44,7 +47,17 @@ export async function loadClosedTime(
   events: readonly EventKey[],
 ): Promise<ClosedTime> {
   const times = events.map(event => Number(event.timestamp))
-  const closed = await closedUsageAt(uow, subscriptionIds, [Math.min(...times), Math.max(...times)])
+  const [first, last] = [Math.min(...times), Math.max(...times)]
+  const told = await loadToldStates(uow, subscriptionIds, first)
+  // Of time before a state that was told it matters what was asked since.
+  const [plainly, withStates] = [
+    subscriptionIds.filter(id => !told.has(id)),
+    subscriptionIds.filter(id => told.has(id)),
+  ]
+  const closed = [
+    ...(await closedUsageAt(uow, plainly, [first, last])),
+    ...(await closedUsageAt(uow, withStates, [first, FOREVER_MS])),
+  ]
   const names = await closedNames(
     uow,
     closed.map(each => each.names_hash),
@@ -59,28 +72,46 @@ export async function loadClosedTime(
   return {
     names,
     at: (subscriptionId, event) => {
-      const found = (bySubscription.get(subscriptionId) ?? []).flatMap(of =>
-        of.charges
-          .filter(({ service: [start, end] }) => start <= event.timestamp && event.timestamp < end)
-          .map((charge): Found => ({ of, charge })),
+      const all = (bySubscription.get(subscriptionId) ?? []).flatMap(of =>
+        of.charges.map((charge): Found => ({ of, charge })),
       )
+      const found = all.filter(({ charge }) => isWithin(event.timestamp, charge.service))
       const ofPrice = (configId: string, productItemId: string): Found[] =>
         found.filter(({ charge }) => charge.config_id === configId && charge.product_item_id === productItemId)
       return {
-        asked: ({ configId, productItemId }) =>
-          askedOf(ofPrice(configId, productItemId), event, next.get(subscriptionId) ?? { kind: 'NEVER' }),
+        asked: rating => {
+          const own = ofPrice(rating.configId, rating.productItemId)
+          if (own.length === 0)
+            return told.get(subscriptionId)?.replaces(rating, event.timestamp) ? { kind: 'REPLACED' } : { kind: 'OPEN' }
+          return askedOf(own, { event, all, late: next.get(subscriptionId) ?? { kind: 'NEVER' } })
+        },
         namesHash: (configId, productItemId) => ofPrice(configId, productItemId)[0]?.of.names_hash ?? null,
       }
     },
   }
 }
 
-function askedOf(found: readonly Found[], event: EventKey, late: Asked): Asked {
+const FOREVER_MS = Date.UTC(2200, 0)
+const isWithin = (at: number, [start, end]: readonly [number, number]): boolean => start <= at && at < end
+
+/** `found`: what was asked for the event's time. `all`: everything that was asked of the subscription. */
+function askedOf(
+  found: readonly Found[],
+  { event, all, late }: { readonly event: EventKey; readonly all: readonly Found[]; readonly late: Asked },
+): Asked {
   const [first] = found
-  if (!first) return { kind: 'OPEN' }
   // A lump is asked whatever the usage.
-  const counted = first.charge.pricing_type === 'FIXED' ? first : found.find(({ of }) => wasCounted(of, event))
-  return counted ? { kind: 'COUNTED', invoiceId: counted.of.invoice_id } : late
+  if (first?.charge.pricing_type === 'FIXED') return { kind: 'COUNTED', invoiceId: first.of.invoice_id }
+  const reaching = found.filter(({ charge }) => charge.usage[0] <= event.timestamp)
+  const counted = reaching.find(({ of }) => wasCounted(of, event))
+  if (counted) return { kind: 'COUNTED', invoiceId: counted.of.invoice_id }
+  // What is rated again for late usage is what was rated last of the same pricing period.
+  const asked = all.filter(({ charge }) => charge.unit === first?.charge.unit)
+  const last = asked.reduce<ClosedCharge | null>(
+    (best, { charge }) => (best === null || charge.usage[1] >= best.usage[1] ? charge : best),
+    null,
+  )
+  return last && last.usage[0] > event.timestamp ? { kind: 'REPLACED' } : late
 }
 
 /** For each subscription where its late usage goes: the same rule as `takesLateUsage`. */

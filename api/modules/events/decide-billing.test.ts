@@ -5,10 +5,12 @@ import { type BillingFacts, type BillingPlace, decideBilling } from './decide-bi
 const at = (seconds: number) => instantOf(seconds * 1_000)
 const rated = (...finalInvoices: ReturnType<typeof invoice>[]): BillingPlace => ({
   kind: 'RATED',
+  replaced: false,
   tooLate: false,
   finalInvoices,
 })
-const tooLate: BillingPlace = { kind: 'RATED', tooLate: true, finalInvoices: [] }
+const tooLate: BillingPlace = { kind: 'RATED', replaced: false, tooLate: true, finalInvoices: [] }
+const replaced: BillingPlace = { ...tooLate, replaced: true, tooLate: false }
 const none = (reason: Extract<BillingPlace, { kind: 'NONE' }>['reason']): BillingPlace => ({ kind: 'NONE', reason })
 const facts = (over: Partial<BillingFacts> = {}): BillingFacts => ({
   timestamp: at(150),
@@ -76,6 +78,9 @@ describe('whether an event is billed', () => {
       'DEFAULT',
     ],
     ['every invoice that collects it was closed without it', { places: [tooLate] }, 'INVOICE_FINAL'],
+    ['a state was told in its place', { places: [replaced] }, 'STATE_TOLD'],
+    ['a state was told in one of two places', { places: [replaced, rated()] }, 'DEFAULT'],
+    ['one place has a state, the other was closed', { places: [replaced, tooLate] }, 'INVOICE_FINAL'],
     ['one of two places still takes it', { places: [tooLate, rated()] }, 'DEFAULT'],
     [
       'it came after its invoice went FINAL',

@@ -10,6 +10,8 @@ export const NOT_MATCHED_VARIANTS = [
   'NO_PRICING',
   'CONDITIONS_NOT_MET',
   'INVOICE_FINAL',
+  // A state was told for a moment after it in the same period: nothing is counted from before that (persist data).
+  'STATE_TOLD',
   // The event names a subscription that its customer does not have: nobody has it, or somebody else.
   'SUBSCRIPTION_NOT_FOUND',
   'SUBSCRIPTION_OF_ANOTHER_CUSTOMER',
@@ -32,10 +34,15 @@ export type FinalInvoice = {
 export type BillingPlace =
   | { readonly kind: 'NONE'; readonly reason: Extract<Attribution, { kind: 'NONE' }>['reason'] | 'CONDITIONS_NOT_MET' }
   /**
-   * `tooLate`: the invoices that collect it were closed without it, and it goes on no other. `finalInvoices`: FINAL invoices
+   * `replaced`: a state was told in its place. `tooLate`: the invoices that collect it were closed without it, and it goes on no other. `finalInvoices`: FINAL invoices
    * that collect this usage and of which nobody knows what they counted; nothing after them has it.
    */
-  | { readonly kind: 'RATED'; readonly tooLate: boolean; readonly finalInvoices: readonly FinalInvoice[] }
+  | {
+      readonly kind: 'RATED'
+      readonly replaced: boolean
+      readonly tooLate: boolean
+      readonly finalInvoices: readonly FinalInvoice[]
+    }
 
 export type BillingFacts = {
   readonly timestamp: Instant
@@ -59,8 +66,11 @@ export function decideBilling(facts: BillingFacts): BillingDecision {
   const { customer, places } = facts
   if (customer === null) return notMatched('CUSTOMER_NOT_FOUND')
   const rated = places.filter(place => place.kind === 'RATED')
-  if (rated.some(({ tooLate, finalInvoices }) => !tooLate && !isLate(facts, finalInvoices))) return { type: 'DEFAULT' }
-  if (rated.length > 0) return notMatched('INVOICE_FINAL')
+  const isBilled = rated.some(
+    ({ replaced, tooLate, finalInvoices }) => !replaced && !tooLate && !isLate(facts, finalInvoices),
+  )
+  if (isBilled) return { type: 'DEFAULT' }
+  if (rated.length > 0) return notMatched(rated.every(({ replaced }) => replaced) ? 'STATE_TOLD' : 'INVOICE_FINAL')
   return notMatched(variantOf(facts, customer.active))
 }
 

@@ -32,7 +32,10 @@ export type EventFacts = {
   ratedPlaces(event: EventKey): RatedPlace[]
 }
 
-/** Reads what decides about these events: a fixed number of queries, however many they are. */
+/**
+ * Reads what decides about these events: a fixed number of queries, however many they are, and some for each subscription that
+ * had a state told after them.
+ */
 export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Promise<EventFacts> {
   const byKey = await loadCustomers(uow, unique(events.map(event => event.customerKey)))
   const byReference = await loadMeters(uow, unique(events.map(event => event.meterReference)))
@@ -92,8 +95,10 @@ function billingPlace(place: Attribution, rated: RatedPlace | null, invoices: Fi
   if (place.kind === 'NONE') return { kind: 'NONE', reason: place.reason }
   if (!rated || rated.ratings.length === 0) return { kind: 'NONE', reason: 'CONDITIONS_NOT_MET' }
   const once = rated.ratings.every(rating => rating.invoicedOnce)
-  const tooLate = rated.ratings.every(({ asked }) => asked.kind === 'NEVER')
-  return { kind: 'RATED', tooLate, finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
+  const kinds = rated.ratings.map(({ asked }) => asked.kind)
+  const replaced = kinds.every(kind => kind === 'REPLACED')
+  const tooLate = !replaced && kinds.every(kind => kind === 'NEVER' || kind === 'REPLACED')
+  return { kind: 'RATED', replaced, tooLate, finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
 }
 
 function grouped<T>(list: readonly T[], keyOf: (entry: T) => string): Map<string, T[]> {

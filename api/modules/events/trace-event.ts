@@ -62,8 +62,9 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts): Pro
   const invoices = await invoicesAt(uow, event, places)
   const carried = new Set([...event.values.map(value => value.reference), ...Object.keys(event.properties)])
   const links = places.flatMap(({ subscriptionId, by, ratings }) => {
-    const own = ratings.filter(({ valueReference: value, propertyReference: property }) =>
-      [value, property].some(reference => reference !== null && carried.has(reference)),
+    const own = ratings.filter(
+      ({ valueReference: value, propertyReference: property, asked }) =>
+        asked.kind !== 'REPLACED' && [value, property].some(reference => reference !== null && carried.has(reference)),
     )
     return [...new Set(own.map(rating => rating.configId))].map(configId => {
       const of = own.filter(rating => rating.configId === configId)
@@ -90,7 +91,7 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts): Pro
 function invoiceOf(ratings: readonly RatedOnce[], ofItsTime: string | null): string | null {
   const found = ratings.map(({ asked, invoicedOnce }) => {
     if (asked.kind === 'OPEN') return invoicedOnce ? ofItsTime : null
-    return asked.kind === 'NEVER' ? null : asked.invoiceId
+    return asked.kind === 'NEVER' || asked.kind === 'REPLACED' ? null : asked.invoiceId
   })
   return new Set(found).size === 1 ? (found[0] ?? null) : null
 }

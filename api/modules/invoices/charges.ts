@@ -183,6 +183,16 @@ export function periodAt(inputs: BillingInputs, position: Position, instant: Ins
   return terms ? billingPeriodAt(gridOf(inputs, span, terms.billingPeriod), terms.own, instant) : null
 }
 
+/** What a price asks for the usage of this instant, whichever invoice asks it; null when it asks nothing. */
+export function chargeAt(inputs: BillingInputs, position: Position, instant: Instant): Charge | null {
+  const span = activeSpan(inputs)
+  const terms = span && termsOf(inputs, position, span)
+  const period = periodAt(inputs, position, instant)
+  if (!terms || !period || position.config.pricing_type === 'NONE') return null
+  const charges = chargesOfPeriod({ inputs, span, position, period, ...terms })
+  return charges.find(({ service }) => contains(service, instant)) ?? null
+}
+
 /** In advance: what starts in the scan. In arrears: what ends in the time collected. */
 function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
   if (inAdvance) return contains(advanceScan(window), covered.start)
