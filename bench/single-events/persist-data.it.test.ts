@@ -1,5 +1,6 @@
 // A state that is told: who may tell what, what invoices make of it, and what the traces of the events around it say.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { InvoiceDeps } from '../../api/modules/invoices/compute-invoice.ts'
 import { runBilling } from '../../api/modules/invoices/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../api/modules/invoices/testing/billed-subscription.ts'
 import type { Row } from '../../api/resource/define-resource.ts'
@@ -289,4 +290,70 @@ test('tried out, it answers and keeps nothing', async () => {
   const own = await seats()
   const { status, body } = await tenant.call('POST', PATH, await stateOf(own), { 'x-dry-run': 'true' })
   expect([status, body['persist_usage'], await kept(own)]).toEqual([201, '37', []])
+})
+
+describe('told in the very moment in which an invoice closes', () => {
+  const closing = async (own: Billed, deps: Partial<InvoiceDeps>): Promise<Row | undefined> => {
+    await billAt(own, '2026-04-01T01:00:00Z')
+    rig.api.clock.set(ms('2026-04-02T00:00:00Z'))
+    await runBilling({ ...rig.billing, ...deps }, tenant.tenant, own.subscriptionId)
+    const [march] = await billAt(own, '2026-04-02T00:00:00Z')
+    expect(march?.['status']).toBe('FINAL')
+    return march
+  }
+  const inMarch = '2026-03-10T00:00:00Z'
+
+  test('while its usage is read: it is counted', async () => {
+    const own = await seats()
+    const body = await stateOf(own, { timestamp: inMarch })
+    const answers: Promise<unknown>[] = []
+    const { usage } = rig.billing
+    const read: InvoiceDeps['usage']['read'] = async (...args) => {
+      if (answers.length === 0) answers.push(succeed(tenant, 'POST', PATH, body))
+      await answers[0]
+      return await usage.read(...args)
+    }
+    const march = await closing(own, { usage: { ...usage, read } })
+    expect([answers.length, numbersIn(march)]).toEqual([1, ['37']])
+  })
+
+  test('while it is saved: it is refused, by the number of the invoice', async () => {
+    const own = await seats()
+    await send(own, '2026-03-04T00:00:00Z', '5')
+    const body = await stateOf(own, { timestamp: inMarch })
+    const answers: ReturnType<TestTenant['call']>[] = []
+    const failpoint = async (name: string): Promise<void> => {
+      if (name === 'invoices.before-commit' && answers.length === 0) answers.push(tenant.call('POST', PATH, body))
+    }
+    const march = await closing(own, { failpoint })
+    const [answer] = await Promise.all(answers)
+    expect([answer?.status, numbersIn(march), await kept(own)]).toEqual([400, ['5'], []])
+    expect(answer?.body['message']).toContain(march?.['invoice_number'])
+  })
+})
+
+test('a pricing period that goes on: the state takes over where it was told, and so says the trace', async () => {
+  rig.api.clock.set(ms('2026-02-01T00:00:00Z'))
+  const quarter = { pricing_period: { type: 'MONTH', value: 3 } }
+  const own = await seats({ start_at: '2026-01-01T00:00:00Z', config: quarter })
+  const first = await send(own, '2026-01-05T00:00:00Z', '50')
+  await billAt(own, '2026-02-01T01:00:00Z')
+  await billAt(own, '2026-02-10T00:00:00Z')
+  await tell(own)
+  await billAt(own, '2026-03-01T01:00:00Z')
+  const [january, february] = await billAt(own, '2026-03-02T00:00:00Z')
+  const asked = (invoice: Row | undefined) => linesIn(invoice).map(line => line['amount_excluding_tax'].quantity)
+  expect([january, february].map(invoice => [invoice?.['status'], asked(invoice)])).toEqual([
+    ['FINAL', ['50.00']],
+    ['FINAL', ['-13.00']],
+  ])
+  const [early, late] = [await send(own, '2026-01-10T00:00:00Z', '100'), await send(own, '2026-02-12T00:00:00Z', '3')]
+  const march = (await billAt(own, '2026-03-03T00:00:00Z'))[2]
+  // The 3 as late usage of February; of March itself nothing is left to ask.
+  expect(asked(march)).toEqual(['3.00', '0.00'])
+  expect(await Promise.all([first, early, late].map(rig.variantOf))).toEqual(['DEFAULT', 'STATE_TOLD', 'DEFAULT'])
+  expect([(await linkOf(first))?.['invoice_id'], (await linkOf(late))?.['invoice_id']]).toEqual([
+    january?.['id'],
+    march?.['id'],
+  ])
 })

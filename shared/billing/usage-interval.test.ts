@@ -47,6 +47,22 @@ describe('a calculation over a period, by the examples of semantics 1.1', () => 
     })
   }
 
+  test('from the last state that was told before its end, inside its schedule', () => {
+    const from = (told: string[], period = AUGUST) =>
+      usageInterval(
+        true,
+        JULY.start,
+        period,
+        told.map(text => ({ at: at(text) })),
+      ).start
+    expect(from(['2026-06-30T23:59:59Z'])).toBe(JULY.start)
+    expect(from(['2026-07-10T00:00:00Z', '2026-08-10T00:00:00Z', '2026-07-20T00:00:00Z'])).toBe(
+      at('2026-08-10T00:00:00Z'),
+    )
+    expect(from(['2026-09-01T00:00:00Z'])).toBe(JULY.start)
+    expect(usageInterval(false, START, JULY, [{ at: at('2026-07-10T00:00:00Z') }])).toEqual(JULY)
+  })
+
   test('the next schedule starts from nothing', () => {
     expect(usageInterval(true, JULY.start, AUGUST)).toEqual(interval(JULY.start, AUGUST.end))
     expect(() => usageInterval(true, JULY.start, JUNE)).toThrow(RangeError)

@@ -97,7 +97,7 @@ function positionsOfPricing(
           ...shared,
           config,
           condition: conditions.get(config.id) ?? null,
-          told: calculation?.persist ? toldOf(inputs, schedule, config) : [],
+          told: toldOf(inputs, schedule, config),
         }),
       )
     }),

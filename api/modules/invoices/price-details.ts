@@ -52,6 +52,9 @@ const toldView = ({ calculation, schedule }: Charge, { id, at, usage }: ToldStat
       : { number: plain(usage) },
 })
 
+const toldText = ({ calculation, schedule }: Charge, { usage }: ToldState): string =>
+  calculation?.value_type === 'AMOUNT' ? `${plain(usage)} ${schedule.pricing_currency}` : plain(usage)
+
 /** One sub line a band, when several bands charged; null when the line says it all. */
 export function subLines({ rated, charge }: RatedCharge): SubLineView[] | null {
   if (rated.charges.length < 2) return null
@@ -128,7 +131,7 @@ function describe({ rated, before, scale, share, charge }: RatedCharge, currency
   const told = toldOf(charge)
   const parts = [
     bands,
-    ...(told ? [`counted on from ${plain(told.usage)} at ${formatInstant(told.at)}`] : []),
+    ...(told ? [`counted on from ${toldText(charge, told)} at ${formatInstant(told.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
     ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),
     ...(isWhole(share) ? [] : [`× ${charge.period.coveredDays} ÷ ${charge.period.fullDays} days`]),

@@ -111,9 +111,11 @@ describe('what is counted', () => {
     if (!first) throw new Error('there is a schedule')
     const schedules = [
       { ...first, end_at: '2026-05-01T00:00:00Z' },
-      { ...first, start_at: '2026-05-01T00:00:00Z' },
+      { ...first, id: 'schedule1', start_at: '2026-05-01T00:00:00Z' },
     ]
     expect(counted({ schedules, told: [{ day: APRIL, usage: '37' }] }, arrivals)).toEqual(['5', '39', '-1', '-1'])
+    // Told for the first one, which was ended before the moment since.
+    expect(counted({ schedules, told: [{ day: 65, usage: '37' }] }, arrivals)).toEqual(['5', '7', '-1', '-1'])
   })
 
   test('the line says what was told, by which record, and from when it is counted on', () => {
@@ -123,6 +125,20 @@ describe('what is counted', () => {
     expect(line?.details).toMatchObject({
       description: '39 × 1 EUR, counted on from 37 at 2026-04-01T00:00:00Z',
       told_state: { persist_data_id: 'told0', start_at: '2026-04-01T00:00:00Z', meter_value: { number: '37' } },
+    })
+  })
+
+  test('of money: in which currency; what is asked for each event is asked for those since', () => {
+    const item = metered([{ percentage: '10', amount: eur('0.25') }])
+    const [march] = closeInTurn(
+      inputsOf({ item, money: true, told: [{ day: 1, usage: '37.5' }] }),
+      [of(0, '9'), of(2, '-7.5')],
+      1,
+    )
+    const [line] = march ? linesIn(march) : []
+    expect(line?.details).toMatchObject({
+      description: '10 % of 30 EUR + 1 events × 0.25 EUR, counted on from 37.5 EUR at 2026-03-02T00:00:00Z',
+      told_state: { meter_value: { amount: eur('37.5') } },
     })
   })
 
@@ -219,6 +235,17 @@ describe('whatever the price', () => {
       ),
       { numRuns: 80 },
     )
+  })
+
+  test('a state of the own customer without events stays what was told, also below zero', () => {
+    const inputs = inputsOf({ shared: true, type: 'MAX', told: [{ day: 0, usage: '-4' }] })
+    const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
+    const [line] = march ? linesIn(march) : []
+    // One is below zero, so the shares go by events, and the telling is one.
+    expect(line?.sub_lines?.map(({ details }) => [details.meter_value?.number, details.amount.quantity])).toEqual([
+      ['-4', '0.50'],
+      ['1', '0.50'],
+    ])
   })
 
   test('37 seats told and one more of another customer: 37 and 1 of 38', () => {
