@@ -2,6 +2,7 @@
 import type { Resource } from '../resource/define-resource.ts'
 import { apiKeyResource } from './api-keys/api-key.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { featureResource } from './features/feature.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
 import { fileResource } from './files/file.ts'
 import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
@@ -30,6 +31,7 @@ export const RESOURCES: readonly Resource[] = [
   meterValueCalculationResource,
   platformResource,
   billingEntityResource,
+  featureResource,
   productCategoryResource,
   productResource,
   productItemResource,
