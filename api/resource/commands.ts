@@ -107,6 +107,14 @@ export async function upsertResource(uow: Uow, resource: Resource, body: Row): P
   const patch = Object.fromEntries(
     Object.entries(body).filter(([name]) => !isDeepStrictEqual(body[name], existing[name])),
   )
+  const fixed = Object.keys(patch).find(name => name in existing && resource.fields[name]?.change === 'never')
+  if (fixed !== undefined) {
+    throw new AppError('INVALID_FIELD', `${fixed} never changes, and there is one with this reference already.`, {
+      field: fixed,
+      resourceId: existing['id'],
+      resourceType: resource.objectType,
+    })
+  }
   return { row: await updateResource(uow, resource, existing['id'], patch), created: false }
 }
 

@@ -294,6 +294,8 @@ describe('items', () => {
     expect((await a.call('PUT', '/v1/product-items', body)).status).toBe(201)
     const again = await a.call('PUT', '/v1/product-items', { ...body, description: 'Seats.' })
     expect([again.status, again.body['description']]).toEqual([200, 'Seats.'])
+    const elsewhere = { ...body, product_id: (await product())['id'] }
+    expect(refusal(await a.call('PUT', '/v1/product-items', elsewhere))).toEqual([400, 'INVALID_FIELD', 'product_id'])
   })
 
   test('one that a pricing names is not deleted', async () => {
