@@ -20,6 +20,7 @@ import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
 import { laterOperations } from './modules/events/later-operations.ts'
 import { eventRoutes } from './modules/events/routes.ts'
+import { entitlementRoutes } from './modules/features/routes.ts'
 import type { UploadLimits } from './modules/files/receive-content.ts'
 import { fileRoutes } from './modules/files/routes.ts'
 import { invoiceRoutes } from './modules/invoices/routes.ts'
@@ -139,6 +140,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     for (const resource of RESOURCES) resourceRoutes(v1, deps, here.get(resource) ?? resource)
     meterPropertyVariableRoutes(v1, deps)
     subscriptionRoutes(v1, deps)
+    entitlementRoutes(v1, deps)
     upToDateRoute(v1, deps)
     apiKeyRoutes(v1, deps, declared)
     auditRoutes(v1, deps)

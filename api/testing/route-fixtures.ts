@@ -85,6 +85,7 @@ export const ROUTE_FIXTURES: Readonly<Record<string, RouteFixture>> = {
     params: seeded => ({ id: idOf(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
     body: () => ({ type: 'NOW' }),
   },
+  'GET /v1/customers/:id/entitlements': { params: seeded => ({ id: idOf(seeded, 'CUSTOMER') }) },
   'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
   'GET /v1/meter-property-variables/:id/values': aVariable,
   'PATCH /v1/api-keys/:id': { ...aKey, body: () => ({ description: 'changed' }) },

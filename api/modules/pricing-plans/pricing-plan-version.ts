@@ -7,6 +7,7 @@ import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from 
 import { Currency, IdText, LifecycleStatus } from '../../resource/shapes.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { checkActivation } from './check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
@@ -36,6 +37,7 @@ export const pricingPlanVersionResource: Resource = defineResource<PricingPlanVe
       to: () => meterPropertyVariableResource,
       within: '**',
     },
+    feature: { by: 'feature_id', to: () => featureResource, within: '**' },
   },
   references: {
     pricing_plan_id: () => pricingPlanResource,

@@ -4,6 +4,9 @@ import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field } from '../../resource/define-resource.ts'
 import { DisplayOrder, IdText, Name, OneOf } from '../../resource/shapes.ts'
 import { findMany, requireAll } from '../../resource/store.ts'
+import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
+import { featureResource } from '../features/feature.ts'
+import { EntitlementsShape } from '../features/schema.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
@@ -27,6 +30,7 @@ export const pricingResource = defineResource<Pricing>({
     product_ids: field(ProductIds, { create: 'required' }),
     display_order: field(DisplayOrder),
     items: field(PricingItemsShape),
+    entitlements: field(EntitlementsShape),
   },
   operations: ['create', 'get', 'update', 'delete'],
   byReference: false,
@@ -37,6 +41,7 @@ export const pricingResource = defineResource<Pricing>({
       to: () => meterPropertyVariableResource,
       within: '**',
     },
+    feature: { by: 'feature_id', to: () => featureResource, within: 'entitlements' },
   },
   references: {
     pricing_plan_version_id: () => pricingPlanVersionResource,
@@ -44,11 +49,12 @@ export const pricingResource = defineResource<Pricing>({
   },
   defaults: async (uow, given) => {
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
-    return { name: products[0]?.['name'] ?? 'Pricing', product_type: 'DEFAULT', items: [] }
+    return { name: products[0]?.['name'] ?? 'Pricing', product_type: 'DEFAULT', items: [], entitlements: [] }
   },
   resolve: async (uow, row, previous) => ({
     ...row,
     items: canonicalItems(row.items, previous?.items ?? [], await itemConditions(uow, row.items)),
+    entitlements: await canonicalEntitlements(uow, row.entitlements),
   }),
   check: async (uow, row, previous) => {
     await requireDraftVersion(uow, row.pricing_plan_version_id)

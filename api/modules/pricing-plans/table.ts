@@ -2,6 +2,7 @@ import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
 import type { AgentContext } from '../../resource/shapes.ts'
+import type { Entitlement } from '../features/schema.ts'
 import type { PricingItem } from './schema.ts'
 
 export const pricingPlans = pgTable('pricing_plans', {
@@ -31,6 +32,7 @@ export const pricings = pgTable('pricings', {
   product_ids: text().array().notNull(),
   display_order: integer(),
   items: wireJson<PricingItem[]>().notNull(),
+  entitlements: wireJson<Entitlement[]>().notNull(),
 })
 
 export type PricingPlan = typeof pricingPlans.$inferSelect

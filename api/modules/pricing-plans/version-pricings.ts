@@ -6,6 +6,7 @@ import { emit } from '../../outbox.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { insertRow } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
 import { productCategories, products } from '../products/table.ts'
 import { canonicalItems, withoutIds } from './canonical-items.ts'
 import { currenciesOf } from './check-price.ts'
@@ -98,7 +99,9 @@ export async function copyPricings(uow: Uow, fromVersionId: string, toVersionId:
       const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`
       throw new AppError(error.code, message, { field: 'copied_from_pricing_plan_version_id', cause: error })
     })
-    const values = { pricing_plan_version_id: toVersionId, name, product_type, product_ids, display_order, items }
+    const entitlements = await canonicalEntitlements(uow, source.entitlements)
+    const shown = { name, product_type, product_ids, display_order, items, entitlements }
+    const values = { pricing_plan_version_id: toVersionId, ...shown }
     const row = await insertRow(uow, { table: pricings, idPrefix: PRICING_ID_PREFIX }, values)
     await emit(uow, { type: 'PRICING.CREATED', objectId: row['id'], data: pricingView(row as Pricing), previous: null })
   }

@@ -8,6 +8,9 @@ import { defineResource, field, readOnly } from '../../resource/define-resource.
 import { Currency, IdText, OneOf, Period, Timestamp } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
+import { featureResource } from '../features/feature.ts'
+import { EntitlementsShape } from '../features/schema.ts'
 import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
 import { requireSellable } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
@@ -33,6 +36,8 @@ export const scheduleResource = defineResource<Schedule>({
     end_at: field(Timestamp),
     pricing_currency: field(Currency, { change: 'draft' }),
     billing_period: field(Period, { change: 'draft' }),
+    // Besides, or instead of, what the pricings of its version grant.
+    entitlements: field(EntitlementsShape, { change: 'draft' }),
   },
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts.
   operations: ['list', 'get'],
@@ -41,11 +46,16 @@ export const scheduleResource = defineResource<Schedule>({
   paged: false,
   filters: { pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' } },
   orderBy: ['start_at'],
-  expand: { pricing_plan_version: { by: 'pricing_plan_version_id', to: () => pricingPlanVersionResource } },
+  expand: {
+    pricing_plan_version: { by: 'pricing_plan_version_id', to: () => pricingPlanVersionResource },
+    feature: { by: 'feature_id', to: () => featureResource, within: 'entitlements' },
+  },
   defaults: async (uow, row) => ({
     type: 'DEFAULT',
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
+    entitlements: [],
   }),
+  resolve: async (uow, row) => ({ ...row, entitlements: await canonicalEntitlements(uow, row.entitlements) }),
   check: checkSchedule,
   fixture: {
     create: async seed => ({

@@ -2,6 +2,7 @@ import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
+import type { Entitlement } from '../features/schema.ts'
 import type { DueDateConfiguration, InactivePeriod } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
@@ -42,6 +43,7 @@ export const schedules = pgTable('pricing_plan_schedules', {
   end_at: timestamp(),
   pricing_currency: text().notNull(),
   billing_period: wireJson<PeriodLength>(),
+  entitlements: wireJson<Entitlement[]>().notNull(),
 })
 
 export type Subscription = typeof subscriptions.$inferSelect

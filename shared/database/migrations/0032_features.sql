@@ -21,3 +21,11 @@ create table features (
 );
 create index features_calculation on features (platform_id, environment, meter_value_calculation_id);
 call protect_tenant_table('features');
+
+-- Entitlements: what the pricings of a version grant, and what one schedule grants besides or instead. Lists of what names
+-- features; the api checks that each exists and locks it while it does, and deletes no feature that one of them names.
+alter table pricings add column entitlements jsonb not null default '[]';
+alter table pricing_plan_schedules add column entitlements jsonb not null default '[]';
+create index pricings_entitlements on pricings using gin (entitlements jsonb_path_ops) where entitlements <> '[]';
+create index pricing_plan_schedules_entitlements on pricing_plan_schedules using gin (entitlements jsonb_path_ops)
+  where entitlements <> '[]';
