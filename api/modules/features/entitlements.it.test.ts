@@ -97,6 +97,8 @@ describe('the entitlements of a pricing', () => {
       copied_from_pricing_plan_version_id: version['id'],
     })
     expect(copy['pricing_categories'][0].pricings[0].entitlements).toEqual(expected)
+    const whole = await succeed(a, 'GET', `/v1/pricing-plan-versions/${version['id']}?expand[]=feature`)
+    expect(whole['pricing_categories'][0].pricings[0].entitlements[0].feature).toMatchObject(feature.seats)
     expect((await succeed(a, 'PATCH', url, { entitlements: null }))['entitlements']).toEqual([])
   })
 
@@ -119,6 +121,11 @@ describe('the entitlements of a pricing', () => {
       [[{ ...seats, feature_reference: feature.sso['reference'] }], 400, 'INVALID_FIELD', '0.feature_reference'],
       [[seats, { feature_reference: feature.seats['reference'], number: '1' }], 400, 'INVALID_FIELD', '1'],
     ]
+    // What another tenant, or the other environment, has is not there either.
+    for (const stranger of [api.tenants.bLive, api.tenants.aTest]) {
+      const { id } = await succeed(stranger, 'POST', '/v1/features', { reference: 'theirs', type: 'NUMBER' })
+      cases.push([[{ feature_id: id, number: '1' }], 404, 'RESOURCE_NOT_FOUND', '0.feature_id'])
+    }
     for (const [entitlements, status, code, place] of cases) {
       expect(await patch(...entitlements)).toEqual([status, code, `entitlements.${place}`])
     }
@@ -148,6 +155,19 @@ describe('the entitlements of a pricing', () => {
     await succeed(a, 'PATCH', `/v1/pricings/${pricing['id']}`, { entitlements: [] })
     await succeed(a, 'DELETE', url)
   })
+})
+
+test('a feature is granted or deleted, whoever comes first, and never both', async () => {
+  const { pricing } = await priced([])
+  for (let round = 0; round < 10; round += 1) {
+    const own = await succeed(a, 'POST', '/v1/features', { reference: a.seed.unique('race'), type: 'SWITCH' })
+    const entitlements = [{ feature_id: own['id'], switch: true }]
+    const [deleted, granted] = await Promise.all([
+      a.call('DELETE', `/v1/features/${own['id']}`),
+      a.call('PATCH', `/v1/pricings/${pricing['id']}`, { entitlements }),
+    ])
+    expect(['200 404', '409 200']).toContain(`${deleted.status} ${granted.status}`)
+  }
 })
 
 test('a schedule has entitlements while it is DRAFT, and they keep their features too', async () => {
