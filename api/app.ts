@@ -15,6 +15,7 @@ import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
+import { alertRoutes } from './modules/alerts/routes.ts'
 import { apiKeyRoutes } from './modules/api-keys/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { ingestDynamically } from './modules/events/ingest-dynamically.ts'
@@ -150,6 +151,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     teamRoutes(v1, deps, { declared })
     invoiceRoutes(v1, deps)
     eventRoutes(v1, deps)
+    alertRoutes(v1, deps)
     laterOperations(v1, deps)
     persistDataRoutes(v1, deps)
     await fileRoutes(v1, deps)

@@ -1,5 +1,7 @@
 // Every resource of the api, in the order of the interface. A resource that is not here has no routes.
 import type { Resource } from '../resource/define-resource.ts'
+import { alertResource } from './alerts/alert.ts'
+import { alertRuleResource } from './alerts/alert-rule.ts'
 import { apiKeyResource } from './api-keys/api-key.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { featureResource } from './features/feature.ts'
@@ -43,6 +45,8 @@ export const RESOURCES: readonly Resource[] = [
   reprocessResource,
   fileProcessingSettingsResource,
   fileResource,
+  alertRuleResource,
+  alertResource,
   roleResource,
   apiKeyResource,
 ]

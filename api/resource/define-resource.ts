@@ -67,7 +67,12 @@ export type Fixture = {
   /** A valid PATCH body for what `create` made; null when the resource has no PATCH. */
   update: Row | null
 }
-export type FixtureSeed = { unique(prefix: string): string; make(resource: Resource): Promise<Row> }
+export type FixtureSeed = {
+  /** The tenant's own. */
+  readonly platformId: string
+  unique(prefix: string): string
+  make(resource: Resource): Promise<Row>
+}
 
 /**
  * A query flag of the calls that change a resource (`?align_product_item_status=true`): what else follows in the same

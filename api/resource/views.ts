@@ -35,12 +35,18 @@ export async function viewOf(uow: ReadUow, resource: Resource, row: Row, expand:
   return view
 }
 
-/** The expansions asked for: each by its own name or, as the interface also has it, by the name of the field with the id. */
+/**
+ * The expansions asked for: each by its own name, by its path in the view, or, as the interface also has it, by the name of the
+ * field with the id.
+ */
 function expansionsOf(resource: Resource, expand: readonly string[]): string[] {
   const known = Object.keys(resource.expand ?? {})
   if (expand.includes(EXPAND_ALL)) return known
   const wanted = expand.map(given => {
-    const name = known.find(each => each === given || resource.expand?.[each]?.by === given)
+    const name = known.find(each => {
+      const { by, within } = resource.expand?.[each] ?? {}
+      return each === given || by === given || (within !== undefined && `${within}.${each}` === given)
+    })
     if (name !== undefined) return name
     const choice =
       known.length > 0 ? `It can expand ${[...known, EXPAND_ALL].join(', ')}.` : 'It has nothing to expand.'

@@ -13,14 +13,14 @@ import { createLivePowers } from '../access/live-powers.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { NO_EVENTS } from '../modules/events/testing/no-events.ts'
 import { NO_USAGE } from '../modules/invoices/testing/no-usage.ts'
-import type { Resource, Row } from '../resource/define-resource.ts'
+import type { FixtureSeed, Row } from '../resource/define-resource.ts'
 
 export type Answer = { status: number; headers: Record<string, unknown>; body: Row }
 export type TestTenant = { key: string; tenant: Tenant; call: Call; seed: Seed }
 type Call = (method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
 
 /** Creates resources by their fixtures, with names no other call uses. */
-export type Seed = { unique(prefix: string): string; make(resource: Resource): Promise<Row> }
+export type Seed = FixtureSeed
 
 export type ApiHarness = {
   readonly app: FastifyInstance
@@ -96,7 +96,7 @@ export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness>
 function tenantOf(app: FastifyInstance, platform: NewPlatform, environment: 'TEST' | 'LIVE'): TestTenant {
   const key = platform.environments[environment].api_key
   const call = callerWith(app, { 'x-api-key': key })
-  return { key, tenant: { platformId: platform.id, environment }, call, seed: seedOf(call) }
+  return { key, tenant: { platformId: platform.id, environment }, call, seed: seedOf(call, platform.id) }
 }
 
 /** A function that sends requests with these headers. */
@@ -121,8 +121,9 @@ export function callerWith(app: FastifyInstance, own: Record<string, string>): C
 
 let counter = 0
 
-function seedOf(call: Call): Seed {
+function seedOf(call: Call, platformId: string): Seed {
   const seed: Seed = {
+    platformId,
     unique: prefix => {
       counter += 1
       return `${prefix}-${process.pid}-${counter}`
