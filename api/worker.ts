@@ -9,12 +9,14 @@ import { createLogger } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
 import { systemClock } from '../shared/time.ts'
+import { lookForAlerts } from './modules/alerts/evaluate/look-for-alerts.ts'
 import { DOWNLOAD_WAITS_MS } from './modules/files/download/download-file.ts'
 import { runBilling } from './modules/invoices/run-billing.ts'
 import { runReprocess } from './modules/reprocess/run-reprocess.ts'
 import { openUsage } from './open-usage.ts'
 import { clickHouseFault } from './readiness.ts'
 import { findUsedIds } from './usage/known-references.ts'
+import { startAlertJobs } from './workers/alert-jobs.ts'
 import { billingOf, queueBilling } from './workers/billing-run.ts'
 import { downloadsOf, queueDownloads, startDownloadJobs } from './workers/download-jobs.ts'
 import { queueFiles, settleUsage, startFileJobs, uploadsOf } from './workers/file-jobs.ts'
@@ -111,6 +113,12 @@ async function main(): Promise<void> {
     metrics,
     logger,
   })
+  const alerts = await startAlertJobs(config.DATABASE_URL, {
+    database: workerDatabase,
+    lookForAlerts: tenant => lookForAlerts({ database, usage, logger, failpoint }, tenant),
+    metrics,
+    logger,
+  })
   const relay = startOutboxRelay({
     database: workerDatabase,
     react: async (tx, rows) => {
@@ -127,6 +135,7 @@ async function main(): Promise<void> {
     jobs.fault() ??
     files.fault() ??
     downloads.fault() ??
+    alerts.fault() ??
     logFault() ??
     (await databaseFault(workerDatabase)) ??
     (await clickHouseFault(client))
@@ -136,7 +145,7 @@ async function main(): Promise<void> {
   logger.info({}, 'stopping')
   await health.close()
   await relay.close()
-  await Promise.all([jobs.close(), files.close(), downloads.close()])
+  await Promise.all([jobs.close(), files.close(), downloads.close(), alerts.close()])
   await Promise.all([gateway.destroy(), agent.destroy()])
   await closeUsage()
   await database.close()

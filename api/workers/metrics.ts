@@ -9,6 +9,9 @@ export type WorkerMetrics = {
   readonly expiredKeys: Counter
   readonly files: Counter<'outcome'>
   readonly downloads: Counter<'outcome'>
+  readonly alerts: Counter<'type'>
+  readonly alertLooks: Counter<'outcome'>
+  readonly alertsSeenUntil: Gauge
   /** Of the last nightly verification. */
   readonly auditFaults: Gauge
 }
@@ -47,6 +50,23 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
       name: 'millrace_file_downloads_total',
       help: 'Attempts at fetching a file each: downloaded, retried (the other side failed), error (it is given up), or interrupted by us.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    alerts: new Counter({
+      name: 'millrace_alerts_total',
+      help: 'Alerts made by rules, by type.',
+      labelNames: ['type'],
+      registers,
+    }),
+    alertLooks: new Counter({
+      name: 'millrace_alert_looks_total',
+      help: 'Looks for alerts at one tenant each: complete, partial (the next goes on there), or failed and tried again.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    alertsSeenUntil: new Gauge({
+      name: 'millrace_alerts_seen_until_seconds',
+      help: 'Unix time at which the last whole look for alerts began, at the tenant whose was longest ago.',
       registers,
     }),
     auditFaults: new Gauge({

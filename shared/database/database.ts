@@ -174,6 +174,7 @@ export type SystemJob =
   | 'find-lost-reprocesses'
   | 'expire-idempotency-keys'
   | 'find-files'
+  | 'find-alert-rules'
   | 'identity'
   | 'load-grants'
   | 'load-memberships'

@@ -202,7 +202,11 @@ async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promis
     .orderBy(asc(id))
 }
 
-async function loadCalculations(uow: ReadUow, of: readonly ProductItemInput[]): Promise<CalculationInput[]> {
+/** The calculations that these name. */
+export async function loadCalculations(
+  uow: ReadUow,
+  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id'>[],
+): Promise<CalculationInput[]> {
   const ids = of.map(item => item.meter_value_calculation_id).filter(id => id !== null)
   if (ids.length === 0) return []
   const c = meterValueCalculations

@@ -4,6 +4,7 @@ import { logEnds } from '../../../shared/log/streams.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
+import { type CustomerMark, lastMarks, type MarksQuestion } from '../../usage/last-marks.ts'
 import { queryUsage } from '../../usage/query-usage.ts'
 import { type TouchedQuestion, touchedTime } from '../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../usage/up-to-date.ts'
@@ -43,6 +44,8 @@ export type UsageReader = {
   positions(): Promise<number[]>
   /** For each piece of time whether usage in it changed after its positions. */
   touched(tenant: Tenant, question: TouchedQuestion): Promise<boolean[]>
+  /** How far the log has touched the usage of each of these customers. */
+  lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
   /** Everything the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
@@ -64,6 +67,7 @@ export const createUsageReader = (deps: {
     return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
   },
   touched: (tenant, question) => touchedTime(deps.client, tenant, question),
+  lastMarks: (tenant, question) => lastMarks(deps.client, tenant, question),
   upToDateUntil: async clock => (await usageUpToDate({ ...deps, clock })).upToDateUntil,
 })
 

@@ -8,7 +8,16 @@ import {
   zoneOf,
 } from '../../../shared/billing/periods.ts'
 import { type Instant, type Interval, instantOf, interval, parseInstant } from '../../../shared/time.ts'
-import type { BillingInputs } from './billing-inputs.ts'
+import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
+
+type Zoned = { readonly timezone: string | null }
+/** What of the inputs says whose days are days. */
+export type ZoneInputs = { readonly customer: Zoned; readonly billing_entity: Zoned; readonly platform: Zoned }
+/** What of the inputs says when the subscription is billed. */
+export type PeriodInputs = ZoneInputs & {
+  readonly subscription: Pick<SubscriptionInput, 'billing_period' | 'billing_time' | 'inactive_periods'>
+  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at'>[]
+}
 
 export type InvoiceWindow = {
   /** `[T−p, T)`, collected until the cut T; null on the first invoice, which asks advance charges alone. */
@@ -35,7 +44,7 @@ export function at(text: string): Instant {
 }
 
 /** The zone days are cut in: customer → billing entity → platform → UTC (semantics 0.4). */
-export function zoneOfInputs({ customer, billing_entity, platform }: BillingInputs): Zone {
+export function zoneOfInputs({ customer, billing_entity, platform }: ZoneInputs): Zone {
   for (const name of [customer.timezone, billing_entity.timezone, platform.timezone, 'UTC']) {
     const zone = name === null ? null : zoneOf(name)
     if (zone !== null) return zone
@@ -44,7 +53,7 @@ export function zoneOfInputs({ customer, billing_entity, platform }: BillingInpu
 }
 
 /** From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. */
-export function activeSpan({ schedules, subscription }: BillingInputs): Span | null {
+export function activeSpan({ schedules, subscription }: PeriodInputs): Span | null {
   const [first] = schedules
   const last = schedules.at(-1)
   if (!first || !last) return null
@@ -58,7 +67,7 @@ export function activeSpan({ schedules, subscription }: BillingInputs): Span | n
 }
 
 /** How the subscription, or a part of it with a period of its own, is cut. EXACT counts from the subscription's start. */
-export const gridOf = (inputs: BillingInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
+export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
   length,
   billingTime: inputs.subscription.billing_time,
   zone: zoneOfInputs(inputs),

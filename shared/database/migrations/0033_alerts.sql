@@ -53,3 +53,33 @@ call protect_tenant_table('alerts');
 revoke update, delete on alerts from millrace_app; -- append-only
 
 create index invoices_unpaid on invoices (platform_id, environment, due_date) where status = 'FINAL' and payment_status = 'UNPAID';
+
+-- How far the look at what is used has come in a tenant. A look that is cut short goes on where it was.
+create table alert_looks (
+  platform_id text not null,
+  environment environment not null,
+  -- The last subscription that was looked at; null: the next look begins anew.
+  resume_after text,
+  started_at timestamptz not null,
+  -- When the last look began that came to its end: what was there by then has been held against every rule.
+  seen_until timestamptz,
+  primary key (platform_id, environment),
+  foreign key (platform_id, environment) references platforms
+);
+call protect_tenant_table('alert_looks');
+call allow_system('alert_looks', 'millrace_worker', array['select']);
+
+-- What was last held against the rules of a subscription, so that it is read again only when something may have changed.
+create table alert_watches (
+  platform_id text not null,
+  environment environment not null,
+  pricing_plan_subscription_id text not null,
+  looked_at timestamptz not null,
+  -- Hash of the rules, what is granted, and the periods.
+  fingerprint text not null,
+  -- By partition of the log: up to there events were counted.
+  positions bigint[] not null,
+  primary key (platform_id, environment, pricing_plan_subscription_id),
+  foreign key (platform_id, environment, pricing_plan_subscription_id) references pricing_plan_subscriptions on delete cascade
+);
+call protect_tenant_table('alert_watches');

@@ -17,6 +17,7 @@ export type Billed = {
   readonly customerReference: string
   readonly meterReference: string
   readonly valueReference: string
+  readonly calculationId: string
 }
 
 export type BilledOptions = {
@@ -32,6 +33,8 @@ export type BilledOptions = {
   readonly config?: Record<string, unknown>
   readonly subscription?: Record<string, unknown>
   readonly activate?: boolean
+  /** What else the schedule says, given the calculation of its usage. */
+  readonly schedule?: (calculationId: string) => Promise<Record<string, unknown>>
 }
 
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
@@ -66,17 +69,19 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
     pricing_plan_version_id: versionId,
     start_at: options.start_at,
     pricing_currency: 'EUR',
+    ...(await options.schedule?.(metered.calculationId)),
   })
   if (options.activate !== false) {
     await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
   }
-  const { meterReference, valueReference } = metered
+  const { meterReference, valueReference, calculationId } = metered
   return {
     subscriptionId: subscription['id'],
     customerId: customer['id'],
     customerReference,
     meterReference,
     valueReference,
+    calculationId,
   }
 }
 
@@ -112,7 +117,7 @@ async function meteredItem(tenant: TestTenant, calculated: Record<string, unknow
     model_type: 'USAGE_BASED',
     usage_based: { meter_value_calculation_id: calculation['id'] },
   })
-  return { meterReference, valueReference, item }
+  return { meterReference, valueReference, calculationId: calculation['id'] as string, item }
 }
 
 async function planVersion(tenant: TestTenant, item: Row, options: BilledOptions): Promise<string> {

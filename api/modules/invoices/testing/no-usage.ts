@@ -7,5 +7,6 @@ export const NO_USAGE: UsageReader = {
   settle: async () => true,
   positions: async () => [],
   touched: async (_tenant, { pieces }) => pieces.map(() => false),
+  lastMarks: async () => [],
   upToDateUntil: async clock => clock.now(),
 }

@@ -1,0 +1,212 @@
+// Rules of type ENTITLEMENT: what is used in the billing period that runs now, as the invoice will count it, held against what is
+// granted. Page by page: read what is there, ask the marks of the log whose usage may have changed, read that usage, and save what
+// was found with how far the look has come, in one transaction.
+import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Logger } from '../../../../shared/logger.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { instantOf, interval } from '../../../../shared/time.ts'
+import type { CustomerMark } from '../../../usage/last-marks.ts'
+import type { UsageFigure } from '../../invoices/usage-needs.ts'
+import { sendersOf, usageParts } from '../../invoices/usage-parts.ts'
+import type { UsageReader } from '../../invoices/usage-reader.ts'
+import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
+import { type NewAlert, saveAlert } from '../save-alert.ts'
+import { holdRules } from './active-rules.ts'
+import { groupBy } from './group-by.ts'
+import { holdAgainst } from './hold-against.ts'
+import { loadPage, type Page, watchingRules } from './load-watches.ts'
+import { beginLook, resumeAfter, saveProgress, saveWatch } from './save-look.ts'
+import { fingerprintOf, mayHaveChanged, type Watch, type WatchingRule } from './watch.ts'
+
+export type LookDeps = {
+  /** In the role millrace_app: a look is at one tenant, under its row-level security. */
+  readonly database: Database
+  readonly usage: Pick<UsageReader, 'read' | 'positions' | 'lastMarks'>
+  readonly logger: Pick<Logger, 'warn'>
+  readonly failpoint?: Failpoints
+  /** Smaller pages, for a test of what is done in several. */
+  readonly limits?: Limits
+}
+
+type Limits = { readonly page: number; readonly pages: number }
+
+/** What a look made, and whether it came to its end; what it did not come to is where the next one begins. */
+export type Look = { readonly made: number; readonly complete: boolean }
+
+const ACTOR: Actor = { id: null, requestId: null }
+/** Subscriptions in one transaction, and pages in one look, so that no tenant keeps the others waiting for long. */
+const LIMITS: Limits = { page: 100, pages: 20 }
+/** Queries in flight. */
+const READS_MAX = 4
+
+/** Makes the alerts that are due and have not been made. Safe to run twice, and beside another. Throws when usage is away. */
+export async function alertUse(deps: LookDeps, tenant: Tenant): Promise<Look> {
+  const { database, limits = LIMITS } = deps
+  const { rules, from } = await readTenant(database, tenant, async uow => ({
+    rules: await watchingRules(uow),
+    from: await resumeAfter(uow),
+  }))
+  if (from === null || rules.length === 0) await inTenant(database, tenant, ACTOR, beginLook)
+  if (rules.length === 0) {
+    await inTenant(database, tenant, ACTOR, uow => saveProgress(uow, null))
+    return { made: 0, complete: true }
+  }
+  let made = 0
+  let next: string | null = from ?? ''
+  for (let pages = 0; pages < limits.pages && next !== null; pages += 1) {
+    const done: { made: number; next: string | null } = await lookAtPage(deps, tenant, {
+      rules,
+      after: next,
+      limit: limits.page,
+    })
+    made += done.made
+    next = done.next
+  }
+  return { made, complete: next === null }
+}
+
+type Found = { readonly fingerprint: string; readonly alerts: readonly { watch: Watch; alert: NewAlert }[] }
+
+async function lookAtPage(
+  deps: LookDeps,
+  tenant: Tenant,
+  of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
+): Promise<{ made: number; next: string | null }> {
+  const page = await readTenant(deps.database, tenant, uow => loadPage(uow, of))
+  // Told before usage is read, so that everything up to there is in it.
+  const positions = page.open.size === 0 ? [] : await deps.usage.positions()
+  const changed = await changedWatches(deps, tenant, page)
+  const found = new Map<string, Found>()
+  const queue = changed.entries()
+  const worker = async (): Promise<void> => {
+    for (const [id, watches] of queue) {
+      const each = await readWatches(deps, { tenant, page, watches }).catch(error => skip(deps, id, error))
+      if (each) found.set(id, each)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(READS_MAX, changed.size) }, worker))
+  await deps.failpoint?.('alerts.before-save')
+  const made = await inTenant(deps.database, tenant, ACTOR, uow => savePage(uow, { found, positions, next: page.next }))
+  return { made, next: page.next }
+}
+
+/** What cannot be read of one subscription, ever, holds up no other; what may pass is thrown. */
+function skip({ logger }: LookDeps, subscriptionId: string, error: unknown): null {
+  if (!(error instanceof AppError) || error.status >= 500) throw error
+  logger.warn({ err: error, subscriptionId }, 'what is used of a subscription cannot be held against its alert rules')
+  return null
+}
+
+/** By subscription, the watches whose usage may be other than when it was last read. One question a meter for all of them. */
+async function changedWatches(
+  deps: LookDeps,
+  tenant: Tenant,
+  page: Page,
+): Promise<ReadonlyMap<string, readonly Watch[]>> {
+  const known = [...page.open].filter(([id]) => page.last.has(id))
+  const marks = await marksOf(deps, tenant, { page, watches: known.flatMap(([, watches]) => watches) })
+  const now = deps.database.clock.now()
+  return new Map(
+    [...page.open].filter(([id, watches]) =>
+      mayHaveChanged(page.last.get(id), {
+        fingerprint: fingerprintOf(watches),
+        marks: watches.flatMap(watch => keysOf(page, watch).flatMap(key => marks.get(markKey(watch, key)) ?? [])),
+        now,
+      }),
+    ),
+  )
+}
+
+const markKey = ({ calculation }: Watch, key: string): string => `${calculation.meter_reference}\n${key}`
+
+/** Every name that events of the subscription may carry their customer by. */
+const keysOf = (page: Page, watch: Watch): string[] =>
+  sendersOf(attributionIn(page, watch), watch.subscription.id).flatMap(sender => sender.customerKeys)
+
+function attributionIn({ attribution }: Page, { subscription }: Watch): AttributionInputs {
+  const own = attribution.get(subscription.customer_id)
+  if (!own) throw new Error(`the page lacks ${subscription.customer_id}`)
+  return own
+}
+
+async function marksOf(
+  deps: LookDeps,
+  tenant: Tenant,
+  { page, watches }: { readonly page: Page; readonly watches: readonly Watch[] },
+): Promise<ReadonlyMap<string, readonly CustomerMark[]>> {
+  const marks = new Map<string, CustomerMark[]>()
+  for (const [meterReference, own] of groupBy(watches, watch => watch.calculation.meter_reference)) {
+    const start = Math.min(...own.map(watch => watch.interval.start))
+    const end = Math.max(...own.map(watch => watch.interval.end))
+    const found = await deps.usage.lastMarks(tenant, {
+      customerKeys: [...new Set(own.flatMap(watch => keysOf(page, watch)))],
+      meterReference,
+      interval: interval(instantOf(start), instantOf(end)),
+    })
+    for (const [key, each] of groupBy(found, mark => mark.key)) marks.set(`${meterReference}\n${key}`, each)
+  }
+  return marks
+}
+
+/** Reads the usage of one subscription, each figure once, and holds it against its rules. */
+async function readWatches(
+  deps: LookDeps,
+  of: { readonly tenant: Tenant; readonly page: Page; readonly watches: readonly Watch[] },
+): Promise<Found> {
+  const known = new Map<string, readonly UsageFigure[]>()
+  const alerts: { watch: Watch; alert: NewAlert }[] = []
+  for (const watch of of.watches) {
+    const { calculation, interval: within, subscription, rule, reference } = watch
+    const key = `${calculation.id} ${within.start} ${within.end}`
+    const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval: within }
+    const need = { key, calculation, condition: null, interval: within }
+    const figures =
+      known.get(key) ?? (await deps.usage.read(of.tenant, usageParts(attributionIn(of.page, watch), scope), need))
+    known.set(key, figures)
+    const finding = holdAgainst(rule.entitlement, watch.granted, figures)
+    if (!finding?.holds) continue
+    const { holds, ...values } = finding
+    const entitlement = { pricing_plan_subscription_id: subscription.id, ...values }
+    const alert: NewAlert = {
+      alert_rule_id: rule.id,
+      customer_id: subscription.customer_id,
+      type: 'ENTITLEMENT',
+      data_trigger_reference: reference,
+      alert_data: { entitlement },
+    }
+    alerts.push({ watch, alert })
+  }
+  return { fingerprint: fingerprintOf(of.watches), alerts }
+}
+
+async function savePage(
+  uow: Uow,
+  of: {
+    readonly found: ReadonlyMap<string, Found>
+    readonly positions: readonly number[]
+    readonly next: string | null
+  },
+): Promise<number> {
+  // In one order, so that two looks at once wait for each other and never in a circle.
+  const found = [...of.found].sort(([a], [b]) => (a < b ? -1 : 1))
+  const alerts = found.flatMap(([, each]) => each.alerts)
+  const holding = await holdRules(
+    uow,
+    alerts.map(({ watch }) => watch.rule),
+  )
+  let made = 0
+  for (const { alert } of alerts) {
+    if (!holding.has(alert.alert_rule_id)) continue
+    const { created } = await saveAlert(uow, alert)
+    if (created) made += 1
+  }
+  for (const [id, { fingerprint, alerts: own }] of found) {
+    // What was found by a rule that is another now is found again by what it is.
+    if (own.every(({ alert }) => holding.has(alert.alert_rule_id)))
+      await saveWatch(uow, id, { fingerprint, positions: of.positions })
+  }
+  await saveProgress(uow, of.next)
+  return made
+}
