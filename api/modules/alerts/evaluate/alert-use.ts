@@ -18,7 +18,7 @@ import { groupBy } from './group-by.ts'
 import { holdAgainst } from './hold-against.ts'
 import { loadPage, type Page, watchingRules } from './load-watches.ts'
 import { beginLook, resumeAfter, saveProgress, saveWatch } from './save-look.ts'
-import { fingerprintOf, mayHaveChanged, type Watch, type WatchingRule } from './watch.ts'
+import { fingerprintOf, mayHaveChanged, usedOf, type Watch, type WatchingRule } from './watch.ts'
 
 export type LookDeps = {
   /** In the role millrace_app: a look is at one tenant, under its row-level security. */
@@ -165,7 +165,7 @@ async function readWatches(
     const figures =
       known.get(key) ?? (await deps.usage.read(of.tenant, usageParts(attributionIn(of.page, watch), scope), need))
     known.set(key, figures)
-    const finding = holdAgainst(rule.entitlement, watch.granted, figures)
+    const finding = holdAgainst(rule.entitlement, watch.granted, usedOf(watch, figures))
     if (!finding?.holds) continue
     const { holds, ...values } = finding
     const entitlement = { pricing_plan_subscription_id: subscription.id, ...values }

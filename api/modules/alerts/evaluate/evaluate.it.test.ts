@@ -263,6 +263,30 @@ describe('what is used of an entitlement', () => {
     expect((await alertsOf(by))[0]?.['alert_data'].entitlement.used_value).toEqual({ number: '10' })
   })
 
+  test('is counted on from a state that was told of its price', async () => {
+    const own = await granted({ calculation: { persist: true } })
+    const by = await watching(own, { number: '10' })
+    await use(own, '5', '2026-02-05 00:00:00.000')
+    await use(own, '2', '2026-03-05 00:00:00.000')
+    expect((await look()).ENTITLEMENT).toBe(0)
+    const [pricing] = await api.sql(
+      `select id, items from pricings where pricing_plan_version_id in (
+         select pricing_plan_version_id from pricing_plan_schedules where pricing_plan_subscription_id = $1)`,
+      [own.subscriptionId],
+    )
+    await succeed(tenant, 'POST', '/v1/ingest/persist-data', {
+      customer_id: own.customerId,
+      pricing_plan_subscription_id: own.subscriptionId,
+      pricing_id: pricing?.['id'],
+      pricing_item_id: pricing?.['items'][0].id,
+      pricing_item_config_id: pricing?.['items'][0].configs[0].id,
+      persist_usage: '8',
+      timestamp: '2026-03-01T00:00:00Z',
+    })
+    expect((await look()).ENTITLEMENT).toBe(1)
+    expect((await alertsOf(by))[0]?.['alert_data'].entitlement.used_value).toEqual({ number: '10' })
+  })
+
   test('is that of the customers whose events come to the subscription, as it is on the invoice', async () => {
     const own = await granted()
     const by = await watching(own, { number: '10' })

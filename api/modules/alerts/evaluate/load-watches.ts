@@ -14,6 +14,7 @@ import { schedules } from '../../subscriptions/table.ts'
 import { alerts } from '../table.ts'
 import { activeRules } from './active-rules.ts'
 import { groupBy } from './group-by.ts'
+import { loadTold } from './load-told.ts'
 import {
   attributionOf,
   type LastLook,
@@ -60,8 +61,9 @@ export async function loadPage(
   const ids = subscriptions.map(({ id }) => id)
   const granted = await loadEntitlements(uow, { subscriptionIds: ids }, uow.now)
   const grantsOf = new Map(granted.map(({ subscriptionId, grants }) => [subscriptionId, grants]))
+  const told = await loadTold(uow, ids)
   const watches = subscriptions.flatMap(subscription =>
-    watchesOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], now: uow.now }),
+    watchesOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], told, now: uow.now }),
   )
   const made = await alertsOf(uow, watches)
   const open = groupBy(
@@ -131,13 +133,13 @@ async function loadSubscriptions(
 /** From when to when the ACTIVE schedules of each hold, in order. */
 async function loadTerms(uow: ReadUow, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, never[]>()
-  const { pricing_plan_subscription_id: id, start_at, end_at, status } = schedules
+  const { pricing_plan_subscription_id, start_at, end_at, pricing_currency, status, id } = schedules
   const rows = await uow.tx
-    .select({ id, start_at, end_at })
+    .select({ id, pricing_plan_subscription_id, start_at, end_at, pricing_currency })
     .from(schedules)
-    .where(and(inThisTenant(uow, schedules), inArray(id, [...ids]), eq(status, 'ACTIVE')))
-    .orderBy(asc(start_at), asc(schedules.id))
-  return groupBy(rows, row => row.id)
+    .where(and(inThisTenant(uow, schedules), inArray(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
+    .orderBy(asc(start_at), asc(id))
+  return groupBy(rows, row => row.pricing_plan_subscription_id)
 }
 
 /** `rule reference` of the alerts that these watches made before. */

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { decimal, plain } from '../../../../shared/decimal.ts'
 import { type Instant, instantOf, interval, parseInstant } from '../../../../shared/time.ts'
 import type { Grant } from '../../features/schema.ts'
 import type { CalculationInput } from '../../invoices/billing-inputs.ts'
 import type { AttributionCustomer, AttributionSubscription } from '../../subscriptions/load-attribution.ts'
 import type { RuleEntitlement } from '../schema.ts'
+import { type ToldStates, toldKey } from './load-told.ts'
 import {
   attributionOf,
   fingerprintOf,
   mayHaveChanged,
+  usedOf,
   type WatchedSubscription,
   type WatchingRule,
   watchesOf,
@@ -60,30 +63,38 @@ const grant = (value: Partial<Grant>, feature_id = 'feat_1'): Grant => ({
   ...value,
 })
 const money = (currency: string) => grant({ amount: { quantity: '100', currency } })
+const schedule = (start_at: string, end_at: string | null = null) => ({
+  id: `ppsc ${start_at}`,
+  start_at,
+  end_at,
+  pricing_currency: 'EUR',
+})
 const subscription = (more: Partial<WatchedSubscription> = {}): WatchedSubscription => ({
   id: 'ppsu_1',
   customer_id: 'cust_1',
   subscription: { billing_period: { type: 'MONTH', value: 1 }, billing_time: 'CALENDAR', inactive_periods: [] },
-  schedules: [{ start_at: '2026-01-10T00:00:00Z', end_at: null }],
+  schedules: [schedule('2026-01-10T00:00:00Z')],
   customer: { timezone: null },
   billing_entity: { timezone: null },
   platform: { timezone: 'UTC' },
   ...more,
 })
-type Options = { readonly rules?: WatchingRule[]; readonly grants?: Grant[]; readonly now?: string }
+type Options = {
+  readonly told?: ToldStates
+  readonly rules?: WatchingRule[]
+  readonly grants?: Grant[]
+  readonly now?: string
+}
 const watches = (
   of: WatchedSubscription,
-  { rules = [rule()], grants = [grant({ number: '10' })], now }: Options = {},
-) => watchesOf(of, { rules, grants, now: at(now ?? '2026-03-15T12:00:00Z') })
+  { rules = [rule()], grants = [grant({ number: '10' })], told = new Map(), now }: Options = {},
+) => watchesOf(of, { rules, grants, told, now: at(now ?? '2026-03-15T12:00:00Z') })
 
 describe('the time that is watched', () => {
   const EXACT = { billing_period: { type: 'MONTH', value: 1 }, billing_time: 'EXACT', inactive_periods: [] } as const
   const AMSTERDAM = { customer: { timezone: 'Europe/Amsterdam' } }
   const CHANGED = {
-    schedules: [
-      { start_at: '2026-01-10T00:00:00Z', end_at: '2026-03-10T00:00:00Z' },
-      { start_at: '2026-03-10T00:00:00Z', end_at: null },
-    ],
+    schedules: [schedule('2026-01-10T00:00:00Z', '2026-03-10T00:00:00Z'), schedule('2026-03-10T00:00:00Z')],
   }
   test.each<
     [what: string, more: Partial<WatchedSubscription>, persist: boolean, start: string, end: string, period: string]
@@ -146,12 +157,31 @@ describe('the time that is watched', () => {
     const [{ subscription: terms }] = [subscription()]
     const cancelled = { ...terms, inactive_periods: [{ start_at: '2026-03-15T00:00:00Z' }] }
     expect(watches(subscription(), { now: '2026-01-09T23:59:59Z' })).toEqual([])
-    expect(
-      watches(subscription({ schedules: [{ start_at: '2026-01-10T00:00:00Z', end_at: '2026-03-15T12:00:00Z' }] })),
-    ).toEqual([])
+    expect(watches(subscription({ schedules: [schedule('2026-01-10T00:00:00Z', '2026-03-15T12:00:00Z')] }))).toEqual([])
     expect(watches(subscription({ subscription: cancelled }))).toEqual([])
     expect(watches(subscription({ schedules: [] }))).toEqual([])
   })
+})
+
+test('a state that was told is where a state that is carried on starts from, in the schedule it was told of', () => {
+  const state = (id: string, time: string, usage: string) => ({ id, at: at(time), usage: decimal(usage) })
+  const states = [
+    state('1', '2026-02-01T00:00:00Z', '5'),
+    state('2', '2026-03-05T00:00:00Z', '7'),
+    state('3', '2026-04-01T00:00:00Z', '9'),
+  ]
+  const watch = (persist: boolean, key = toldKey('ppsc 2026-01-10T00:00:00Z', 'bmet_1')) =>
+    watches(subscription(), { rules: [rule({ number: '1' }, { persist })], told: new Map([[key, states]]) })[0]
+  const [own, reset, elsewhere] = [watch(true), watch(false), watch(true, toldKey('ppsc_2', 'bmet_1'))]
+  if (!own || !reset || !elsewhere) throw new Error('each is watched')
+  const april = at('2026-04-01T00:00:00Z')
+  expect([own.interval, own.told?.id]).toEqual([interval(at('2026-03-05T00:00:00Z'), april), '2'])
+  expect([reset.interval, reset.told]).toEqual([interval(at('2026-03-01T00:00:00Z'), april), null])
+  expect([elsewhere.interval, elsewhere.told]).toEqual([interval(at('2026-01-10T00:00:00Z'), april), null])
+  const events = [{ currency: null, number: decimal('2'), count: 1 }]
+  const used = (of: typeof own, figures: typeof events) => usedOf(of, figures).map(({ number }) => plain(number))
+  expect([used(own, events), used(own, []), used(elsewhere, events)]).toEqual([['9'], ['7'], ['2']])
+  expect(new Set([own, elsewhere].map(each => fingerprintOf([each]))).size).toBe(2)
 })
 
 describe('what is watched', () => {

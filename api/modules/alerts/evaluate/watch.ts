@@ -2,28 +2,37 @@
 import { createHash } from 'node:crypto'
 import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
+import { carriedOn, isTellable, type ToldState, toldAt } from '../../../../shared/billing/told-state.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { CustomerMark } from '../../../usage/last-marks.ts'
 import type { Grant } from '../../features/schema.ts'
-import type { CalculationInput } from '../../invoices/billing-inputs.ts'
+import type { CalculationInput, ScheduleInput } from '../../invoices/billing-inputs.ts'
+import type { UsageFigure } from '../../invoices/usage-needs.ts'
 import { activeSpan, at, gridOf, type PeriodInputs } from '../../invoices/windows.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import type { RuleEntitlement } from '../schema.ts'
 import type { AlertRule } from '../table.ts'
+import { type ToldStates, toldKey } from './load-told.ts'
 
 /** An ACTIVE rule of type ENTITLEMENT, and what says how much of its feature is used. */
 export type WatchingRule = {
   readonly rule: AlertRule & { readonly entitlement: RuleEntitlement }
   readonly calculation: CalculationInput
 }
-export type WatchedSubscription = PeriodInputs & { readonly id: string; readonly customer_id: string }
+export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
+  readonly id: string
+  readonly customer_id: string
+  readonly schedules: readonly Pick<ScheduleInput, 'id' | 'start_at' | 'end_at' | 'pricing_currency'>[]
+}
 
 export type Watch = WatchingRule & {
   readonly subscription: WatchedSubscription
   readonly granted: Grant
   /** The time whose usage is held against it. */
   readonly interval: Interval
+  /** The state that usage of that time is on top of, in the currency of the schedule's prices; null: it starts from nothing. */
+  readonly told: (ToldState & { readonly currency: string }) | null
   /** The same for the same crossing: of one subscription in one billing period (and, of money, one currency). */
   readonly reference: string
 }
@@ -31,16 +40,21 @@ export type Watch = WatchingRule & {
 /** The rules that look at the subscription and find something granted, in the billing period that runs now; none when none runs. */
 export function watchesOf(
   subscription: WatchedSubscription,
-  of: { readonly rules: readonly WatchingRule[]; readonly grants: readonly Grant[]; readonly now: Instant },
+  of: {
+    readonly rules: readonly WatchingRule[]
+    readonly grants: readonly Grant[]
+    readonly told: ToldStates
+    readonly now: Instant
+  },
 ): Watch[] {
-  const running = runningPeriod(subscription, of.now)
+  const running = runningPeriod(subscription, of)
   if (!running) return []
   return of.rules.flatMap(({ rule, calculation }) => {
     if (rule.customer_ids.length > 0 && !rule.customer_ids.includes(subscription.customer_id)) return []
     return grantsFor(rule.entitlement, of.grants).map((granted): Watch => {
       const currency = rule.entitlement.threshold.amount?.currency ?? granted.amount?.currency
       const reference = `${subscription.id} ${formatInstant(running.period.start)}${currency ? ` ${currency}` : ''}`
-      return { rule, calculation, subscription, granted, interval: running.timeOf(calculation), reference }
+      return { rule, calculation, subscription, granted, ...running.timeOf(calculation), reference }
     })
   })
 }
@@ -54,10 +68,13 @@ function grantsFor({ feature_id, threshold }: RuleEntitlement, grants: readonly 
   )
 }
 
-type Running = { readonly period: Interval; timeOf(calculation: CalculationInput): Interval }
+type Running = { readonly period: Interval; timeOf(calculation: CalculationInput): Pick<Watch, 'interval' | 'told'> }
 
-/** A state that is carried on counts from the start of the schedule that holds, as on the invoice. */
-function runningPeriod(inputs: WatchedSubscription, now: Instant): Running | null {
+/** A state that is carried on counts from the start of the schedule that holds, or from what was told since, as on the invoice. */
+function runningPeriod(
+  inputs: WatchedSubscription,
+  { now, told }: { readonly now: Instant; readonly told: ToldStates },
+): Running | null {
   const span = activeSpan(inputs)
   const found = span && billingPeriodAt(gridOf(inputs, span), span, now)
   const schedule = inputs.schedules.find(
@@ -69,8 +86,24 @@ function runningPeriod(inputs: WatchedSubscription, now: Instant): Running | nul
   const carried = interval(instantOf(Math.max(start, covered.start)), covered.end)
   return {
     period: covered,
-    timeOf: ({ persist }) => (persist ? usageInterval(true, start, carried) : covered),
+    timeOf: ({ id, persist }) => {
+      if (!persist) return { interval: covered, told: null }
+      const states = told.get(toldKey(schedule.id, id)) ?? []
+      const time = usageInterval(true, start, carried, states)
+      const state = toldAt(states, time)
+      return { interval: time, told: state && { ...state, currency: schedule.pricing_currency } }
+    },
   }
+}
+
+/** What is used in all: what events come to, on top of the state that was told, if one was. */
+export function usedOf({ calculation, told }: Watch, figures: readonly UsageFigure[]): readonly UsageFigure[] {
+  const type = calculation.calculation_type
+  if (told === null || !isTellable(type)) return figures
+  const currency = calculation.value_type === 'AMOUNT' ? told.currency : null
+  const [own] = figures.filter(figure => figure.currency === currency)
+  const number = carriedOn(type, told.usage, own && own.count > 0 ? own.number : null)
+  return [...figures.filter(figure => figure !== own), { currency, number, count: own?.count ?? 0 }]
 }
 
 /** Changes with everything that decides what is found, but usage. */
@@ -78,7 +111,8 @@ export const fingerprintOf = (watches: readonly Watch[]): string =>
   createHash('sha256')
     .update(
       JSON.stringify(
-        watches.map(({ rule, calculation, granted, interval, reference }) => [
+        watches.map(({ rule, calculation, granted, interval, told, reference }) => [
+          told?.id,
           rule.id,
           rule.entitlement,
           calculation,
