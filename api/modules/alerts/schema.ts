@@ -11,22 +11,7 @@ import {
   Shape,
   Timestamp,
 } from '../../resource/shapes.ts'
-
-/** As the interface names them wherever something is compared; each type of rule takes some of them (check-rule.ts). */
-const Comparator = OneOf(
-  'EQUALS',
-  'NOT_EQUALS',
-  'IN',
-  'NOT_IN',
-  'GREATER_THAN',
-  'GREATER_THAN_OR_EQUALS',
-  'LESS_THAN',
-  'LESS_THAN_OR_EQUALS',
-  'EMPTY',
-  'NOT_EMPTY',
-  'CONTAINS',
-  'NOT_CONTAINS',
-)
+import { Comparator } from '../conditions/schema.ts'
 
 export const Threshold = Shape({
   number: Optional(Nullable(DecimalText)),
@@ -35,6 +20,7 @@ export const Threshold = Shape({
   ),
   amount: Optional(Nullable(Amount)),
 })
+// Each type of rule takes some of the comparators (check-rule.ts).
 const entitlement = { feature_id: IdText('feature'), comparator: Comparator, threshold: Threshold }
 export const RuleEntitlement = Shape(entitlement)
 /** As it is shown: with the feature, when it is expanded. */

@@ -14,23 +14,26 @@ const DEPTH_MAX = 5
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 const Value = Type.String({ maxLength: 1_000 })
 
+/** As the interface names them wherever something is compared. */
+export const Comparator = OneOf(
+  'EQUALS',
+  'NOT_EQUALS',
+  'IN',
+  'NOT_IN',
+  'GREATER_THAN',
+  'GREATER_THAN_OR_EQUALS',
+  'LESS_THAN',
+  'LESS_THAN_OR_EQUALS',
+  'EMPTY',
+  'NOT_EMPTY',
+  'CONTAINS',
+  'NOT_CONTAINS',
+)
+
 const PropertyCondition = Shape({
   id: Given(IdText('meter property')),
   reference: Given(Reference),
-  comparator: OneOf(
-    'EQUALS',
-    'NOT_EQUALS',
-    'IN',
-    'NOT_IN',
-    'GREATER_THAN',
-    'GREATER_THAN_OR_EQUALS',
-    'LESS_THAN',
-    'LESS_THAN_OR_EQUALS',
-    'EMPTY',
-    'NOT_EMPTY',
-    'CONTAINS',
-    'NOT_CONTAINS',
-  ),
+  comparator: Comparator,
   value: Given(Value),
   values: Given(Type.Array(Value, { maxItems: VALUES_MAX })),
   meter_property_variable_id: Given(IdText('meter property variable')),
