@@ -18,6 +18,11 @@ const READY_TIMEOUT_MS = 90_000
 /** Where root keeps what the server's user could not reach under DATA_DIR. */
 const SYSTEM_FOLDER = '/var/lib/millrace'
 
+export type PostgresOptions = ServiceOptions & {
+  /** For tests alone: what is committed is lost when the machine stops. */
+  readonly forgetful?: boolean
+}
+
 type Place = { readonly user: SystemUser | null; readonly native: string; readonly folder: string }
 
 /** A folder only the server's user enters. */
@@ -95,7 +100,10 @@ async function clearPostmaster(data: string): Promise<void> {
   rmSync(lock, { force: true })
 }
 
-function serverArgs(data: string, port: number): string[] {
+/** What a server goes without whose data need not outlive a crash of its machine. A crash of a client it withstands. */
+const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+function serverArgs(data: string, port: number, more: Readonly<Record<string, string>>): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -105,6 +113,7 @@ function serverArgs(data: string, port: number): string[] {
     log_timezone: 'UTC',
     // The statements here are short; compiling one costs more than running it.
     jit: 'off',
+    ...more,
   }
   return [
     '-D',
@@ -141,11 +150,12 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function startServer({ user, native, folder }: Place, dataDir: string, port: number): Promise<Child> {
+function startServer({ user, native, folder }: Place, options: PostgresOptions): Promise<Child> {
+  const { dataDir, port, forgetful = false } = options
   return startChild({
     name: 'PostgreSQL',
     command: join(native, 'bin', 'postgres'),
-    args: serverArgs(join(folder, 'data'), port),
+    args: serverArgs(join(folder, 'data'), port, forgetful ? FORGETFUL : {}),
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
     cwd: folder,
     user,
@@ -159,7 +169,8 @@ function startServer({ user, native, folder }: Place, dataDir: string, port: num
 }
 
 /** Starts PostgreSQL on `dataDir` and waits until it takes queries. The url names a database that exists. */
-export async function startPostgres({ dataDir, port, log, signal }: ServiceOptions): Promise<Service> {
+export async function startPostgres(options: PostgresOptions): Promise<Service> {
+  const { dataDir, port, log, signal } = options
   const place = await findPlace(dataDir, log)
   const passwordFile = join(place.folder, 'password')
   const password = secretIn(passwordFile)
@@ -170,7 +181,7 @@ export async function startPostgres({ dataDir, port, log, signal }: ServiceOptio
   await clearPostmaster(join(place.folder, 'data'))
   const missing = missingExtensions(place.native)
   if (missing.length > 0) log(`PostgreSQL here lacks the extensions ${missing.join(', ')}`)
-  const child = await startServer(place, dataDir, port)
+  const child = await startServer(place, options)
   const urlOf = (database: string) => `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`
   try {
     await waitUntilReady(child, { timeoutMs: READY_TIMEOUT_MS, signal }, () => tryConnect(urlOf('postgres')))

@@ -91,7 +91,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   try {
     const options = async (name: string) => ({ dataDir: join(folder, name), port: await freePort(), log: quiet })
-    const databaseUrl = process.env['TEST_DATABASE_URL'] ?? (await start(startPostgres(await options('postgres'))))
+    // No test stops the machine, and each waits for its commits.
+    const postgres = async () => startPostgres({ ...(await options('postgres')), forgetful: true })
+    const databaseUrl = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
     const clickhouseUrl =
       process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
     const template = await makeTemplate(databaseUrl)
