@@ -2,14 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type {} from '../../shared/testing/global-setup.ts'
+import type { TestResult } from './lane.ts'
 import { MUTANTS } from './mutants.ts'
-import { runTests, type TestResult } from './run-tests.ts'
+import { openLane } from './run-tests.ts'
 
 const ALL_MS = 600_000
 /** As many at a time as the tests have workers. */
 const LANES = 2
 
-const results = new Map<string, TestResult[] | Error>()
+const results = new Map<string, readonly TestResult[] | Error>()
 const mutants = Object.entries(MUTANTS)
 const files = [...new Set(mutants.map(([, { caughtBy }]) => caughtBy.file))]
 const testsIn = (file: string): string[] => [
@@ -28,15 +29,17 @@ beforeAll(async () => {
     })),
   ]
   const lane = async (): Promise<void> => {
+    const { run: runTests, close } = openLane(servers)
     for (let run = runs.shift(); run; run = runs.shift()) {
       const { name, ...rest } = run
-      results.set(name, await runTests(servers, rest).catch((error: Error) => error))
+      results.set(name, await runTests(rest).catch((error: Error) => error))
     }
+    await close()
   }
   await Promise.all(Array.from({ length: LANES }, lane))
 }, ALL_MS)
 
-const resultOf = (name: string): TestResult[] => {
+const resultOf = (name: string): readonly TestResult[] => {
   const result = results.get(name)
   if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run`)
   return result
