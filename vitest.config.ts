@@ -1,8 +1,11 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { SlowFirst } from './shared/testing/slow-first.ts'
 
 // Two projects: `unit` is pure and quick; `it` talks to real servers started once by the global set-up.
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
@@ -12,6 +15,8 @@ export default defineConfig({
           exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', 'node_modules/**', 'dist/**'],
           // Nothing here waits for anything; a busy machine may still take its time.
           testTimeout: 30_000,
+          // Left to itself vitest leaves a core idle, which is half of the smallest machine.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
         },
       },
       {
