@@ -29,6 +29,8 @@ export default defineConfig({
           globalSetup: ['shared/testing/global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
+          // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
+          expect: { poll: { timeout: 10_000 } },
           pool: 'forks',
           // One more than the cores of the smallest machine: much of a fault test is waiting.
           maxWorkers: 3,

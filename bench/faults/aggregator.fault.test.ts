@@ -152,10 +152,11 @@ test('ClickHouse away: events go on being accepted, readiness says so, and all o
       await service.child.kill()
       await aggregator.publish(events(100, 'meanwhile'))
       await aggregator.publish(events(100, 'meanwhile'))
-      await sleep(1_500)
-      const answer = await fetch(`${health}/health/ready`)
-      expect(answer.status).toBe(503)
-      expect(await answer.text()).toMatch(/ClickHouse/)
+      const readiness = async () => {
+        const answer = await fetch(`${health}/health/ready`)
+        return `${answer.status} ${await answer.text()}`
+      }
+      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^503 .*ClickHouse/s)
       expect(child.exitCode).toBeNull()
       service = await startClickHouse(options)
       await aggregator.settle()

@@ -63,8 +63,14 @@ test('each of three brokers killed under load, one after the other: nothing ackn
 test('a gateway starts while one of three brokers is away, and refuses to when the brokers are not known to sync', async () => {
   const { system } = world
   // The one that leads a partition: its successor has never heard from it.
-  const leader = (await system.jsm.streams.info(streamName(0))).cluster?.leader
-  const victim = Number(leader?.split('-')[1]) - 1
+  const leading = () =>
+    system.jsm.streams.info(streamName(0)).then(
+      ({ cluster }) => cluster?.leader ?? '',
+      () => 'nobody answers',
+    )
+  // The one before it may still be choosing.
+  await expect.poll(leading, { timeout: 30_000 }).toMatch(/-\d$/)
+  const victim = Number((await leading()).split('-')[1]) - 1
   await cluster.kill(victim)
   await system.restart('ingest')
   expect(await metric('millrace_ingest_ack_durable')).toBe('millrace_ingest_ack_durable 1')

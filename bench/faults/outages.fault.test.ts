@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type IngestSystem, startIngestSystem } from '../system/ingest-system.ts'
 import { randomEvent, startLoad } from '../system/load.ts'
 import { randomFrom, runSeed } from '../system/random.ts'
+import { settle } from '../system/reconcile.ts'
 import { BROKER_AWAY_MS, CLICKHOUSE_AWAY_MS } from '../system/scale.ts'
 
 const CAUGHT_UP_WITHIN_MS = 20_000
@@ -35,10 +36,11 @@ test('NATS killed and restarted under load: 503 with Retry-After meanwhile, read
   }
   await load.stop()
   const stoppedAt = performance.now()
-  const beforeResend = await world.reconcile()
-  expect(beforeResend.faults).toEqual([])
+  await settle(system)
   // The aggregator reads on by itself; left to the client's defaults it would sleep for half a minute or more first.
   expect(performance.now() - stoppedAt).toBeLessThan(CAUGHT_UP_WITHIN_MS)
+  const beforeResend = await world.reconcile()
+  expect(beforeResend.faults).toEqual([])
   await world.resendEverything()
   const afterResend = await world.reconcile()
   expect(afterResend.faults).toEqual([])
