@@ -1,6 +1,5 @@
 // Downloads of files as jobs: one job a tenant whose files wait for their content. They have a runner of their own, because they
 // wait for somebody else's server, which neither a billing run nor the processing of a file must.
-import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { TaskList } from 'graphile-worker'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
@@ -10,9 +9,16 @@ import { type DownloadDeps, downloadFile } from '../modules/files/download/downl
 import { takeFile, UNFINISHED_SQL } from '../modules/files/process/lease.ts'
 import type { OutboxRow } from './audit-entry.ts'
 import { queueFiles } from './file-jobs.ts'
-import { type Jobs, startRunner } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { queueTenants, tenantsWithFiles, type WaitingTenant, workUnderLease } from './tenant-jobs.ts'
+import {
+  type LeaseTaker,
+  queueTenants,
+  startLeaseRunner,
+  tenantsWithFiles,
+  type WaitingTenant,
+  workUnderLease,
+} from './tenant-jobs.ts'
 
 export type DownloadJobDeps = {
   /** In the role millrace_worker. */
@@ -59,11 +65,7 @@ async function queueWaiting(deps: DownloadJobDeps, of: Tenant | null): Promise<v
 }
 
 /** Makes an attempt at the next file of the tenant, if nobody does, and sees to it that the next one follows. */
-async function downloadNext(
-  deps: DownloadJobDeps,
-  tenant: Tenant,
-  of: { workerId: string; stop: AbortSignal },
-): Promise<void> {
+async function downloadNext(deps: DownloadJobDeps, tenant: Tenant, of: LeaseTaker): Promise<void> {
   const lease = await takeFile(deps.appDatabase, tenant, { ...of, stage: 'download' })
   if (lease === null) return
   await workUnderLease(lease, {
@@ -77,7 +79,7 @@ async function downloadNext(
   await asSystem(deps.database, 'find-files', tx => queueFiles(tx, [{ platform_id, environment }]))
 }
 
-const downloadTasksOf = (deps: DownloadJobDeps, of: { workerId: string; stop: AbortSignal }): TaskList => ({
+const downloadTasksOf = (deps: DownloadJobDeps, of: LeaseTaker): TaskList => ({
   [FIND_DOWNLOADS]: () => queueWaiting(deps, null),
   [DOWNLOAD_FILES]: async payload => {
     // Only queueDownloads makes these jobs.
@@ -88,20 +90,11 @@ const downloadTasksOf = (deps: DownloadJobDeps, of: { workerId: string; stop: Ab
 
 /** Downloads files from the queue in the database at `databaseUrl`. Closing breaks off the downloads at work. */
 export async function startDownloadJobs(databaseUrl: string, deps: DownloadJobDeps): Promise<Jobs> {
-  const stop = new AbortController()
-  const taskList = downloadTasksOf(deps, { workerId: randomUUID(), stop: stop.signal })
   await queueWaiting(deps, null)
-  const jobs = await startRunner(databaseUrl, {
+  return await startLeaseRunner(databaseUrl, {
     crontab: CRONTAB,
-    taskList,
+    tasksOf: of => downloadTasksOf(deps, of),
     concurrency: CONCURRENCY,
     logger: deps.logger,
   })
-  return {
-    fault: jobs.fault,
-    close: async () => {
-      stop.abort(new Error('the worker stops'))
-      await jobs.close()
-    },
-  }
 }

@@ -1,7 +1,6 @@
 // Files as jobs: one job a tenant whose files wait. They have a runner of their own, because a file takes minutes and a billing
 // run must not wait for it. A job that dies with its worker stays locked in the queue, so the look every minute, and the one at
 // the start, make another; the lease of the file says when that one may begin.
-import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { TaskList } from 'graphile-worker'
 import { asSystem, type Database, inTenant, type SystemTransaction } from '../../shared/database/database.ts'
@@ -13,9 +12,16 @@ import { type FileWorkDeps, workOnFile } from '../modules/files/process/work-on-
 import { removeAbandonedUpload } from '../modules/files/receive-content.ts'
 import type { UsageReader } from '../modules/invoices/usage-reader.ts'
 import type { OutboxRow } from './audit-entry.ts'
-import { type Jobs, startRunner } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { queueTenants, tenantsWithFiles, type WaitingTenant, workUnderLease } from './tenant-jobs.ts'
+import {
+  type LeaseTaker,
+  queueTenants,
+  startLeaseRunner,
+  tenantsWithFiles,
+  type WaitingTenant,
+  workUnderLease,
+} from './tenant-jobs.ts'
 
 export type FileJobDeps = {
   /** In the role millrace_worker. */
@@ -83,11 +89,7 @@ const requeue = (deps: FileJobDeps, tenant: Tenant): Promise<void> =>
   )
 
 /** Works on the oldest file of the tenant, if nobody does, and sees to it that the next one follows. */
-async function workOnFiles(
-  deps: FileJobDeps,
-  tenant: Tenant,
-  of: { workerId: string; stop: AbortSignal },
-): Promise<void> {
+async function workOnFiles(deps: FileJobDeps, tenant: Tenant, of: LeaseTaker): Promise<void> {
   const lease = await takeFile(deps.work.database, tenant, { ...of, stage: 'process' })
   if (lease === null) return
   await workUnderLease(lease, {
@@ -98,7 +100,7 @@ async function workOnFiles(
   await requeue(deps, tenant)
 }
 
-export const fileTasksOf = (deps: FileJobDeps, of: { workerId: string; stop: AbortSignal }): TaskList => ({
+export const fileTasksOf = (deps: FileJobDeps, of: LeaseTaker): TaskList => ({
   [FIND_FILES]: async () => {
     const waiting = await findWaitingFiles(deps.database)
     await asSystem(deps.database, 'find-files', tx => queueFiles(tx, waiting))
@@ -113,21 +115,12 @@ export const fileTasksOf = (deps: FileJobDeps, of: { workerId: string; stop: Abo
 
 /** Works on files from the queue in the database at `databaseUrl`. Closing breaks off the file at work; another worker goes on. */
 export async function startFileJobs(databaseUrl: string, deps: FileJobDeps): Promise<Jobs> {
-  const stop = new AbortController()
-  const taskList = fileTasksOf(deps, { workerId: randomUUID(), stop: stop.signal })
   const waiting = await findWaitingFiles(deps.database)
   await asSystem(deps.database, 'find-files', tx => queueFiles(tx, waiting))
-  const jobs = await startRunner(databaseUrl, {
+  return await startLeaseRunner(databaseUrl, {
     crontab: CRONTAB,
-    taskList,
+    tasksOf: of => fileTasksOf(deps, of),
     concurrency: CONCURRENCY,
     logger: deps.logger,
   })
-  return {
-    fault: jobs.fault,
-    close: async () => {
-      stop.abort(new Error('the worker stops'))
-      await jobs.close()
-    },
-  }
 }

@@ -1,13 +1,37 @@
 // Jobs of which there is one a tenant: it takes what waits there, one after the other.
+import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
+import type { TaskList } from 'graphile-worker'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import type { Lease } from '../modules/files/process/lease.ts'
 import type { OutboxRow } from './audit-entry.ts'
+import { type Jobs, startRunner } from './jobs.ts'
 
 /** A tenant for which something waits; the payload of its job. */
 export type WaitingTenant = { platform_id: string; environment: Environment; ready_at?: string | null }
+
+/** Who takes a lease, and what tells them to let go of it. */
+export type LeaseTaker = { readonly workerId: string; readonly stop: AbortSignal }
+
+/** Works on these tasks in a runner of their own. Closing breaks off what is at work; another worker goes on with it. */
+export async function startLeaseRunner(
+  databaseUrl: string,
+  options: Omit<Parameters<typeof startRunner>[1], 'taskList'> & { readonly tasksOf: (of: LeaseTaker) => TaskList },
+): Promise<Jobs> {
+  const { tasksOf, ...rest } = options
+  const stop = new AbortController()
+  const taskList = tasksOf({ workerId: randomUUID(), stop: stop.signal })
+  const jobs = await startRunner(databaseUrl, { ...rest, taskList })
+  return {
+    fault: jobs.fault,
+    close: async () => {
+      stop.abort(new Error('the worker stops'))
+      await jobs.close()
+    },
+  }
+}
 
 /** Queues `task` for each, for when it is ready. One job a tenant, however often asked for. */
 export async function queueTenants(
