@@ -1,6 +1,10 @@
 // Finds a uWebSockets.js that this machine can load. Its authors do not publish to npm, so it comes in packages that carry
 // the binaries; native code is loaded when this function is called, never by an import.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { forOlderGlibc } from './older-glibc.ts'
 
 export type UwsRequest = {
   getQuery(): string | undefined
@@ -40,25 +44,46 @@ export type Uws = {
 }
 
 const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+const CURRENT = '@btc-vision/uwebsockets.js'
 
-// The last one's own entry falls back to a slow imitation when its binary does not load, so the binary is named itself.
-const CANDIDATES = [
-  { name: 'uWebSockets.js', module: 'uWebSockets.js', note: "the authors' own release" },
-  { name: '@btc-vision/uwebsockets.js', module: '@btc-vision/uwebsockets.js', note: 'Node 20 to 25, glibc 2.38' },
+/** The current build as a copy that an older glibc takes; the copy is gone from the disk when it is loaded. */
+function loadForOlderGlibc(require: NodeJS.Require): unknown {
+  const original = join(dirname(require.resolve(CURRENT)), binary)
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-uws-'))
+  try {
+    const copy = join(folder, binary)
+    writeFileSync(copy, forOlderGlibc(readFileSync(original)), { mode: 0o500 })
+    return require(copy)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Candidate = {
+  readonly name: string
+  readonly note: string
+  /** What is loaded, if it is not the module of that name. */
+  readonly load?: (require: NodeJS.Require) => unknown
+}
+const CANDIDATES: readonly Candidate[] = [
+  { name: 'uWebSockets.js', note: "the authors' own release" },
+  { name: CURRENT, note: 'Node 20 to 25, glibc 2.38' },
   {
     name: '@trufflesuite/uws-js-unofficial',
-    module: `@trufflesuite/uws-js-unofficial/binaries/${binary}`,
     note: 'Node 18 and 20, any glibc',
+    // Its own entry falls back to a slow imitation when its binary does not load, so the binary is named itself.
+    load: require => require(`@trufflesuite/uws-js-unofficial/binaries/${binary}`),
   },
-] as const
+  { name: `${CURRENT} for an older glibc`, note: 'Node 20 to 25, glibc 2.36', load: loadForOlderGlibc },
+]
 
 /** The first uWebSockets.js that loads. Throws one Error that says which were tried, why each failed, and what to do. */
 export function loadUws(): { uws: Uws; name: string } {
   const require = createRequire(import.meta.url)
   const faults: string[] = []
-  for (const { name, module, note } of CANDIDATES) {
+  for (const { name, note, load } of CANDIDATES) {
     try {
-      const uws: Uws = require(module)
+      const uws = (load ? load(require) : require(name)) as Uws
       uws._cfg?.('silent') // no `uWebSockets: 20` header on every answer
       return { uws, name }
     } catch (error) {
@@ -68,7 +93,7 @@ export function loadUws(): { uws: Uws; name: string } {
   throw new Error(
     `uWebSockets.js does not load on Node ${process.version}, ${process.platform} ${process.arch}, glibc ${glibcVersion()}.\n  ` +
       `${faults.join('\n  ')}\n` +
-      'Use Node 20 on Debian 12, a system with glibc 2.38 or newer (Debian 13, Ubuntu 24.04), or install the ' +
+      'Use Node 20, 22 or 24 on a system with glibc 2.36 or newer (Debian 12, Ubuntu 24.04), or install the ' +
       "authors' release: npm install uNetworking/uWebSockets.js#v20.57.0",
   )
 }
