@@ -5,6 +5,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { freePort, type Service } from '../../infra/services/child.ts'
 import { findChromium, NO_CHROMIUM } from '../../infra/services/chromium.ts'
@@ -76,7 +77,9 @@ async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+type Running = { readonly context: ProvidedContext; stop(): Promise<void> }
+
+async function startServers(): Promise<Running> {
   await sweepKilledRuns()
   const folder = ownFolder()
   const started: Service[] = []
@@ -96,17 +99,34 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const databaseUrl = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
     const clickhouseUrl =
       process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
-    const template = await makeTemplate(databaseUrl)
-    project.provide('databaseUrl', databaseUrl)
-    project.provide('databaseTemplate', template)
-    project.provide('clickhouseUrl', clickhouseUrl)
-    project.provide('chromiumPath', chromiumPath())
-    return async () => {
-      await execute(databaseUrl, `DROP DATABASE ${template} WITH (FORCE)`)
-      await stopAll()
+    const databaseTemplate = await makeTemplate(databaseUrl)
+    return {
+      context: { databaseUrl, databaseTemplate, clickhouseUrl, chromiumPath: chromiumPath() },
+      stop: async () => {
+        await execute(databaseUrl, `DROP DATABASE ${databaseTemplate} WITH (FORCE)`)
+        await stopAll()
+      },
     }
   } catch (error) {
     await stopAll()
     throw error
+  }
+}
+
+/** The servers of this run, for the projects that share them: each loads this module for itself. */
+const run = globalThis as { millraceServers?: { readonly running: Promise<Running>; users: number } }
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.millraceServers ??= { running: startServers(), users: 0 }
+  const servers = run.millraceServers
+  servers.users += 1
+  const { context, stop } = await servers.running
+  project.provide('databaseUrl', context.databaseUrl)
+  project.provide('databaseTemplate', context.databaseTemplate)
+  project.provide('clickhouseUrl', context.clickhouseUrl)
+  project.provide('chromiumPath', context.chromiumPath)
+  return async () => {
+    servers.users -= 1
+    if (servers.users === 0) await stop()
   }
 }

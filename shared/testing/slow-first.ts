@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Those of a quarter of a minute and more, the slowest and those that mostly wait first. */
+/** Those with a process of their own of a quarter of a minute and more; the slowest, and those that mostly wait, first. */
 const SLOW = [
   'bench/faults/api.fault.test.ts',
   'bench/sabotage/sabotage.it.test.ts',
@@ -26,9 +26,7 @@ const SLOW = [
   'ingest/broker.it.test.ts',
   'bench/usage-equals-raw.it.test.ts',
   'api/tenancy-layers.it.test.ts',
-  'api/tenancy-tokens.it.test.ts',
   'bench/single-events/delete-events.it.test.ts',
-  'api/modules/invoices/invoices.it.test.ts',
   'aggregator/faulty-clickhouse.it.test.ts',
 ]
 
