@@ -174,7 +174,8 @@ describe('F22, A17: slow and silent', () => {
       expect(flood.filter(each => each.isClosed()).length).toBe(0)
       expect((await rig.post(SINGLE, { ...event('x'), reference: '' })).status).toBe(400)
       await untilClosed([...flood, ...drips, tooMany], 2 * SILENCE_MS)
-      expect(tooMany.received()).toBe('')
+      // Some builds of uWebSockets.js close it without a word; those that read so many leave it to us.
+      expect(tooMany.received()).toMatch(/^(?:$|HTTP\/1\.1 400 .*Send at most 50 headers)/s)
     } finally {
       clearInterval(drip)
       for (const { socket } of [...flood, ...drips]) socket.destroy()
@@ -222,7 +223,8 @@ describe('F24: over real sockets', () => {
       return each
     })
     await untilClosed(sockets, 2 * SILENCE_MS)
-    for (const { received } of sockets) expect(received()).not.toMatch(/HTTP\/1\.1 5/)
+    // 505 is what newer builds of uWebSockets.js say of a version of HTTP that is none.
+    for (const { received } of sockets) expect(received()).not.toMatch(/HTTP\/1\.1 5(?!05)/)
     expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200)
   })
 })

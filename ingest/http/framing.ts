@@ -6,12 +6,21 @@ import type { UwsRequest } from './load-uws.ts'
 /** A fault in the framing itself: what follows on the connection may be another request than we think. */
 export class FramingError extends AppError {}
 
+/** More headers are refused by some builds of uWebSockets.js, without an answer, and read by others. */
+const HEADERS_MAX = 50
+
 /** What the headers say of the body's end. */
 export class Framing {
+  private headers = 0
   private length: string | null = null
   private lengthFault = false
   private isChunked = false
   private codingFault = false
+
+  /** Counts a header, of whatever name. */
+  count(): void {
+    this.headers += 1
+  }
 
   /** Takes a header, by its name in lower case. */
   take(name: string, value: string): void {
@@ -26,6 +35,7 @@ export class Framing {
 
   /** Bytes announced, or null when the body comes in chunks or not at all. Throws FramingError. */
   contentLength(): number | null {
+    if (this.headers > HEADERS_MAX) throw new FramingError('BAD_REQUEST', `Send at most ${HEADERS_MAX} headers.`)
     if (this.lengthFault) throw new FramingError('BAD_REQUEST', 'Give Content-Length once, as a number of bytes.')
     if (this.codingFault) throw new FramingError('BAD_REQUEST', 'The only Transfer-Encoding is chunked, given once.')
     return this.length === null ? null : Number(this.length)
@@ -36,6 +46,7 @@ export class Framing {
 export function checkFraming(req: UwsRequest): void {
   const framing = new Framing()
   req.forEach((name, value) => {
+    framing.count()
     framing.take(name, value)
   })
   framing.contentLength()

@@ -25,6 +25,7 @@ export function readHead(req: UwsRequest): Head {
   let contentType = ''
   let contentEncoding = ''
   req.forEach((name, value) => {
+    framing.count()
     switch (name) {
       case 'x-api-key':
         apiKeys.push(value)
