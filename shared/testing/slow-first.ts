@@ -1,7 +1,7 @@
 // The order of the test files: the slowest first, so that none of them runs on alone when all others are done. Vitest orders by
 // the times of an earlier run, which a clean clone does not have; there it would begin with the longest sources.
 import { existsSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Those with a process of their own of a quarter of a minute and more; the slowest, and those that mostly wait, first. */
@@ -33,11 +33,12 @@ const SLOW = [
 export class SlowFirst extends BaseSequencer {
   /** The slow files by their list, and the others after them as vitest has them. Throws when a listed file is gone. */
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config
     for (const file of SLOW)
-      if (!existsSync(file))
+      if (!existsSync(join(root, file)))
         throw new Error(`${file} of shared/testing/slow-first.ts is not there; name what it is now`)
     const place = ({ moduleId }: TestSpecification): number => {
-      const found = SLOW.indexOf(relative(process.cwd(), moduleId))
+      const found = SLOW.indexOf(relative(root, moduleId))
       return found === -1 ? SLOW.length : found
     }
     return (await super.sort(specifications)).sort((one, other) => place(one) - place(other))
