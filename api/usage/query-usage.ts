@@ -15,8 +15,6 @@ const SETTINGS = {
   // ClickHouse compiles an expression it meets for the third time, and then refuses some with LowCardinality in them.
   compile_expressions: '0',
 }
-/** Roll-ups and the edges of a period are read faster by one thread than shared out: a third less work. */
-const RAW_MS_MAX_OF_ONE_THREAD = 2 * 3_600_000
 
 /**
  * One quantity for each currency the values carry (and each split value, and each subscription, when asked), sorted, NUMBER
@@ -25,8 +23,8 @@ const RAW_MS_MAX_OF_ONE_THREAD = 2 * 3_600_000
  */
 export async function queryUsage(client: ClickHouseClient, query: UsageQuery): Promise<UsageQuantity[]> {
   const stale = query.source === 'RAW' || query.upTo !== undefined ? null : await staleBuckets(client, query)
-  const { sql, params, rawMs } = readSql(query, stale, QUANTITIES_MAX + 1)
-  const settings = rawMs > RAW_MS_MAX_OF_ONE_THREAD ? SETTINGS : { ...SETTINGS, max_threads: '1' }
+  const { sql, params, threads } = readSql(query, stale, QUANTITIES_MAX + 1)
+  const settings = threads === null ? SETTINGS : { ...SETTINGS, max_threads: String(threads) }
   const rows = await selectRows<QuantityRow>(client, sql, params, settings)
   if (rows.length > QUANTITIES_MAX) throw tooMany(query)
   return rows.map(row => quantityOf(query, row))

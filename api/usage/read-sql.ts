@@ -11,13 +11,13 @@ import { behindSql, type UsageFilter, usageFilter, withinAny } from './usage-sql
 /**
  * `stale` null reads raw rows alone. Gives rows of (currency, subscription, split values, count, figure), at most `limit`;
  * the figure is the sum, also for AVERAGE, the lowest, the highest or the number of distinct items. A split value is '' for
- * an absent property, else '=' and the value. `rawMs`: how much time is read from raw rows.
+ * an absent property, else '=' and the value. `threads`: by how many it is read best; null for as many as there are.
  */
 export function readSql(
   query: UsageQuery,
   stale: StaleBuckets | null,
   limit: number,
-): { sql: string; params: Record<string, unknown>; rawMs: number } {
+): { sql: string; params: Record<string, unknown>; threads: number | null } {
   const { calculation, condition, groupBySubscription, splitBy = [] } = query
   const filter = usageFilter(query)
   const unique = calculation.type === 'UNIQUE' ? calculation.property : null
@@ -37,8 +37,19 @@ export function readSql(
       GROUP BY currency, asked, split ORDER BY currency, asked, split LIMIT ${limit}
       SETTINGS do_not_merge_across_partitions_select_final = 1`,
     params: filter.params,
-    rawMs: lengthOf(plan.raw),
+    threads: threadsFor(query, plan),
   }
+}
+
+/** More time than this is read from raw rows by every thread there is. */
+const RAW_MS_MAX = 2 * 3_600_000
+/** Combinations of more hours than this are waited for too long when one thread reads them. */
+const HOURS_MS_MAX = 3 * 3_600_000
+
+/** Roll-ups and the edges of a period are read by one thread with a third less work than shared out. */
+function threadsFor(query: UsageQuery, { raw, hours }: ReadPlan): number | null {
+  if (lengthOf(raw) > RAW_MS_MAX) return null
+  return needsProperties(query) && lengthOf(hours) > HOURS_MS_MAX ? 2 : 1
 }
 
 function askingSql({ askingFor }: UsageQuery): string {
