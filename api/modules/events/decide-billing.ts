@@ -34,8 +34,9 @@ export type FinalInvoice = {
 export type BillingPlace =
   | { readonly kind: 'NONE'; readonly reason: Extract<Attribution, { kind: 'NONE' }>['reason'] | 'CONDITIONS_NOT_MET' }
   /**
-   * `replaced`: a state was told in its place. `tooLate`: the invoices that collect it were closed without it, and it goes on no other. `finalInvoices`: FINAL invoices
-   * that collect this usage and of which nobody knows what they counted; nothing after them has it.
+   * `replaced`: a state was told in its place. `tooLate`: the invoices that collect it were closed without it, and it goes on
+   * no other. `finalInvoices`: FINAL invoices that collect this usage and of which nobody knows what they counted; nothing after
+   * them has it.
    */
   | {
       readonly kind: 'RATED'

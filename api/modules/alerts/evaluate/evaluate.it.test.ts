@@ -1,20 +1,17 @@
-// What rules find: real PostgreSQL and ClickHouse, time as the test sets it. Every look may come twice, at once, or be cut short.
+// What rules find of entitlements: real PostgreSQL and ClickHouse, time as the test sets it. Every look may come twice, at once, or be cut short.
 
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../../../shared/database/database.ts'
-import { decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { silentLogger } from '../../../../shared/logger.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../../../shared/usage/clickhouse.ts'
 import type { Row } from '../../../resource/define-resource.ts'
-import { eur } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { alertTasksOf, findAlertRules } from '../../../workers/alert-jobs.ts'
 import { prepareJobSchema } from '../../../workers/job-schema.ts'
 import { createWorkerMetrics } from '../../../workers/metrics.ts'
-import { runBilling } from '../../invoices/run-billing.ts'
 import {
   type Billed,
   type BilledOptions,
@@ -22,7 +19,6 @@ import {
   succeed,
   useTokens,
 } from '../../invoices/testing/billed-subscription.ts'
-import { NO_USAGE } from '../../invoices/testing/no-usage.ts'
 import { createUsageReader } from '../../invoices/usage-reader.ts'
 import type { LookDeps } from './alert-use.ts'
 import { lookForAlerts } from './look-for-alerts.ts'
@@ -213,7 +209,7 @@ describe('what is used of an entitlement', () => {
     expect(await readsOf()).toBe(1)
   })
 
-  test('that cannot be read stops the look, which goes on where it was; what is overdue is told all the same', async () => {
+  test('that cannot be read stops the look, which goes on where it was', async () => {
     const own = await granted()
     const by = await watching(own, { number: '10' })
     await use(own, '10', '2026-03-05 00:00:00.000')
@@ -324,84 +320,6 @@ describe('what is used of an entitlement', () => {
     expect((await look()).ENTITLEMENT).toBe(1)
     expect((await alertsOf(unmeasured)).map(alert => alert['customer_id'])).toEqual([own.customerId])
     for (const by of [elsewhere, draft, cancelled]) expect(await alertsOf(by)).toEqual([])
-  })
-})
-
-describe('an invoice that is not paid', () => {
-  const overdue = (comparator: string, type: string, value: number, more: object = {}) =>
-    rule({
-      type: 'INVOICE',
-      invoice: { variant: 'OVERDUE', overdue: { comparator, threshold: { type, value } } },
-      ...more,
-    })
-
-  /** The FINAL invoice of February, over 15.00 or over nothing, due on March 14 in the zone of its customer. */
-  async function finalInvoice(
-    options: Partial<BilledOptions> = {},
-    tokens = '1000000',
-  ): Promise<Billed & { readonly invoice: Row }> {
-    setTime('2026-02-10T00:00:00Z')
-    const billed = await billedSubscription(tenant, {
-      start_at: '2026-02-01T00:00:00Z',
-      subscription: {
-        due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 14 } },
-      },
-      ...options,
-    })
-    const read = async () => [{ currency: null, number: decimal(tokens), count: 1 }]
-    const run = () =>
-      runBilling({ database: api.database, usage: { ...NO_USAGE, read } }, tenant.tenant, billed.subscriptionId)
-    await run()
-    setTime('2026-03-01T09:00:00Z')
-    await run()
-    const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}`
-    const [invoice] = (await succeed(tenant, 'GET', url))['data'].filter((each: Row) => each['status'] === 'FINAL')
-    return { ...billed, invoice }
-  }
-
-  test('sets a rule off once, when it is late by the calendar, and its customer is looked at', async () => {
-    const { invoice, customerId } = await finalInvoice()
-    expect([invoice['payment_status'], invoice['due_date']]).toEqual(['UNPAID', '2026-03-14T00:00:00Z'])
-    const [more, asMuch, month, other] = [
-      await overdue('GREATER_THAN', 'DAY', 5),
-      await overdue('GREATER_THAN_OR_EQUALS', 'DAY', 5, { customer_ids: [customerId] }),
-      await overdue('GREATER_THAN_OR_EQUALS', 'MONTH', 1),
-      await overdue('GREATER_THAN', 'DAY', 5, { customer_ids: [(await granted()).customerId] }),
-    ]
-    const lateAt = async (time: string): Promise<number[]> => {
-      setTime(time)
-      await look()
-      return await Promise.all([more, asMuch, month, other].map(async by => (await alertsOf(by)).length))
-    }
-    expect(await lateAt('2026-03-18T23:59:59Z')).toEqual([0, 0, 0, 0])
-    expect(await lateAt('2026-03-19T00:00:00Z')).toEqual([0, 1, 0, 0])
-    expect(await lateAt('2026-03-20T00:00:00Z')).toEqual([1, 1, 0, 0])
-    expect(await lateAt('2026-04-14T00:00:00Z')).toEqual([1, 1, 1, 0])
-    expect(await alertsOf(more)).toMatchObject([
-      {
-        customer_id: customerId,
-        type: 'INVOICE',
-        data_trigger_reference: invoice['id'],
-        alert_data: {
-          invoice: {
-            id: invoice['id'],
-            overdue: { due_date: '2026-03-14T00:00:00Z', overdue_period: { type: 'DAY', value: 6 } },
-          },
-        },
-      },
-    ])
-    const looks = await Promise.all([look(), look()])
-    expect(looks.map(each => each.INVOICE)).toEqual([0, 0])
-  })
-
-  test('is not late once it is paid, nor when it asks for nothing', async () => {
-    const [paid, nothing] = [await finalInvoice(), await finalInvoice({ bands: [{ amount: eur('0') }] })]
-    await succeed(tenant, 'PATCH', `/v1/invoices/${paid.invoice['id']}`, { payment_status: 'PAID' })
-    expect([nothing.invoice['status'], nothing.invoice['invoice_amount_including_tax']]).toEqual(['FINAL', eur('0.00')])
-    const by = await overdue('GREATER_THAN', 'DAY', 1, { customer_ids: [paid.customerId, nothing.customerId] })
-    setTime('2026-06-01T00:00:00Z')
-    expect((await look()).INVOICE).toBe(0)
-    expect(await alertsOf(by)).toEqual([])
   })
 })
 
