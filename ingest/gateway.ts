@@ -174,10 +174,11 @@ function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
   const publisher = createPublisher({
     partitions: config.PARTITIONS,
     recent: createRecentEvents(config.INGEST_RECENT_MAX),
-    publish: async (partition, body, lines) => {
+    publish: async (partition, message) => {
+      const { lines } = message
       const startedAt = performance.now()
       try {
-        await deps.log.publish(partition, body)
+        await deps.log.publish(partition, message)
       } catch (error) {
         deps.logger.warn({ err: error, partition, lines }, 'a message of the usage log was not confirmed')
         throw error

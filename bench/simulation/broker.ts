@@ -130,14 +130,33 @@ function connectionOf(world: World, broker: Broker, life: Life, store: Store): S
     subscribe: (_inbox: string, { callback }: { callback: typeof onReply }) => {
       onReply = callback
     },
-    publish: (subject: string, payload: Uint8Array, { reply }: { reply: string }) => {
-      const partition = partitionOfSubject.get(subject) ?? Number.NaN
-      send({ world, life, store, partition, payload, id: null }, seq => {
-        onReply(null, { subject: reply, data: { length: 1 }, json: () => ({ stream: streamName(partition), seq }) })
-      })
+    protocol: {
+      sendCommand: (frame: Uint8Array) => {
+        const { subject, reply, stream, payload } = readFrame(frame)
+        const partition = partitionOfSubject.get(subject) ?? Number.NaN
+        if (stream !== streamName(partition)) throw new Error(`${subject} is not of ${stream}`)
+        send({ world, life, store, partition, payload, id: null }, seq => {
+          onReply(null, { subject: reply, data: { length: 1 }, json: () => ({ stream: streamName(partition), seq }) })
+        })
+      },
     },
   }
   return nats as unknown as SimulatedConnection
+}
+
+const HEADERS = /^NATS\/1\.0\r\nNats-Expected-Stream: (\S+)\r\n\r\n$/
+
+/** A message as the broker's protocol has it. Throws when its lengths are not true. */
+function readFrame(frame: Uint8Array): { subject: string; reply: string; stream: string; payload: Uint8Array } {
+  const bytes = Buffer.from(frame)
+  const end = bytes.indexOf('\r\n')
+  const [verb, subject = '', reply = '', headers, size] = bytes.toString('latin1', 0, end).split(' ')
+  const [start, from, to] = [end + 2, end + 2 + Number(headers), end + 2 + Number(size)]
+  const stream = HEADERS.exec(bytes.toString('latin1', start, from))?.[1]
+  if (verb !== 'HPUB' || stream === undefined || bytes.toString('latin1', to) !== '\r\n') {
+    throw new Error(`the broker cannot read ${bytes.toString('latin1', 0, 200)}`)
+  }
+  return { subject, reply, stream, payload: bytes.subarray(from, to) }
 }
 
 async function* silence(): AsyncGenerator<never> {

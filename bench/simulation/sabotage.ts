@@ -3,7 +3,9 @@ import type { DiskIndex } from '../../aggregator/index/first-seen-index.ts'
 import type { ResumePlan } from '../../aggregator/index/resume.ts'
 import type { BucketMark, Position } from '../../aggregator/outcome.ts'
 import type { UsageSink } from '../../aggregator/sinks/usage-sink.ts'
+import { Message } from '../../ingest/events/message.ts'
 import type { PublisherOptions } from '../../ingest/events/publish.ts'
+import { Output } from '../../ingest/events/quick/bytes.ts'
 import type { RecentEvents } from '../../ingest/events/recent.ts'
 
 /** What a sabotage changes in the statements of a worker. */
@@ -62,13 +64,22 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   },
   'the gateway answers when it has sent': {
     finding: NOT_THERE,
-    publish: publish => async (partition, body, lines) => {
-      // A copy: the publisher fills the bytes anew once it believes them acknowledged.
-      publish(partition, Buffer.from(body), lines).catch(() => undefined)
+    publish: publish => async (partition, message) => {
+      publish(partition, copyOf(message)).catch(() => undefined)
     },
   },
   'the gateway answers at the first ack of a request': { finding: NOT_THERE, answersAtFirstAck: true },
   'the gateway remembers what was never confirmed': { finding: NOT_THERE, recent: remembersAtOnce },
+}
+
+/** The publisher fills the bytes of a message anew once it believes them acknowledged. */
+function copyOf(message: Message): Message {
+  const output = new Output(message.bytes)
+  output.bytes.set(message.body())
+  const copy = new Message(message.bytes)
+  // All lines as one, from behind the version: copied, they are the same bytes.
+  copy.append(output, copy.bytes + 1, message.bytes, false)
+  return copy
 }
 
 /** The rows of a round follow its positions. */
@@ -107,9 +118,9 @@ function losesClaims(index: DiskIndex): DiskIndex {
 function remembersAtOnce(recent: RecentEvents): RecentEvents {
   return {
     ...recent,
-    has(key) {
-      const known = recent.has(key)
-      recent.remember(key)
+    has(keys, at) {
+      const known = recent.has(keys, at)
+      recent.remember(keys, at)
       return known
     },
   }

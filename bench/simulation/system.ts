@@ -127,11 +127,10 @@ function startGateway(system: System, gateway: Gateway): void {
     const recent = createRecentEvents(RECENT_MAX)
     opened.then(
       log => {
-        const publish = (partition: number, body: Uint8Array) => log.publish(partition, body)
         gateway.publisher = createPublisher({
           partitions: PARTITIONS,
           recent: sabotage.recent?.(recent) ?? recent,
-          publish: sabotage.publish?.(publish) ?? publish,
+          publish: sabotage.publish?.(log.publish) ?? log.publish,
           defer: task => world.deliver(life, 0, task),
           later,
           nowMs: () => world.nowMs,

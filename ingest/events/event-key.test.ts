@@ -1,76 +1,109 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { KEY_WORDS, KeySet, readKey } from './event-key.ts'
+import { type EventKeys, KEY_WORDS, KeySet, putKey } from './event-key.ts'
 import { createRecentEvents } from './recent.ts'
 
-const keyOf = (idHash: string, contentHash: string): Int32Array => {
-  const key = new Int32Array(KEY_WORDS)
-  readKey(idHash, contentHash, key)
-  return key
+/** The keys of events side by side, each after another that is nobody's: a place of 0 would hide what forgets to look at it. */
+const OTHER = [1, 2, 3, 4, 5, 6]
+const key = (seed: number | string, content: number | string = 0): [EventKeys, number] => {
+  const keys = Int32Array.from([...OTHER, ...OTHER])
+  putKey(
+    hash('sha256', `${seed}`, 'hex').slice(0, 32),
+    hash('sha256', `${content}`, 'hex').slice(0, 16),
+    keys,
+    KEY_WORDS,
+  )
+  return [keys, KEY_WORDS]
 }
-const key = (seed: number | string, content: number | string = 0): Int32Array =>
-  keyOf(hash('sha256', `${seed}`, 'hex').slice(0, 32), hash('sha256', `${content}`, 'hex').slice(0, 16))
+const wordsOf = (keys: EventKeys, at: number): number[] => [...keys.subarray(at, at + KEY_WORDS)]
 
-describe('readKey', () => {
-  test('keeps every bit of both hashes', () => {
+describe('putKey', () => {
+  test('keeps every bit of both hashes, and touches nothing beside', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 24, maxLength: 24 }), bytes => {
         const hex = Buffer.from(bytes).toString('hex')
-        const words = keyOf(hex.slice(0, 32), hex.slice(32))
+        const keys = Int32Array.from([...OTHER, ...OTHER, ...OTHER])
+        putKey(hex.slice(0, 32), hex.slice(32), keys, KEY_WORDS)
         const back = Buffer.alloc(24)
-        words.forEach((word, place) => void back.writeInt32BE(word, place * 4))
+        wordsOf(keys, KEY_WORDS).forEach((word, place) => void back.writeInt32BE(word, place * 4))
         expect(back.toString('hex')).toBe(hex)
+        expect([...wordsOf(keys, 0), ...wordsOf(keys, 2 * KEY_WORDS)]).toEqual([...OTHER, ...OTHER])
       }),
     )
   })
 })
 
 describe('KeySet', () => {
-  test('holds what was added, in order, and nothing else', () => {
+  test('holds what was added, in order, once, and nothing else', () => {
     const set = new KeySet()
-    for (let seed = 0; seed < 3_000; seed += 1) set.add(key(seed))
+    for (let seed = 0; seed < 3_000; seed += 1) expect(set.add(...key(seed))).toBe(true)
     for (let seed = 0; seed < 3_000; seed += 1) {
-      expect(set.has(key(seed))).toBe(true)
-      expect(set.has(key(seed, 'other'))).toBe(false)
-      expect(set.has(key(seed + 3_000))).toBe(false)
+      expect(set.has(...key(seed))).toBe(true)
+      expect(set.add(...key(seed))).toBe(false)
+      expect(set.has(...key(seed, 'other'))).toBe(false)
+      expect(set.has(...key(seed + 3_000))).toBe(false)
     }
-    const seen: string[] = []
-    set.forEach(each => void seen.push(each.join()))
-    expect(seen).toEqual(Array.from({ length: 3_000 }, (_, seed) => key(seed).join()))
+    expect(set.size).toBe(3_000)
+    const seen = Array.from({ length: set.size }, (_, each) => wordsOf(set.keys, each * KEY_WORDS).join())
+    expect(seen).toEqual(Array.from({ length: 3_000 }, (_, seed) => wordsOf(...key(seed)).join()))
+  })
+
+  test('is empty once it was cleared', () => {
+    const set = new KeySet()
+    set.add(...key('a'))
+    set.clear()
+    expect([set.size, set.has(...key('a'))]).toEqual([0, false])
+    expect(set.add(...key('a'))).toBe(true)
   })
 })
 
 describe('createRecentEvents', () => {
   test('knows an event by its id and content together', () => {
     const recent = createRecentEvents(1_000)
-    recent.remember(key('a', 'x'))
-    expect(recent.has(key('a', 'x'))).toBe(true)
-    expect(recent.has(key('a', 'y'))).toBe(false)
-    expect(recent.has(key('b', 'x'))).toBe(false)
+    recent.remember(...key('a', 'x'))
+    expect(recent.has(...key('a', 'x'))).toBe(true)
+    expect(recent.has(...key('a', 'y'))).toBe(false)
+    expect(recent.has(...key('b', 'x'))).toBe(false)
+  })
+
+  test('every word of a key counts', () => {
+    for (let word = 0; word < KEY_WORDS; word += 1) {
+      const recent = createRecentEvents(1_000)
+      recent.remember(Int32Array.from(OTHER), 0)
+      const other = Int32Array.from(OTHER)
+      other[word] = -1
+      expect(recent.has(other, 0), `word ${word}`).toBe(false)
+    }
   })
 
   test('remembers the last ones of a place, forgets the oldest, and never grows', () => {
     const recent = createRecentEvents(64)
-    for (let seed = 0; seed < 10_000; seed += 1) recent.remember(key(seed))
-    expect(recent.has(key(9_999))).toBe(true)
-    const kept = Array.from({ length: 10_000 }, (_, seed) => recent.has(key(seed))).filter(Boolean).length
+    for (let seed = 0; seed < 10_000; seed += 1) recent.remember(...key(seed))
+    expect(recent.has(...key(9_999))).toBe(true)
+    const kept = Array.from({ length: 10_000 }, (_, seed) => recent.has(...key(seed))).filter(Boolean).length
     expect(kept).toBe(64)
+  })
+
+  test('a place has two events, and the older goes first', () => {
+    const recent = createRecentEvents(2)
+    for (const each of ['a', 'b', 'c']) recent.remember(...key(each))
+    expect(['a', 'b', 'c'].map(each => recent.has(...key(each)))).toEqual([false, true, true])
   })
 
   test('fetching events changes nothing of what is known of them', () => {
     for (const capacity of [0, 64]) {
       const recent = createRecentEvents(capacity)
-      recent.remember(key('a'))
-      const keys = Int32Array.from([...key('a'), ...key('b')])
+      recent.remember(...key('a'))
+      const keys = Int32Array.from([...wordsOf(...key('a')), ...wordsOf(...key('b'))])
       recent.fetch(keys, 2)
-      expect([recent.has(key('a')), recent.has(key('b'))]).toEqual([capacity > 0, false])
+      expect([recent.has(keys, 0), recent.has(keys, KEY_WORDS)]).toEqual([capacity > 0, false])
     }
   })
 
   test('a capacity of 0 turns it off', () => {
     const recent = createRecentEvents(0)
-    recent.remember(key('a'))
-    expect(recent.has(key('a'))).toBe(false)
+    recent.remember(...key('a'))
+    expect(recent.has(...key('a'))).toBe(false)
   })
 })

@@ -1,15 +1,18 @@
 // An event and its content as numbers: 128 bits of id and 64 of content, in six 32-bit words. Sets of these live in typed
-// arrays, off the heap: as strings in a Map, the events in flight were what the garbage collector copied most.
+// arrays, off the heap: as strings in a Map, the events in flight were what the garbage collector copied most. A key is never
+// by itself: it is the words from a place on in an array of many.
 
 export const KEY_WORDS = 6
-export type EventKey = Int32Array
+/** Where the words of the content begin in a key. */
+export const CONTENT_WORD = 4
+/** Keys side by side. */
+export type EventKeys = Int32Array
 
-/** Reads the words of an event into `key` and returns it. Both hashes are lower-case hex, of 32 and 16 digits. */
-export function readKey(idHash: string, contentHash: string, key: EventKey): EventKey {
-  for (let word = 0; word < 4; word += 1) key[word] = hexWord(idHash, word * 8)
-  key[4] = hexWord(contentHash, 0)
-  key[5] = hexWord(contentHash, 8)
-  return key
+/** Writes the key of an event at `at`. Both hashes are lower-case hex, of 32 and 16 digits. */
+export function putKey(idHash: string, contentHash: string, keys: EventKeys, at: number): void {
+  for (let word = 0; word < CONTENT_WORD; word += 1) keys[at + word] = hexWord(idHash, word * 8)
+  keys[at + CONTENT_WORD] = hexWord(contentHash, 0)
+  keys[at + CONTENT_WORD + 1] = hexWord(contentHash, 8)
 }
 
 // Without a branch: digits are 0x30 to 0x39, letters 0x61 to 0x66. A branch on random digits took five times as long.
@@ -22,54 +25,49 @@ function hexWord(text: string, from: number): number {
   return word
 }
 
-/** Whether the key that starts at `at` in `table` is `key`, in all its bits. */
-function isKeyAt(table: Int32Array, at: number, key: EventKey): boolean {
+/** Whether two keys are the same, in all their bits. */
+export function isSameKey(keys: EventKeys, at: number, others: EventKeys, other: number): boolean {
   return (
-    table[at] === key[0] &&
-    table[at + 1] === key[1] &&
-    table[at + 2] === key[2] &&
-    table[at + 3] === key[3] &&
-    table[at + 4] === key[4] &&
-    table[at + 5] === key[5]
+    keys[at] === others[other] &&
+    keys[at + 1] === others[other + 1] &&
+    keys[at + 2] === others[other + 2] &&
+    keys[at + 3] === others[other + 3] &&
+    keys[at + 4] === others[other + 4] &&
+    keys[at + 5] === others[other + 5]
   )
 }
 
-/** Evenly spread bits of the key at `index` among keys. The partition comes from the first word, so places in tables come from the last of the id. */
-export const spreadAt = (keys: Int32Array, index: number): number => keys[index * KEY_WORDS + 3] ?? 0
+/** Evenly spread bits of a key. The partition comes from the first word, so places in tables come from the last of the id. */
+export const spreadOf = (keys: EventKeys, at: number): number => keys[at + 3] ?? 0
+
+/** Six words: quicker by hand than by a call into the typed array. */
+export function copyKey(from: EventKeys, start: number, to: EventKeys, at: number): void {
+  for (let word = 0; word < KEY_WORDS; word += 1) to[at + word] = from[start + word] ?? 0
+}
 
 const FIRST_PLACES = 64
 const EMPTY = -1
 
-// Six words: quicker by hand than by a call into the typed array.
-function copyWords(from: Int32Array, start: number, to: Int32Array, at: number): void {
-  for (let word = 0; word < KEY_WORDS; word += 1) to[at + word] = from[start + word] ?? 0
-}
-
 /** A set of keys that grows: open addressing over the keys in order of arrival. */
 export class KeySet {
-  private keys = new Int32Array(FIRST_PLACES * KEY_WORDS)
+  /** The keys, in order of arrival; good until one is added. */
+  keys: EventKeys = new Int32Array(FIRST_PLACES * KEY_WORDS)
   private places = new Int32Array(FIRST_PLACES * 2).fill(EMPTY)
-  private readonly visited: EventKey = new Int32Array(KEY_WORDS)
   size = 0
 
-  has(key: EventKey): boolean {
-    return this.places[this.placeOf(key)] !== EMPTY
+  has(keys: EventKeys, at: number): boolean {
+    return this.places[this.placeOf(keys, at)] !== EMPTY
   }
 
-  /** Adds a key that is not in the set. */
-  add(key: EventKey): void {
+  /** Adds the key; false when it is in the set already. */
+  add(keys: EventKeys, at: number): boolean {
     if ((this.size + 1) * KEY_WORDS > this.keys.length) this.grow()
-    copyWords(key, 0, this.keys, this.size * KEY_WORDS)
-    this.places[this.placeOf(key)] = this.size
+    const place = this.placeOf(keys, at)
+    if (this.places[place] !== EMPTY) return false
+    copyKey(keys, at, this.keys, this.size * KEY_WORDS)
+    this.places[place] = this.size
     this.size += 1
-  }
-
-  /** Visits the keys in order of arrival. A key is good until its visit ends. */
-  forEach(visit: (key: EventKey) => void): void {
-    for (let index = 0; index < this.size; index += 1) {
-      copyWords(this.keys, index * KEY_WORDS, this.visited, 0)
-      visit(this.visited)
-    }
+    return true
   }
 
   clear(): void {
@@ -77,12 +75,12 @@ export class KeySet {
     this.size = 0
   }
 
-  private placeOf(key: EventKey): number {
+  private placeOf(keys: EventKeys, at: number): number {
     const mask = this.places.length - 1
-    let place = spreadAt(key, 0) & mask
+    let place = spreadOf(keys, at) & mask
     for (;;) {
       const index = this.places[place] ?? EMPTY
-      if (index === EMPTY || isKeyAt(this.keys, index * KEY_WORDS, key)) return place
+      if (index === EMPTY || isSameKey(this.keys, index * KEY_WORDS, keys, at)) return place
       place = (place + 1) & mask
     }
   }
@@ -92,9 +90,6 @@ export class KeySet {
     this.keys = new Int32Array(keys.length * 2)
     this.keys.set(keys)
     this.places = new Int32Array(this.places.length * 2).fill(EMPTY)
-    for (let index = 0; index < this.size; index += 1) {
-      const key = keys.subarray(index * KEY_WORDS, (index + 1) * KEY_WORDS)
-      this.places[this.placeOf(key)] = index
-    }
+    for (let index = 0; index < this.size; index += 1) this.places[this.placeOf(keys, index * KEY_WORDS)] = index
   }
 }

@@ -1,6 +1,6 @@
 // The log lines of one request, side by side in bytes, with what the publisher must know of each. There is one for all
 // requests, used again and again: what it holds is good until the next request, and whoever keeps a line copies it.
-import { type EventKey, KEY_WORDS, readKey } from './event-key.ts'
+import { type EventKeys, KEY_WORDS, putKey } from './event-key.ts'
 import { Output } from './quick/bytes.ts'
 
 const FIRST_BYTES = 64 * 1024
@@ -12,10 +12,11 @@ export class Lines {
   count = 0
   /** Bytes of all lines together. */
   length = 0
+  /** Whether all of them are ASCII. */
+  isAscii = true
+  /** The keys of the lines. */
+  keys: EventKeys = new Int32Array(FIRST_LINES * KEY_WORDS)
   private ends = new Int32Array(FIRST_LINES)
-  /** KEY_WORDS a line. */
-  keys = new Int32Array(FIRST_LINES * KEY_WORDS)
-  private readonly key: EventKey = new Int32Array(KEY_WORDS)
 
   /** `partitions`: how many the log has. */
   constructor(partitions: number) {
@@ -25,21 +26,28 @@ export class Lines {
   clear(): void {
     this.count = 0
     this.length = 0
+    this.isAscii = true
+  }
+
+  /** Makes room for a line of at most so many bytes, and for its key. */
+  reserve(bytes: number): void {
+    this.output.reserve(this.length, bytes)
+    if (this.count === this.ends.length) this.grow()
   }
 
   /** Adds a line given as text. Both hashes are lower-case hex. */
   add(line: string, idHash: string, contentHash: string): void {
     const bytes = Buffer.byteLength(line)
-    this.output.reserve(this.length, bytes)
+    this.reserve(bytes)
     this.output.bytes.write(line, this.length)
-    this.push(this.length + bytes, readKey(idHash, contentHash, this.key))
+    if (bytes !== line.length) this.isAscii = false
+    putKey(idHash, contentHash, this.keys, this.keyOf(this.count))
+    this.push(this.length + bytes)
   }
 
-  /** Adds the line that was written to `output` from `length` to `end`. */
-  push(end: number, key: EventKey): void {
-    if (this.count === this.ends.length) this.grow()
+  /** Adds the line that was written to `output` from `length` to `end`, and its key to `keys`. */
+  push(end: number): void {
     this.ends[this.count] = end
-    this.keys.set(key, this.count * KEY_WORDS)
     this.count += 1
     this.length = end
   }
@@ -52,14 +60,14 @@ export class Lines {
     return this.ends[line] ?? 0
   }
 
-  /** Copies the key of a line into `key`. */
-  readKey(line: number, key: EventKey): void {
-    for (let word = 0; word < KEY_WORDS; word += 1) key[word] = this.keys[line * KEY_WORDS + word] ?? 0
+  /** Where the key of a line starts in `keys`. */
+  keyOf(line: number): number {
+    return line * KEY_WORDS
   }
 
   /** The partition a line belongs to. */
   partitionOf(line: number): number {
-    return partitionOfKey(this.keys[line * KEY_WORDS] ?? 0, this.partitions)
+    return ((this.keys[this.keyOf(line)] ?? 0) >>> 0) % this.partitions
   }
 
   private grow(): void {
@@ -70,6 +78,3 @@ export class Lines {
     this.keys.set(keys)
   }
 }
-
-/** As partitionOf, from the first word of the key. */
-const partitionOfKey = (word: number, partitions: number): number => (word >>> 0) % partitions

@@ -1,5 +1,5 @@
 // A message while it fills and flies, with the events in it and the requests that wait for its ack.
-import { type EventKey, KeySet } from './event-key.ts'
+import { type EventKeys, KeySet } from './event-key.ts'
 import { Message } from './message.ts'
 
 /** `failed`: at least one event of the request has no ack; it may be in the log all the same, so the sender must resend. */
@@ -40,13 +40,6 @@ export type Parcel = {
 /** One partition: the message in flight, and those behind it, of which the last is filling. */
 export type Lane = { flying: Parcel | null; readonly queue: Parcel[] }
 
-/** The message, queued or in flight, that carries this very event with this content. */
-export function findSame(lane: Lane, key: EventKey): Parcel | undefined {
-  if (lane.flying?.keys.has(key)) return lane.flying
-  for (const parcel of lane.queue) if (parcel.keys.has(key)) return parcel
-  return undefined
-}
-
 /** Parcels kept to be filled again; making them and their tables anew was a tenth of the work on a batch. */
 const SPARE_MAX = 32
 
@@ -58,13 +51,22 @@ export class Parcels {
     this.messageBytesMax = messageBytesMax
   }
 
-  /** The parcel that takes the next line of so many bytes: the last of the queue, or a new one. */
-  roomFor(lane: Lane, bytes: number): Parcel {
-    const last = lane.queue.at(-1)
-    if (last?.message.fits(bytes)) return last
+  /**
+   * The parcel, queued or in flight, that carries this very event with this content already; or else the one that takes its
+   * line of so many bytes: the last of the queue, or a new one. Adding the key to it tells which.
+   */
+  parcelFor(lane: Lane, keys: EventKeys, at: number, bytes: number): Parcel {
+    const { flying, queue } = lane
+    if (flying?.keys.has(keys, at)) return flying
+    for (let each = 0; each < queue.length; each += 1) {
+      const parcel = queue[each]
+      if (parcel === undefined) continue
+      const isFilling = each === queue.length - 1 && parcel.message.fits(bytes)
+      if (isFilling || parcel.keys.has(keys, at)) return parcel
+    }
     const message = (): Message => new Message(this.messageBytesMax)
     const parcel = this.spare.pop() ?? { message: message(), keys: new KeySet(), waiters: [], bytes: 0 }
-    lane.queue.push(parcel)
+    queue.push(parcel)
     return parcel
   }
 

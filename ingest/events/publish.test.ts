@@ -45,11 +45,11 @@ function rig(options: { messageBytesMax?: number; bytesMax?: number; recentMax?:
   const publisher = createPublisher({
     partitions: PARTITIONS,
     recent: createRecentEvents(options.recentMax ?? 1_024),
-    publish: (partition, body, lines) =>
+    publish: (partition, message) =>
       new Promise((resolve, reject) => {
-        const decoded = decodeMessage(Buffer.from(body).toString('utf8'))
-        expect(decoded.length).toBe(lines)
-        expect(lines === 1 || body.length <= messageBytesMax).toBe(true)
+        const decoded = decodeMessage(Buffer.from(message.body()).toString('utf8'))
+        expect(decoded.length).toBe(message.lines)
+        expect(message.lines === 1 || message.bytes <= messageBytesMax).toBe(true)
         expect(pending.some(each => each.partition === partition)).toBe(false) // one in flight a partition
         pending.push({ partition, lines: decoded, resolve, reject })
       }),

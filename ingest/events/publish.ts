@@ -1,10 +1,11 @@
 // From accepted events to acknowledged log messages: group commit. While a partition has a message in flight the events
 // behind it gather, and go together when the ack is there, so the broker's cost a message is shared by as many events as
 // the load brings. No clock, no network: both are handed in, and a test drives this with a simulated broker.
-import { type EventKey, KEY_WORDS } from './event-key.ts'
+import { KEY_WORDS } from './event-key.ts'
 import { createFlushTimes, type FlushTimesOptions } from './flush-times.ts'
 import type { Lines } from './lines.ts'
-import { findSame, type Lane, type Parcel, Parcels, type PublishOutcome, type Settled, Waiter } from './parcel.ts'
+import type { Message } from './message.ts'
+import { type Lane, type Parcel, Parcels, type PublishOutcome, type Settled, Waiter } from './parcel.ts'
 import type { RecentEvents } from './recent.ts'
 
 export type Publisher = {
@@ -32,7 +33,7 @@ export type PublisherOptions = Pick<FlushTimesOptions, 'defer' | 'later' | 'nowM
   readonly partitions: number
   readonly recent: RecentEvents
   /** Publishes one message and resolves with its ack; rejects when there is none in time. Must settle in bounded time. */
-  readonly publish: (partition: number, body: Uint8Array, lines: number) => Promise<void>
+  readonly publish: (partition: number, message: Message) => Promise<void>
   readonly messageBytesMax: number
   /** Queued and in flight together, over all partitions. */
   readonly bytesMax: number
@@ -41,7 +42,6 @@ export type PublisherOptions = Pick<FlushTimesOptions, 'defer' | 'later' | 'nowM
 export function createPublisher(options: PublisherOptions): Publisher {
   const lanes: Lane[] = Array.from({ length: options.partitions }, () => ({ flying: null, queue: [] }))
   const parcels = new Parcels(options.messageBytesMax)
-  const dirty = new Set<number>()
   const counts: PublishCounts = {
     sparedRecent: 0,
     sparedInFlight: 0,
@@ -51,47 +51,37 @@ export function createPublisher(options: PublisherOptions): Publisher {
     bytesQueued: 0,
     bytesInFlight: 0,
   }
-  const key: EventKey = new Int32Array(KEY_WORDS)
   let linesQueued = 0
+  /** Whether a line was queued in a partition that has nothing in flight. */
+  let canFlush = false
   let whenDrained: (() => void)[] = []
 
-  /** Puts the event whose key is in `key` into a message, or finds the message that already carries it. */
+  /** Puts the event of a line into a message, or finds the message that already carries it. */
   const enqueue = (lines: Lines, line: number, waiter: Waiter): void => {
     const partition = lines.partitionOf(line)
     const lane = lanes[partition]
     if (!lane) throw new RangeError(`no partition ${partition}`)
-    const same = findSame(lane, key)
-    if (same) {
+    const [start, end, at] = [lines.startOf(line), lines.endOf(line), lines.keyOf(line)]
+    const parcel = parcels.parcelFor(lane, lines.keys, at, end - start)
+    waiter.waitFor(parcel)
+    if (!parcel.keys.add(lines.keys, at)) {
       counts.sparedInFlight += 1
-      waiter.waitFor(same)
       return
     }
-    const [start, end] = [lines.startOf(line), lines.endOf(line)]
-    const parcel = parcels.roomFor(lane, end - start)
-    parcel.message.append(lines.output.bytes, start, end)
+    parcel.message.append(lines.output, start, end, lines.isAscii)
     linesQueued += 1
-    parcel.keys.add(key)
     parcel.bytes += end - start
     counts.bytesQueued += end - start
-    waiter.waitFor(parcel)
-    touch(partition, lane)
+    if (lane.flying === null) canFlush = true
   }
 
-  const touch = (partition: number, lane: Lane): void => {
-    if (lane.flying) return
-    dirty.add(partition)
-    times.wanted()
-  }
-
-  const flushDirty = (): number => {
-    const partitions = [...dirty]
-    dirty.clear()
+  const flushAll = (): number => {
     const before = linesQueued
-    for (const partition of partitions) flush(partition)
+    for (let partition = 0; partition < lanes.length; partition += 1) flush(partition)
     return before - linesQueued
   }
 
-  const times = createFlushTimes({ ...options, waiting: () => linesQueued, flush: flushDirty })
+  const times = createFlushTimes({ ...options, waiting: () => linesQueued, flush: flushAll })
 
   const flush = (partition: number): void => {
     const lane = lanes[partition]
@@ -102,22 +92,24 @@ export function createPublisher(options: PublisherOptions): Publisher {
     counts.messages += 1
     counts.bytesQueued -= parcel.bytes
     counts.bytesInFlight += parcel.bytes
-    options.publish(partition, parcel.message.body(), parcel.message.lines).then(
-      () => settle(partition, lane, parcel, 'acked'),
-      () => settle(partition, lane, parcel, 'failed'),
+    options.publish(partition, parcel.message).then(
+      () => settle(lane, parcel, 'acked'),
+      () => settle(lane, parcel, 'failed'),
     )
   }
 
-  const settle = (partition: number, lane: Lane, parcel: Parcel, outcome: PublishOutcome): void => {
+  const settle = (lane: Lane, parcel: Parcel, outcome: PublishOutcome): void => {
     lane.flying = null
     counts.bytesInFlight -= parcel.bytes
     if (outcome === 'acked') {
       counts.linesAcked += parcel.message.lines
-      parcel.keys.forEach(options.recent.remember)
+      const { keys, size } = parcel.keys
+      options.recent.fetch(keys, size)
+      for (let each = 0; each < size; each += 1) options.recent.remember(keys, each * KEY_WORDS)
     } else {
       counts.messagesFailed += 1
     }
-    if (lane.queue.length > 0) touch(partition, lane)
+    if (lane.queue.length > 0) times.wanted()
     for (const waiter of parcel.waiters) waiter.finish(outcome)
     if (outcome === 'acked') parcels.giveBack(parcel)
     if (counts.bytesQueued === 0 && counts.bytesInFlight === 0) {
@@ -133,13 +125,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const waiter = new Waiter(settled)
       options.recent.fetch(lines.keys, lines.count)
       for (let line = 0; line < lines.count; line += 1) {
-        lines.readKey(line, key)
-        if (options.recent.has(key)) {
+        if (options.recent.has(lines.keys, lines.keyOf(line))) {
           counts.sparedRecent += 1
           continue
         }
         enqueue(lines, line, waiter)
       }
+      if (canFlush) times.wanted()
+      canFlush = false
       waiter.finish('acked')
       return 'taken'
     },

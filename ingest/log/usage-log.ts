@@ -7,6 +7,7 @@ import { brokerAddress } from '../../shared/log/address.ts'
 import { patiently } from '../../shared/log/patiently.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import type { Logger } from '../../shared/logger.ts'
+import type { Message } from '../events/message.ts'
 import type { Later } from '../later.ts'
 import { createAckedPublish } from './acked-publish.ts'
 
@@ -15,7 +16,7 @@ export type UsageLog = {
    * Resolves when the broker has acknowledged the message. Rejects when it refused it, or is silent for ACK_TIMEOUT_MS:
    * then nobody knows whether it holds the message, and the sender must send again; the log counts it once all the same.
    */
-  publish(partition: number, body: Uint8Array): Promise<void>
+  publish(partition: number, message: Message): Promise<void>
   /** Why nothing can be published now, or null. */
   fault(): string | null
   /** The connection itself, for what gateways tell each other. */
@@ -62,11 +63,11 @@ export async function openUsageLog(options: {
   const publish = createAckedPublish({ connection, timeoutMs: ACK_TIMEOUT_MS, later: options.later })
   return {
     connection,
-    publish: async (partition, body) => {
+    publish: async (partition, message) => {
       // While disconnected the client would keep what it is given, without a bound, and send it after we said 503.
       if (!connected) throw new Error('NATS is not connected')
       await failpoint('gateway.before-publish')
-      const acked = publish(streamSubject(partition), streamName(partition), body)
+      const acked = publish(streamSubject(partition), streamName(partition), message)
       acked.catch(() => undefined) // it may be refused while a failpoint delays; it is awaited below all the same
       await failpoint('gateway.after-publish')
       await acked

@@ -5,7 +5,7 @@ import { hashesOf } from '../../../shared/contracts/usage-event.ts'
 import { formatInstant, instantOf } from '../../../shared/time.ts'
 import { goodEvent, METERS, NOW, ODD_METER, parseText, REQUESTS_METER } from '../../testing/samples.ts'
 import { encodeUsageEvent, viewOf } from '../encode.ts'
-import { KEY_WORDS, readKey } from '../event-key.ts'
+import { KEY_WORDS, putKey } from '../event-key.ts'
 import { Lines } from '../lines.ts'
 import { createQuickReader } from './read-body.ts'
 
@@ -25,6 +25,12 @@ const PATIENCE_MS = 60_000
 const reader = createQuickReader()
 const lines = new Lines(PARTITIONS)
 
+const keyOf = (idHash: string, contentHash: string): number[] => {
+  const keys = new Int32Array(KEY_WORDS)
+  putKey(idHash, contentHash, keys, 0)
+  return [...keys]
+}
+
 type Outcome = { lines: string[]; keys: number[][]; partitions: number[]; answer: string }
 
 function quickly(body: Buffer, form: Form): Outcome | null {
@@ -36,11 +42,7 @@ function quickly(body: Buffer, form: Form): Outcome | null {
   const each = Array.from({ length: lines.count }, (_, line) => line)
   return {
     lines: each.map(line => lines.output.bytes.toString('utf8', lines.startOf(line), lines.endOf(line))),
-    keys: each.map(line => {
-      const key = new Int32Array(KEY_WORDS)
-      lines.readKey(line, key)
-      return [...key]
-    }),
+    keys: each.map(line => [...lines.keys.subarray(lines.keyOf(line), lines.keyOf(line + 1))]),
     partitions: each.map(line => lines.partitionOf(line)),
     answer: Buffer.from(answer.bytes).toString('utf8'),
   }
@@ -55,7 +57,7 @@ function slowly(body: Buffer, form: Form): Outcome | null {
   const list = parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
   return {
     lines: encoded.map(({ line }) => line),
-    keys: encoded.map(({ idHash, contentHash }) => [...readKey(idHash, contentHash, new Int32Array(KEY_WORDS))]),
+    keys: encoded.map(({ idHash, contentHash }) => keyOf(idHash, contentHash)),
     partitions: encoded.map(({ idHash }) => Number.parseInt(idHash.slice(0, 8), 16) % PARTITIONS),
     answer: form === 'single' ? views : list,
   }
@@ -299,5 +301,5 @@ describe('the quick way leaves to the other', () => {
 test('a line carries its own hashes', () => {
   const outcome = quickly(Buffer.from(JSON.stringify(goodEvent())), 'single')
   const { idHash, contentHash } = hashesOf(outcome?.lines[0] ?? '')
-  expect(outcome?.keys[0]).toEqual([...readKey(idHash, contentHash, new Int32Array(KEY_WORDS))])
+  expect(outcome?.keys[0]).toEqual(keyOf(idHash, contentHash))
 })

@@ -4,7 +4,6 @@ import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
 import { wireTime } from '../../../shared/contracts/usage-event.ts'
 import type { Instant } from '../../../shared/time.ts'
 import { wholeSeconds } from '../encode.ts'
-import { type EventKey, KEY_WORDS } from '../event-key.ts'
 import type { Lines } from '../lines.ts'
 import type { Meter, MeterSet } from '../meter.ts'
 import { AHEAD_MS_MAX } from '../parse.ts'
@@ -55,7 +54,6 @@ export function createQuickReader(): QuickReader {
   const input = new Input(BODY_BYTES_MAX)
   const spare: Output[] = []
   let answer = new Output(ANSWER_BYTES)
-  const key: EventKey = new Int32Array(KEY_WORDS)
   const spans = new EventSpans()
   const slots = new Slots()
   const event = { input, slots, line: NO_TEMPLATE }
@@ -114,12 +112,12 @@ export function createQuickReader(): QuickReader {
     const tenant = tenantBytes(context.identity)
     // No text of the event is written more than once to either.
     const most = end - start + shape.bytes + tenant.line.length + MADE_BYTES_MAX
-    lines.output.reserve(lines.length, most)
+    lines.reserve(most)
     answer.reserve(answered, most)
     event.line = shape.line
-    const lineEnd = putLine(event, tenant, arrival.receivedAt, lines.output, lines.length, key)
+    const lineEnd = putLine(event, tenant, arrival.receivedAt, lines)
     if (lineEnd - lines.length > context.lineBytesMax) return NOT_COMMON
-    lines.push(lineEnd, key)
+    lines.push(lineEnd)
     answered = putTemplate(shape.view, input.view, slots, answer, answered)
     return end
   }

@@ -1,7 +1,8 @@
 // One event to its line in the log and its view in the answer, from bytes to bytes. It writes what encode.ts does, byte for
 // byte; a test holds the two together.
 import { hashContent } from '../../../shared/contracts/content-hash.ts'
-import type { EventKey } from '../event-key.ts'
+import { CONTENT_WORD, type EventKeys } from '../event-key.ts'
+import type { Lines } from '../lines.ts'
 import { copyBytes, type Input, type Output, Piece, putPiece } from './bytes.ts'
 import { CUSTOMER, ID_HASH, REFERENCE, type Template } from './shape.ts'
 import type { Slots } from './slots.ts'
@@ -18,30 +19,31 @@ const ID_AT = 2
 const CONTENT_AT = 37
 
 /**
- * Writes the line at `start` of `output`, where there must be room, and the key of the event into `key`. The slot ID_HASH
- * must lie where its text may be written. Returns where the line ends.
+ * Writes the line behind those of `lines`, where there must be room, and the key of the event. The slot ID_HASH must lie
+ * where its text may be written. Returns where the line ends.
  */
 export function putLine(
   { input, slots, line }: { input: Input; slots: Slots; line: Template },
   tenant: TenantBytes,
   receivedAt: Piece,
-  output: Output,
-  start: number,
-  key: EventKey,
+  lines: Lines,
 ): number {
   const { starts, lengths } = slots
+  const { output, keys, length: start } = lines
+  const key = lines.keyOf(lines.count)
   const to = output.view
   const digest = tenant.references.digest(input.view, starts[REFERENCE] ?? 0, lengths[REFERENCE] ?? 0)
   const idAt = starts[ID_HASH] ?? 0
-  putIdHash(digest, input.view, idAt, key)
+  putIdHash(digest, input.view, idAt, keys, key)
   putPiece(HEAD, to, start)
   copyBytes(input.view, idAt, 32, to, start + ID_AT)
   const content = start + HEAD.length
   const reference = putPiece(tenant.line, to, content)
   const end = putTemplate(line, input.view, slots, output, reference)
-  hashContent(to, content, end - content, key, 4)
-  putWord(key[4] ?? 0, to, start + CONTENT_AT)
-  putWord(key[5] ?? 0, to, start + CONTENT_AT + 8)
+  const hashed = key + CONTENT_WORD
+  hashContent(to, content, end - content, keys, hashed)
+  putWord(keys[hashed] ?? 0, to, start + CONTENT_AT)
+  putWord(keys[hashed + 1] ?? 0, to, start + CONTENT_AT + 8)
   // Behind the first three slots and the pieces after them.
   const { pieces } = line
   const customer = reference + (lengths[REFERENCE] ?? 0) + (pieces[0]?.length ?? 0)
@@ -74,7 +76,7 @@ export function putTemplate(template: Template, from: DataView, slots: Slots, ou
 }
 
 /** The first 128 bits of a digest, as hex and as words. */
-function putIdHash(digest: string, to: DataView, at: number, key: EventKey): void {
+function putIdHash(digest: string, to: DataView, at: number, keys: EventKeys, key: number): void {
   for (let word = 0; word < 4; word += 1) {
     const from = word * 4
     const bits =
@@ -82,7 +84,7 @@ function putIdHash(digest: string, to: DataView, at: number, key: EventKey): voi
       (digest.charCodeAt(from + 1) << 16) |
       (digest.charCodeAt(from + 2) << 8) |
       digest.charCodeAt(from + 3)
-    key[word] = bits
+    keys[key + word] = bits
     putWord(bits, to, at + word * 8)
   }
 }
