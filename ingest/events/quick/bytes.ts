@@ -1,12 +1,14 @@
 // Texts as bytes, compared and copied eight at a time. A copy may write up to seven bytes more than it says, and a
 // comparison look as far ahead, so everything here has room after its end.
 //
-// Eight bytes are copied as a floating-point number, the widest thing JavaScript moves without making an object of it. That
-// is exact unless the bytes are those of a NaN, and ASCII is none: so nothing but ASCII may come in here.
+// Eight bytes are copied and compared as a floating-point number, the widest thing JavaScript moves without making an object
+// of it. That is exact unless the bytes are those of a NaN or of a negative zero, and ASCII is neither: so nothing but ASCII
+// may come in here.
 import { isAscii } from 'node:buffer'
 
 /** Bytes after the end of everything that is copied or compared. */
 export const ROOM = 64
+const WIDE = 8
 
 /** A text of one byte a character that is compared with, or copied, again and again. */
 export class Piece {
@@ -23,7 +25,7 @@ export class Piece {
 
 /** Copies bytes of ASCII; returns where the copy ends. */
 export function copyBytes(from: DataView, start: number, length: number, to: DataView, at: number): number {
-  for (let each = 0; each < length; each += 8) to.setFloat64(at + each, from.getFloat64(start + each, true), true)
+  for (let each = 0; each < length; each += WIDE) to.setFloat64(at + each, from.getFloat64(start + each, true), true)
   return at + length
 }
 
@@ -40,15 +42,15 @@ export function putByte(byte: number, to: DataView, at: number): number {
 /** Whether the piece stands at `at`. */
 export function isPieceAt(view: DataView, at: number, piece: Piece): boolean {
   const { length, view: wanted } = piece
-  if (length < 4) {
+  if (length < WIDE) {
     for (let each = 0; each < length; each += 1) if (view.getUint8(at + each) !== wanted.getUint8(each)) return false
     return true
   }
-  // The last four bytes overlap the word before them; they differ most often, so they come first.
-  const last = length - 4
-  if (view.getInt32(at + last, true) !== wanted.getInt32(last, true)) return false
-  for (let each = 0; each < last; each += 4) {
-    if (view.getInt32(at + each, true) !== wanted.getInt32(each, true)) return false
+  // The last bytes overlap those before them; they differ most often, so they come first.
+  const last = length - WIDE
+  if (view.getFloat64(at + last, true) !== wanted.getFloat64(last, true)) return false
+  for (let each = 0; each < last; each += WIDE) {
+    if (view.getFloat64(at + each, true) !== wanted.getFloat64(each, true)) return false
   }
   return true
 }
