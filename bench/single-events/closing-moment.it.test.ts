@@ -32,34 +32,54 @@ function readerAt(usage: UsageReader, { call, when }: Moment, act: () => Promise
   return {
     ...usage,
     read: (...args) => around('read', () => usage.read(...args)),
+    readByCustomer: (...args) => around('readByCustomer', () => usage.readByCustomer(...args)),
     settle: timeoutMs => around('settle', () => usage.settle(timeoutMs)),
     positions: () => around('positions', () => usage.positions()),
     touched: (...args) => around('touched', () => usage.touched(...args)),
   }
 }
 
-/** What each invoice asks for, by its id: at a price of 1, how much usage. */
-async function billedOf(of: Billed): Promise<Map<string, number>> {
+async function invoicesOf(of: Billed): Promise<Row[]> {
   const url = `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}`
   const { data } = await succeed(tenant, 'GET', url)
-  const whole: Row[] = await Promise.all(data.map((row: Row) => succeed(tenant, 'GET', `/v1/invoices/${row['id']}`)))
-  const asked = whole.map(({ id, periods }): [string, number] => [
+  return await Promise.all(data.map((row: Row) => succeed(tenant, 'GET', `/v1/invoices/${row['id']}`)))
+}
+
+/** What each invoice asks for, by its id: at a price of 1, how much usage. */
+async function billedOf(of: Billed): Promise<Map<string, number>> {
+  const asked = (await invoicesOf(of)).map(({ id, periods }): [string, number] => [
     id,
     periods.reduce((sum: number, period: Row) => sum + Number(period['amount_excluding_tax'].quantity), 0),
   ])
   return new Map(asked.filter(([, quantity]) => quantity > 0))
 }
 
-/** What the traces say: by invoice, how much of the events is on it. */
-async function tracedOf(sent: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+/** As billedOf, of each customer its sub lines name, by the ids of both. */
+async function billedPartsOf(of: Billed): Promise<Map<string, number>> {
+  const parts = new Map<string, number>()
+  for (const { id, periods } of await invoicesOf(of)) {
+    const lines = periods.flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
+    for (const { processing_only_customer_id: customer, details } of lines.flatMap((line: Row) => line['sub_lines'])) {
+      const key = `${id} ${customer}`
+      parts.set(key, (parts.get(key) ?? 0) + Number(details.amount.quantity))
+    }
+  }
+  return new Map([...parts].filter(([, quantity]) => quantity !== 0))
+}
+
+/** What the traces say: by invoice, how much of the events is on it. `keyOf`: by what more, given the reference. */
+async function tracedOf(
+  sent: ReadonlyMap<string, number>,
+  keyOf: (invoice: string, reference: string) => string = invoice => invoice,
+): Promise<Map<string, number>> {
   const traced = new Map<string, number>()
   const trace = (reference: string) => succeed(tenant, 'GET', `/v1/events/${reference}/event_trace`)
   const traces = await Promise.all([...sent.keys()].map(trace))
-  for (const [place, quantity] of [...sent.values()].entries()) {
+  for (const [place, [reference, quantity]] of [...sent].entries()) {
     const { links } = traces[place] ?? {}
     expect(links).toHaveLength(1)
-    const id = links[0].invoice_id
-    traced.set(id, (traced.get(id) ?? 0) + quantity)
+    const key = keyOf(links[0].invoice_id, reference)
+    traced.set(key, (traced.get(key) ?? 0) + quantity)
   }
   return traced
 }
@@ -69,16 +89,21 @@ const MOMENTS: Moment[] = (['settle', 'positions', 'touched', 'read'] as const).
   { call, when: 'after' },
 ])
 
-test.each(MOMENTS)('events that are stored $when every call of $call', async moment => {
-  const own = await billedSubscription(tenant, { start_at: START, ...PRICE })
+/** Closes March and April while events of March come at that moment, each of the customer `customerOf` names; what was sent. */
+async function closeWhileSending(
+  own: Billed,
+  moment: Moment,
+  customerOf: (place: number) => Pick<Billed, 'customerReference'> = () => own,
+): Promise<Map<string, number>> {
   const sent = new Map<string, number>()
   const send = async (): Promise<void> => {
+    const place = sent.size
     const reference = rig.reference()
     // No two sums of them are the same.
-    const quantity = 2 ** sent.size
+    const quantity = 2 ** place
     sent.set(reference, quantity)
-    const late = { ...tokensOf(own, reference), timestampMs: ms('2026-03-04T00:00:00Z') + sent.size }
-    await rig.send({ ...late, quantity: String(quantity), receivedAtMs: rig.api.clock.now() })
+    const late = { ...tokensOf({ ...own, ...customerOf(place) }, reference), quantity: String(quantity) }
+    await rig.send({ ...late, timestampMs: ms('2026-03-04T00:00:00Z') + place, receivedAtMs: rig.api.clock.now() })
   }
   const usage = readerAt(rig.billing.usage, moment, send)
   const bill = async (day: string, reader: UsageReader): Promise<void> => {
@@ -91,10 +116,50 @@ test.each(MOMENTS)('events that are stored $when every call of $call', async mom
     await bill(day, usage)
   }
   await bill('2026-05-02T01:00:00Z', rig.billing.usage)
-  const [billed, traced] = [await billedOf(own), await tracedOf(sent)]
   expect(sent.size).toBeGreaterThan(4)
-  expect(traced).toEqual(billed)
+  return sent
+}
+
+test.each(MOMENTS)('events that are stored $when every call of $call', async moment => {
+  const own = await billedSubscription(tenant, { start_at: START, ...PRICE })
+  const sent = await closeWhileSending(own, moment)
+  expect(await tracedOf(sent)).toEqual(await billedOf(own))
 })
+
+test.each([
+  { call: 'positions', when: 'after' },
+  { call: 'readByCustomer', when: 'before' },
+  { call: 'readByCustomer', when: 'after' },
+] as const)('events of customers with sub lines that are stored $when every call of $call', async moment => {
+  const own = await billedSubscription(tenant, {
+    start_at: START,
+    subscription: { display_invoice_sub_lines_per_processing_only_customer: true },
+    ...PRICE,
+  })
+  const parent = { id: own.customerId, customerReference: own.customerReference }
+  const family = [parent, await childOf(own), await childOf(own)]
+  const memberAt = (place: number) => family[place % family.length] ?? parent
+  const sent = await closeWhileSending(own, moment, memberAt)
+  const ids = new Map([...sent.keys()].map((reference, place) => [reference, memberAt(place).id]))
+  expect(await tracedOf(sent)).toEqual(await billedOf(own))
+  const parts = await billedPartsOf(own)
+  expect(parts.size).toBeGreaterThan(family.length)
+  expect(await tracedOf(sent, (invoice, reference) => `${invoice} ${ids.get(reference)}`)).toEqual(parts)
+})
+
+/** A customer that only processes for the one that pays. */
+async function childOf(of: Billed): Promise<{ id: string; customerReference: string }> {
+  const customerReference = tenant.seed.unique('child')
+  const { id } = await succeed(tenant, 'POST', '/v1/customers', {
+    reference: customerReference,
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Child', registered_address: { country: 'NL' } },
+    parent_customer_id: of.customerId,
+    roles: ['PROCESSING_ONLY'],
+  })
+  return { id, customerReference }
+}
 
 test('usage whose marks are not there in time is read from rows, to the same positions', async () => {
   const own = await billedSubscription(tenant, { start_at: START, ...PRICE })
