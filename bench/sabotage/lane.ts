@@ -3,6 +3,7 @@
 import { on } from 'node:events'
 import { join } from 'node:path'
 import { createVitest, type TestModule, type Vitest } from 'vitest/node'
+import { PROJECT_ROOT } from '../../infra/services/project.ts'
 import type {} from '../../shared/testing/global-setup.ts'
 import { MUTANTS } from './mutants.ts'
 
@@ -23,14 +24,12 @@ export type TestResult = {
 export type LaneRequest = { readonly servers: Servers; readonly run: TestRun }
 export type LaneAnswer = { readonly results: readonly TestResult[] } | { readonly fault: string }
 
-const ROOT = join(import.meta.dirname, '../..')
-
 /** Vitest as `npm test` configures it, but that the plugin puts the fault in force into what it loads. */
 async function openVitest({ databaseUrl, databaseTemplate }: Servers): Promise<Vitest> {
   const vitest = await createVitest(
     'test',
     {
-      root: ROOT,
+      root: PROJECT_ROOT,
       config: false,
       watch: false,
       cache: false,
@@ -54,7 +53,7 @@ let inForce: string | undefined
 const editsOf = (name: string | undefined) => (name === undefined ? [] : (MUTANTS[name]?.edits ?? []))
 
 function sabotaged(code: string, id: string): string {
-  const edits = editsOf(inForce).filter(({ file }) => id === join(ROOT, file))
+  const edits = editsOf(inForce).filter(({ file }) => id === join(PROJECT_ROOT, file))
   return edits.reduce((text, { from, to }) => text.replace(from, () => to), code)
 }
 
@@ -62,9 +61,9 @@ async function runTests(vitest: Vitest, { file, pattern, sabotage }: TestRun): P
   if (sabotage !== undefined && !MUTANTS[sabotage]) throw new Error(`there is no sabotage called ${sabotage}`)
   const touched = [...editsOf(inForce), ...editsOf(sabotage)]
   inForce = sabotage
-  for (const edit of touched) vitest.invalidateFile(join(ROOT, edit.file))
+  for (const edit of touched) vitest.invalidateFile(join(PROJECT_ROOT, edit.file))
   vitest.setGlobalTestNamePattern(pattern)
-  const specification = vitest.getRootProject().createSpecification(join(ROOT, file))
+  const specification = vitest.getRootProject().createSpecification(join(PROJECT_ROOT, file))
   await vitest.runTestSpecifications([specification])
   const module = vitest.state.getTestModules([specification.moduleId])
   return resultsOf(file, module)

@@ -1,4 +1,4 @@
-// Where this package lies and which form of it runs: TypeScript in tests and development, compiled JavaScript else.
+// Where this package lies and which form of it runs: TypeScript where single tests are run, compiled JavaScript else.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,9 @@ function findRoot(): string {
 /** The folder that holds package.json. */
 export const PROJECT_ROOT = findRoot()
 
-const compiled = here.endsWith('.js')
+/** `npm test` says so, which has just made sure that dist/ is of these sources: starting from it takes a third of the time. */
+export const BUILT = 'MILLRACE_BUILT'
+const compiled = here.endsWith('.js') || process.env[BUILT] === 'true'
 
 /** Arguments that make this Node run a module of ours, named from the root without extension: `ingest/main`. */
 export const nodeArgs = (module: string): string[] =>
