@@ -148,7 +148,7 @@ const HEADERS = /^NATS\/1\.0\r\nNats-Expected-Stream: (\S+)\r\n\r\n$/
 
 /** A message as the broker's protocol has it. Throws when its lengths are not true. */
 function readFrame(frame: Uint8Array): { subject: string; reply: string; stream: string; payload: Uint8Array } {
-  const bytes = Buffer.from(frame)
+  const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length)
   const end = bytes.indexOf('\r\n')
   const [verb, subject = '', reply = '', headers, size] = bytes.toString('latin1', 0, end).split(' ')
   const [start, from, to] = [end + 2, end + 2 + Number(headers), end + 2 + Number(size)]
@@ -175,14 +175,13 @@ type Sent = {
 /** A message on its way, and its ack on the way back. Either may be lost, or come late. */
 function send({ world, life, store, partition, payload, id }: Sent, onAck: (seq: number) => void): void {
   const { random, weather } = world
-  // Read when it leaves: the bytes may be another message's once this one is acknowledged.
-  const body = Buffer.from(payload).toString('utf8')
   if (world.chance(weather.lost)) return
   const isLate = world.chance(weather.late)
   if (isLate) world.lateEffects += 1
   world.later(isLate ? random.between(1_000, 20_000) : random.below(weather.slowMs), () => {
     if (isLate) world.lateEffects -= 1
-    const seq = store(partition, body, id)
+    // Read when it arrives, since it is sent from where it lies: a sender that fills the bytes anew before the ack is found.
+    const seq = store(partition, Buffer.from(payload).toString('utf8'), id)
     if (seq === null || (!isLate && world.chance(world.weather.unanswered))) return
     world.deliver(life, world.random.below(world.weather.slowMs), () => onAck(seq))
   })

@@ -68,6 +68,17 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       publish(partition, copyOf(message)).catch(() => undefined)
     },
   },
+  'the gateway uses the bytes of a message that was not confirmed again': {
+    finding: /usage_dead_letters .*NOT_A/,
+    publish: publish => async (partition, message) => {
+      try {
+        await publish(partition, message)
+      } catch (error) {
+        message.body().fill(0x20)
+        throw error
+      }
+    },
+  },
   'the gateway answers at the first ack of a request': { finding: NOT_THERE, answersAtFirstAck: true },
   'the gateway remembers what was never confirmed': { finding: NOT_THERE, recent: remembersAtOnce },
 }
