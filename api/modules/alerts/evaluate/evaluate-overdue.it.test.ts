@@ -6,6 +6,7 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { eur } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { customerResource } from '../../customers/resource.ts'
+import { grantTokens } from '../../features/testing/grant-tokens.ts'
 import { runBilling } from '../../invoices/run-billing.ts'
 import {
   type Billed,
@@ -110,22 +111,12 @@ test('an invoice is not late once it is paid, nor when it asks for nothing', asy
 })
 
 test('an invoice that is late is told of also while usage cannot be read', async () => {
-  let featureId = ''
-  const { customerId } = await finalInvoice({
-    schedule: async calculationId => {
-      const body = {
-        reference: tenant.seed.unique('tokens'),
-        type: 'NUMBER',
-        meter_value_calculation_id: calculationId,
-      }
-      featureId = (await succeed(tenant, 'POST', '/v1/features', body))['id']
-      return { entitlements: [{ feature_id: featureId, number: '1000' }] }
-    },
-  })
+  const grant = grantTokens(tenant)
+  const { customerId } = await finalInvoice({ schedule: grant.schedule })
   const by = await overdue('GREATER_THAN', 'DAY', 5, { customer_ids: [customerId] })
   await rule({
     type: 'ENTITLEMENT',
-    entitlement: { feature_id: featureId, comparator: 'GREATER_THAN', threshold: { percentage: '80' } },
+    entitlement: { feature_id: grant.featureId, comparator: 'GREATER_THAN', threshold: { percentage: '80' } },
   })
   setTime('2026-03-20T12:00:00Z')
   const read = () => Promise.reject(new Error('ClickHouse is away'))

@@ -12,6 +12,7 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import { alertTasksOf, findAlertRules } from '../../../workers/alert-jobs.ts'
 import { prepareJobSchema } from '../../../workers/job-schema.ts'
 import { createWorkerMetrics } from '../../../workers/metrics.ts'
+import { grantTokens } from '../../features/testing/grant-tokens.ts'
 import {
   type Billed,
   type BilledOptions,
@@ -86,21 +87,13 @@ type Granted = Billed & { readonly featureId: string }
 
 /** A subscription since February 1 to which 1,000 tokens are granted. */
 async function granted(options: Partial<BilledOptions> & { readonly featureId?: string } = {}): Promise<Granted> {
-  let featureId = options.featureId ?? ''
+  const grant = grantTokens(tenant)
   const billed = await billedSubscription(tenant, {
     start_at: '2026-02-01T00:00:00Z',
-    schedule: async calculationId => {
-      const body = {
-        reference: tenant.seed.unique('tokens'),
-        type: 'NUMBER',
-        meter_value_calculation_id: calculationId,
-      }
-      featureId = (await succeed(tenant, 'POST', '/v1/features', body))['id']
-      return { entitlements: [{ feature_id: featureId, number: '1000' }] }
-    },
+    schedule: grant.schedule,
     ...options,
   })
-  return { ...billed, featureId }
+  return { ...billed, featureId: options.featureId ?? grant.featureId }
 }
 
 describe('what is used of an entitlement', () => {
