@@ -1,6 +1,15 @@
 // The architecture as rules: who may import whom. Checked by `npm run arch`.
 const PROCESSES = ['ingest', 'aggregator', 'api', 'identity']
 
+/** The folders of api/modules from the lowest up. */
+const API_LAYERS = [
+  ['accounts', 'catalog'],
+  ['parties'],
+  ['subscriptions'],
+  ['billing', 'invoices'],
+  ['ingestion', 'alerts'],
+]
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -36,7 +45,7 @@ module.exports = {
       from: { path: '^shared/(rating|billing)/', pathNot: '\\.test\\.ts$' },
       to: {
         pathNot:
-          '^shared/(rating|billing)/|^shared/(ids|decimal|money|time|errors)\\.ts$|^node_modules/(temporal-polyfill|temporal-spec)/',
+          '^shared/(rating|billing)/|^shared/(ids|decimal|iso-codes|money|time|errors)\\.ts$|^node_modules/(temporal-polyfill|temporal-spec)/',
       },
     },
     {
@@ -46,6 +55,25 @@ module.exports = {
       severity: 'error',
       from: { path: '^shared/attribution/', pathNot: '\\.test\\.ts$' },
       to: { pathNot: '^shared/attribution/|^shared/(ids|decimal|time|errors)\\.ts$' },
+    },
+    // What a module is of is below it: what is sold and who may, who buys and bills, what they agreed on, what is billed for it.
+    // An invoice is written by billing and knows none of it; which of the two may import the other is a rule of its own.
+    ...API_LAYERS.map((folders, layer) => ({
+      name: `layer-of-${folders.join('-and-')}`,
+      comment: 'A module imports modules of its own folder and of the layers below it.',
+      severity: 'error',
+      from: { path: `^api/modules/(${folders.join('|')})/`, pathNot: '\\.test\\.ts$|/testing/' },
+      to: {
+        path: '^api/modules/[^/]+/',
+        pathNot: `^api/modules/(${[...API_LAYERS.slice(0, layer).flat(), ...(folders.includes('billing') ? folders : ['$1'])].join('|')})/`,
+      },
+    })),
+    {
+      name: 'invoices-know-no-billing',
+      comment: 'A document takes lines from whatever makes it; what is owed knows documents, never the reverse.',
+      severity: 'error',
+      from: { path: '^api/modules/invoices/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^api/modules/(billing|subscriptions|alerts|ingestion)/|^api/modules/producers\\.ts$' },
     },
     {
       name: 'only-periods-knows-temporal',
@@ -57,7 +85,7 @@ module.exports = {
       name: 'uws-is-hidden-in-ingest-http',
       severity: 'error',
       from: { path: '^ingest/', pathNot: '^ingest/http/' },
-      to: { path: 'node_modules/(@btc-vision/uwebsockets|@trufflesuite/uws)' },
+      to: { path: 'node_modules/@btc-vision/uwebsockets' },
     },
     {
       name: 'no-test-code-in-product',

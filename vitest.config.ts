@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { SlowFirst } from './shared/testing/slow-first.ts'
+import { RunOrder } from './shared/testing/run-order.ts'
 
 const NO_SOURCES = ['node_modules/**', 'dist/**']
 
@@ -24,8 +24,10 @@ const TENANCY_LAYERS = 'api/tenancy-layers.it.test.ts'
 // to load the api again for each takes longer than most of them; in `it-alone` each has a process of its own, whose memory,
 // environment and modules it may do with as it likes.
 export default defineConfig({
+  // Holds how long each test file took; outside node_modules, so that an installation does not lose it.
+  cacheDir: '.tools/vitest',
   test: {
-    sequence: { sequencer: SlowFirst },
+    sequence: { sequencer: RunOrder },
     projects: [
       {
         test: {

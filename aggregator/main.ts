@@ -6,7 +6,7 @@ import { loadConfig } from '../shared/config.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { brokerAddress } from '../shared/log/address.ts'
-import { createLogger } from '../shared/logger.ts'
+import { createLogger, measureLog } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { createClickHouse } from '../shared/usage/clickhouse.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
@@ -15,7 +15,7 @@ import { createMetrics } from './metrics.ts'
 
 const config = loadConfig(process.env, [
   'PORT',
-  'HOST',
+  'METRICS_HOST',
   'LOG_LEVEL',
   'DATA_DIR',
   'AGGREGATOR_NAME',
@@ -30,13 +30,15 @@ const logger = createLogger('aggregator', config.LOG_LEVEL)
 
 async function main(): Promise<void> {
   collectDefaultMetrics({ register })
+  measureLog(register)
   const stopped = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   let aggregator: Aggregator | null = null
   // Answers from the beginning: taking up a partition may mean to rebuild its index, which takes minutes when it is large.
   const health = await startHealthServer({
     port: config.PORT,
-    host: config.HOST,
+    host: config.METRICS_HOST,
+    registry: register,
     ready: async () => (aggregator === null ? 'its partitions are being taken up' : aggregator.ready()),
   })
   const client = createClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)

@@ -1,8 +1,8 @@
 // The conventions every resource shares, shown on customers and meters.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { customerResource } from './modules/customers/resource.ts'
-import { meterResource } from './modules/meters/meter.ts'
-import { meterValueCalculationResource } from './modules/meters/meter-value-calculation.ts'
+import { meterResource } from './modules/catalog/meters/meter.ts'
+import { meterValueCalculationResource } from './modules/catalog/meters/meter-value-calculation.ts'
+import { customerResource } from './modules/parties/customers/resource.ts'
 import { type Answer, type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
 
 let api: ApiHarness

@@ -5,8 +5,10 @@ import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { loadConfig } from '../shared/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
-import { createLogger } from '../shared/logger.ts'
+import { startHealthServer } from '../shared/http/health-server.ts'
+import { createLogger, measureLog } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
+import { createStartPhases } from '../shared/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
@@ -17,8 +19,11 @@ import { readiness } from './readiness.ts'
 const config = loadConfig(process.env, [
   'PORT',
   'HOST',
+  'METRICS_PORT',
+  'METRICS_HOST',
   'LOG_LEVEL',
   'DATABASE_URL',
+  'KEYS_DATABASE_URL',
   'DATABASE_POOL_MAX',
   'NATS_URL',
   'PARTITIONS',
@@ -33,6 +38,7 @@ const config = loadConfig(process.env, [
   'FILE_STORAGE_BYTES_MAX',
   ...OUTBOUND_SETTINGS,
   'BASE_URL',
+  'MCP_ORIGINS',
   'FAILPOINT',
 ])
 const logger = createLogger('api', config.LOG_LEVEL)
@@ -40,19 +46,27 @@ const logger = createLogger('api', config.LOG_LEVEL)
 // One connection each listens for changes of keys, grants and memberships; the others read them.
 const KEYS_POOL_MAX = 5
 const GATEWAY_CONNECTIONS_MAX = 64
+/** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
+const CONNECT_MS = 4_000
 
 async function main(): Promise<void> {
+  const phases = createStartPhases()
+  phases.ended('code')
   const stopped = new Promise<void>(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
   collectDefaultMetrics({ register })
-  const shared = { url: config.DATABASE_URL, clock: systemClock, logger }
-  const database = await openDatabase({ ...shared, role: 'millrace_app', poolMax: config.DATABASE_POOL_MAX })
-  // Keys of all tenants are read in the gateway's role, which may see no more than that.
-  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: KEYS_POOL_MAX })
+  measureLog(register)
+  const shared = { clock: systemClock, logger, connectMs: CONNECT_MS }
+  const { DATABASE_URL: url, KEYS_DATABASE_URL: keysUrl, DATABASE_POOL_MAX: poolMax } = config
+  const database = await openDatabase({ ...shared, url, role: 'millrace_app', poolMax })
+  // Keys of all tenants are read with the gateway's login, which may see no more than that.
+  const keyDatabase = await openDatabase({ ...shared, url: keysUrl, role: 'millrace_gateway', poolMax: KEYS_POOL_MAX })
   const keys = createLiveKeys({ database: keyDatabase, logger })
   await keys.load()
+  phases.ended('database')
   const { client, usage, events, close: closeUsage } = await openUsage(config, 'api')
+  phases.ended('usage')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const identity = new Pool(config.IDENTITY_URL, { connections: 1 })
   const addresses = {
@@ -61,10 +75,13 @@ async function main(): Promise<void> {
   }
   const powers = createLivePowers({ database: keyDatabase, logger, nowMs: () => performance.now() })
   const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
+  phases.ended('tokens')
+  const ready = () => readiness({ database, client, peers: { gateway, 'identity host': identity } })
   const app = await buildApp({
     tokens,
     powers,
     addresses,
+    mcpOrigins: config.MCP_ORIGINS,
     database,
     keys,
     usage,
@@ -75,15 +92,23 @@ async function main(): Promise<void> {
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
     ingestCeilings: { eventsPerSecond: config.INGEST_RATE_MAX, batchLimit: config.INGEST_BATCH_MAX },
-    operations: {
-      registry: register,
-      ready: () => readiness({ database, client, peers: { gateway, 'identity host': identity } }),
-    },
+    operations: { registry: register, ready },
   })
+  phases.ended('routes')
+  await app.ready()
+  phases.ended('serializers')
   await app.listen({ port: config.PORT, host: config.HOST })
-  logger.info({ port: config.PORT }, 'api started')
+  const health = await startHealthServer({
+    port: config.METRICS_PORT,
+    host: config.METRICS_HOST,
+    registry: register,
+    ready,
+  })
+  phases.ended('listen')
+  logger.info({ port: config.PORT, metricsPort: health.port, phasesMs: phases.durations() }, 'api started')
   await stopped
   logger.info({}, 'stopping')
+  await health.close()
   await app.close()
   await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()

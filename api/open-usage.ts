@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { brokerAddress } from '../shared/log/address.ts'
 import { type ClickHouseClient, createClickHouse } from '../shared/usage/clickhouse.ts'
-import { createUsageReader, type UsageReader } from './modules/invoices/usage-reader.ts'
+import { createUsageReader, type UsageReader } from './modules/billing/usage/usage-reader.ts'
 import { createEventLog } from './usage/event-log.ts'
 import { createEventStore, type EventStore } from './usage/event-store.ts'
 
@@ -23,15 +23,21 @@ export type UsageConnections = {
   close(): Promise<void>
 }
 
+/** So that a call which asks it twice is still answered within 5 s when it hangs. */
+const BROKER_ANSWER_MS = 2_000
+
 /** Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. */
 export async function openUsage(settings: UsageSettings, name: string): Promise<UsageConnections> {
   const nats = await connect({ ...brokerAddress(settings.NATS_URL), maxReconnectAttempts: -1, name })
-  const jsm = await jetstreamManager(nats)
+  const jsm = await jetstreamManager(nats, { timeout: BROKER_ANSWER_MS })
   const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE)
   return {
     client,
     usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),
-    events: createEventStore(client, createEventLog({ js: jetstream(nats), jsm, partitions: settings.PARTITIONS })),
+    events: createEventStore(
+      client,
+      createEventLog({ js: jetstream(nats, { timeout: BROKER_ANSWER_MS }), jsm, partitions: settings.PARTITIONS }),
+    ),
     logFault: () => (nats.isClosed() ? 'the connection to NATS is closed' : null),
     close: async () => {
       await client.close()

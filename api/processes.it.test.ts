@@ -1,4 +1,5 @@
 // The api, its worker and the identity host as real processes, with the gateway and the aggregator beside them.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,9 +8,11 @@ import { type Child, freePort, startChild } from '../infra/services/child.ts'
 import { nodeArgs } from '../infra/services/project.ts'
 import { createPlatform } from '../shared/access/create-platform.ts'
 import { createTestClickHouse, type TestClickHouse } from '../shared/testing/clickhouse.ts'
+import { testLogins } from '../shared/testing/database-logins.ts'
 import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
 import { createTestDatabase, type TestDatabase } from '../shared/testing/postgres.ts'
-import type { Row } from './resource/define-resource.ts'
+import { prepareJobSchema } from './jobs/job-schema.ts'
+import type { Row } from './testing/wire.ts'
 
 const MODULES = {
   identity: 'identity/main',
@@ -26,19 +29,34 @@ let testDatabase: TestDatabase
 let clickhouse: TestClickHouse
 let nats: TestNats
 let ports: Record<Name, number>
+/** Of the processes that serve the public; a worker and an aggregator have one port for everything. */
+let metricsPorts: Record<Name, number>
 let key: string
 const children = new Map<Name, Child>()
 
 const originOf = (name: Name): string => `http://127.0.0.1:${ports[name]}`
+const isPublic = (name: Name): boolean => name !== 'worker' && name !== 'aggregator'
+const metricsOf = (name: Name): string => `http://127.0.0.1:${isPublic(name) ? metricsPorts[name] : ports[name]}`
+
+/** The logins of a process, and no others. */
+function databaseOf(name: Name): NodeJS.ProcessEnv {
+  const { millrace_app, millrace_gateway, millrace_identity, millrace_worker } = testLogins(testDatabase.url)
+  if (name === 'identity') return { DATABASE_URL: millrace_identity }
+  if (name === 'worker') return { DATABASE_URL: millrace_worker, APP_DATABASE_URL: millrace_app }
+  return name === 'api'
+    ? { DATABASE_URL: millrace_app, KEYS_DATABASE_URL: millrace_gateway }
+    : { DATABASE_URL: millrace_gateway }
+}
 
 async function start(name: Name): Promise<void> {
   const env = {
     ...process.env,
     DATA_DIR: join(folder, name),
     PORT: String(ports[name]),
-    HOST: '127.0.0.1',
+    METRICS_PORT: String(metricsPorts[name]),
+    HOST: '0.0.0.0',
     LOG_LEVEL: 'info',
-    DATABASE_URL: testDatabase.url,
+    ...databaseOf(name),
     NATS_URL: nats.url,
     PARTITIONS: '2',
     DURABILITY: 'local',
@@ -62,6 +80,9 @@ async function start(name: Name): Promise<void> {
   })
   children.set(name, child)
 }
+
+const freePorts = async (): Promise<Record<Name, number>> =>
+  Object.fromEntries(await Promise.all(NAMES.map(async name => [name, await freePort()]))) as Record<Name, number>
 
 type Answered = { status: number; body: Row; text: string }
 async function call(method: string, url: string, body?: unknown): Promise<Answered> {
@@ -94,13 +115,12 @@ const becomesReady = (name: Name) =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'millrace-processes-'))
   const [database, usage, log] = [await createTestDatabase(), await createTestClickHouse(), await startTestNats()]
+  await prepareJobSchema(database.url)
   testDatabase = database
   clickhouse = usage
   nats = log
-  ports = Object.fromEntries(await Promise.all(NAMES.map(async name => [name, await freePort()]))) as Record<
-    Name,
-    number
-  >
+  ports = await freePorts()
+  metricsPorts = await freePorts()
   key = (await createPlatform(testDatabase.url, 'Platform')).environments.LIVE.api_key
   for (const name of NAMES) await start(name)
   for (const name of NAMES) await becomesReady(name)
@@ -115,7 +135,21 @@ afterAll(async () => {
 
 test.each(NAMES)('%s is alive, ready and measured', async name => {
   for (const path of ['/health/live', '/health/ready', '/metrics'])
-    expect((await fetch(originOf(name) + path)).status).toBe(200)
+    expect((await fetch(metricsOf(name) + path)).status).toBe(200)
+  expect(await (await fetch(`${metricsOf(name)}/metrics`)).text()).toMatch(/^process_cpu_seconds_total [0-9]/m)
+})
+
+test.each(NAMES.filter(isPublic))('%s is alive and ready on its public port, where its metrics are not', async name => {
+  expect((await fetch(`${originOf(name)}/health/live`)).status).toBe(200)
+  const ready = await fetch(`${originOf(name)}/health/ready`)
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
+  expect((await fetch(`${originOf(name)}/metrics`)).status).toBe(404)
+})
+
+test.each(NAMES)('the metrics of %s are on loopback alone, though HOST is every address', async name => {
+  // Any server on every address answers at the rest of 127.0.0.0/8 too; one on 127.0.0.1 does not.
+  const elsewhere = metricsOf(name).replace('127.0.0.1', '127.0.0.2')
+  await expect(fetch(`${elsewhere}/health/live`)).rejects.toThrow()
 })
 
 test('a key is taken by api and gateway as soon as it is made, and by neither five seconds after it was ended', async () => {
@@ -216,12 +250,14 @@ test('an activated subscription gets its invoice from the worker, with the usage
   ])
 })
 
-test('the api is not ready while a process it fronts is down, and says which', async () => {
+test('the api is not ready while a process it fronts is down, and says which to operators and not to the public', async () => {
   await children.get('identity')?.kill()
   await until('the api says so', async () => {
-    const { status, body } = await call('GET', `${originOf('api')}/health/ready`)
+    const { status, body } = await call('GET', `${metricsOf('api')}/health/ready`)
     return status === 503 && /identity host/.test(body['reason'])
   })
+  const { status, body } = await call('GET', `${originOf('api')}/health/ready`)
+  expect([status, body]).toEqual([503, { status: 'not_ready' }])
   await start('identity')
   await becomesReady('api')
 })

@@ -1,4 +1,5 @@
 // npm run bench [name …]: every path beside its bare limit, in one run on one machine, as ratios, and what has a most.
+import { loginOf } from '../shared/testing/database-logins.ts'
 import { batchTurn, singleTurn } from './measure/ingest.ts'
 import { DATABASE, readableTurn } from './measure/readable.ts'
 import { visibleMs } from './measure/visible.ts'
@@ -14,8 +15,9 @@ const startGateway = (setup: Setup): Promise<Running> =>
   startModule('ingest/main', {
     HOST: '127.0.0.1',
     PORT: '0',
+    METRICS_PORT: '0',
     LOG_LEVEL: 'info',
-    DATABASE_URL: setup.databaseUrl,
+    DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
     NATS_URL: setup.natsUrl,
     INGEST_RATE_LIVE: '100000000',
   })

@@ -19,6 +19,8 @@ export type Running = {
   readonly child: ChildProcess
   readonly pid: number
   readonly port: number
+  /** Of a gateway: where it serves /metrics. Null for the others, or when it is the port itself. */
+  readonly metricsPort: number | null
   stop(): Promise<void>
 }
 
@@ -35,12 +37,14 @@ export async function startModule(module: string, env: Record<string, string>, h
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))
   const told = portTold(child.stdout)
-  const port = await Promise.race([healthPort === undefined ? told : untilReady(healthPort), ended])
+  const listening = healthPort === undefined ? told : untilReady(healthPort).then(port => ({ port, metricsPort: null }))
+  const { port, metricsPort } = await Promise.race([listening, ended])
   ended.catch(() => undefined) // its end is awaited by stop
   return {
     child,
     pid: child.pid ?? 0,
     port,
+    metricsPort,
     stop: async () => {
       child.kill('SIGTERM')
       await exited
@@ -49,11 +53,12 @@ export async function startModule(module: string, env: Record<string, string>, h
 }
 
 // Goes on reading for as long as the process writes, so that it never waits for us.
-const portTold = (output: Readable): Promise<number> =>
+const portTold = (output: Readable): Promise<{ port: number; metricsPort: number | null }> =>
   new Promise(resolve => {
     createInterface({ input: output }).on('line', line => {
       const told = /"port":([0-9]+)/.exec(line)
-      if (told) resolve(Number(told[1]))
+      const metrics = /"metricsPort":([0-9]+)/.exec(line)
+      if (told) resolve({ port: Number(told[1]), metricsPort: metrics ? Number(metrics[1]) : null })
     })
   })
 

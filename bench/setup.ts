@@ -1,8 +1,10 @@
 // What the benchmark needs around the gateway: PostgreSQL with a platform, a key and a meter, and NATS.
+
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { prepareJobSchema } from '../api/jobs/job-schema.ts'
 import { freePort } from '../infra/services/child.ts'
 import { startClickHouse } from '../infra/services/clickhouse.ts'
 import { startNats } from '../infra/services/nats.ts'
@@ -11,6 +13,7 @@ import { createPlatform } from '../shared/access/create-platform.ts'
 import { migrate } from '../shared/database/migrate.ts'
 import { newId } from '../shared/ids.ts'
 import type { Tenant } from '../shared/tenant.ts'
+import { prepareTestLogins } from '../shared/testing/database-logins.ts'
 import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from './load/events.ts'
 import { type Running, startModule } from './processes.ts'
 
@@ -44,6 +47,8 @@ export async function setUp(): Promise<Setup> {
     const databaseUrl = process.env['BENCH_DATABASE_URL'] ?? (await own(startPostgres, 'postgres'))
     const natsUrl = process.env['BENCH_NATS_URL'] ?? (await own(startNats, 'nats'))
     await migrate(databaseUrl)
+    await prepareJobSchema(databaseUrl)
+    await prepareTestLogins(databaseUrl)
     const platform = await createPlatform(databaseUrl, 'Benchmark')
     await insertMeter(databaseUrl, platform.id)
     return {

@@ -2,7 +2,6 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
-import { register } from 'prom-client'
 import { AppError } from '../shared/errors.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
@@ -126,13 +125,13 @@ function asOAuthError(error: unknown, url: string | undefined): OAuthError | nul
   return new OAuthError(name, 'The body cannot be read.')
 }
 
+/** Public, so without the reason: that is said on METRICS_PORT alone. */
 function operationRoutes(app: FastifyInstance, { ready }: IdentityDeps): void {
   app.get('/health/live', async () => ({ status: 'live' }))
   app.get('/health/ready', async (_request, reply) => {
     const reason = await ready()
-    return reason === null ? { status: 'ready' } : reply.status(503).send({ status: 'not_ready', reason })
+    return reason === null ? { status: 'ready' } : reply.status(503).send({ status: 'not_ready' })
   })
-  app.get('/metrics', async (_request, reply) => reply.type(register.contentType).send(await register.metrics()))
 }
 
 /** Anything thrown as the refusal that is sent; bugs become a bare 500. */

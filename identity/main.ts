@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { collectDefaultMetrics, register } from 'prom-client'
 import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
-import { createLogger } from '../shared/logger.ts'
+import { startHealthServer } from '../shared/http/health-server.ts'
+import { createLogger, measureLog } from '../shared/logger.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
 import { createKeystore } from './keys/keystore.ts'
@@ -15,6 +16,8 @@ import { startUpkeep } from './upkeep.ts'
 const config = loadConfig(process.env, [
   'PORT',
   'HOST',
+  'METRICS_PORT',
+  'METRICS_HOST',
   'LOG_LEVEL',
   'DATABASE_URL',
   'DATABASE_POOL_MAX',
@@ -37,6 +40,7 @@ async function main(): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
   collectDefaultMetrics({ register })
+  measureLog(register)
   const database = await openDatabase({
     url: config.DATABASE_URL,
     role: 'millrace_identity',
@@ -48,6 +52,7 @@ async function main(): Promise<void> {
   await keystore.rotate()
   const upkeep = startUpkeep({ database, keystore, logger })
   const mailer = startMailer({ database, transport: mailTransport(), identityUrl: config.IDENTITY_URL, logger })
+  const ready = () => databaseFault(database)
   const app = await buildIdentity({
     keystore,
     secret: config.IDENTITY_SECRET,
@@ -58,11 +63,18 @@ async function main(): Promise<void> {
     logger,
     identityUrl: config.IDENTITY_URL,
     baseUrl: config.BASE_URL,
-    ready: () => databaseFault(database),
+    ready,
   })
   await app.listen({ port: config.PORT, host: config.HOST })
-  logger.info({ port: config.PORT }, 'identity host started')
+  const health = await startHealthServer({
+    port: config.METRICS_PORT,
+    host: config.METRICS_HOST,
+    registry: register,
+    ready,
+  })
+  logger.info({ port: config.PORT, metricsPort: health.port }, 'identity host started')
   await stopped
+  await health.close()
   await app.close()
   await mailer.stop()
   await upkeep.stop()

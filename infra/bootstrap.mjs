@@ -105,11 +105,16 @@ function fingerprint(files) {
   return hash.digest('hex')
 }
 
+const isStamped = wanted => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted
+
+/** Whether dist/ is of these very sources. */
+export const isBuilt = () => isStamped(fingerprint(sources()))
+
 /** Compiles into dist/ and copies what is not TypeScript (SQL, fonts, pages), unless dist/ is of these very sources. */
 export async function build() {
   const files = sources()
   const wanted = fingerprint(files)
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
+  if (isStamped(wanted)) return
   // Built aside and swapped in whole: a killed or failed build leaves the earlier dist/ as it was.
   const draft = join(ROOT, '.tools', `dist.${process.pid}`)
   try {
@@ -136,15 +141,19 @@ export async function build() {
   }
 }
 
-/** Everything up to the point where compiled code can run. Ends the process with a readable message when it cannot. */
-export async function prepare() {
+async function prepared(...steps) {
   try {
     checkNode()
     process.chdir(ROOT)
-    await install()
-    await build()
+    for (const step of steps) await step()
   } catch (error) {
     console.error(error.message)
     process.exit(1)
   }
 }
+
+/** Everything up to the point where compiled code can run. Ends the process with a readable message when it cannot. */
+export const prepare = () => prepared(install, build)
+
+/** As `prepare`, for what compiles the sources as it runs: nothing is built. */
+export const prepareSources = () => prepared(install)

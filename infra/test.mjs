@@ -1,23 +1,18 @@
-// `npm test`: installs and builds what is missing, makes sure of a nats-server, then runs vitest with the arguments given.
+// `npm test`: installs what is missing, then runs vitest with the arguments given. Tests that start processes run what is built:
+// a whole run builds first; a run of single files takes dist/ if it is of these sources, and compiles as it goes if not.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { prepare, ROOT, say } from './bootstrap.mjs'
+import { isBuilt, prepare, prepareSources, ROOT } from './bootstrap.mjs'
 
-await prepare()
-const { findNatsServer } = await import('../dist/infra/services/nats-binary.js')
-const { BUILT } = await import('../dist/infra/services/project.js')
-try {
-  await findNatsServer(say)
-} catch (error) {
-  console.error(error.message)
-  process.exit(1)
-}
+const args = process.argv.slice(2)
+const isWhole = args.length === 0
+await (isWhole ? prepare() : prepareSources())
 const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
-const child = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], {
+const child = spawn(process.execPath, [vitest, 'run', ...args], {
   cwd: ROOT,
   stdio: 'inherit',
-  // Processes that tests start run what was built.
-  env: { ...process.env, [BUILT]: 'true' },
+  // infra/services/project.ts reads it.
+  env: { ...process.env, MILLRACE_BUILT: String(isBuilt()) },
 })
 // Ctrl-C reaches vitest from the terminal; it then tears its servers down, and this process waits for that.
 process.on('SIGINT', () => {})

@@ -5,7 +5,6 @@ import type { Handler, Routes } from './http/server.ts'
 export type AppDeps = IngestDeps & {
   /** Why the gateway cannot take events now, or null. */
   readonly fault: () => string | null
-  readonly metrics: () => Promise<{ contentType: string; text: string }>
 }
 
 /** The route table. */
@@ -25,18 +24,14 @@ export function ingestRoutes(deps: AppDeps): Routes {
         exchange.send({ status: 200, body: '{"status":"live"}' })
       },
       '/health/ready': readyHandler(deps),
-      '/metrics': async exchange => {
-        const { contentType, text } = await deps.metrics()
-        exchange.send({ status: 200, contentType, body: text })
-      },
     },
   }
 }
 
+/** Public, so without the reason: that is said on METRICS_PORT alone. */
 const readyHandler =
   (deps: AppDeps): Handler =>
   exchange => {
-    const reason = deps.fault()
-    if (reason === null) exchange.send({ status: 200, body: '{"status":"ready"}' })
-    else exchange.send({ status: 503, body: JSON.stringify({ status: 'not_ready', reason }) })
+    if (deps.fault() === null) exchange.send({ status: 200, body: '{"status":"ready"}' })
+    else exchange.send({ status: 503, body: '{"status":"not_ready"}' })
   }

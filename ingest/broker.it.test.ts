@@ -39,7 +39,7 @@ async function untilTaken(name: string, withinMs: number): Promise<void> {
   }
 }
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${rig.url}/metrics`)).text()
+  const text = await (await fetch(`${rig.metricsUrl}/metrics`)).text()
   return Number(new RegExp(`^${name} ([0-9.e+]+)$`, 'm').exec(text)?.[1])
 }
 

@@ -4,6 +4,8 @@ import { type Config, loadConfig } from '../shared/config.ts'
 const NAMES = [
   'HOST',
   'PORT',
+  'METRICS_HOST',
+  'METRICS_PORT',
   'LOG_LEVEL',
   'DATABASE_URL',
   'DATABASE_POOL_MAX',
@@ -19,6 +21,7 @@ const NAMES = [
   'INGEST_RATE_TEST',
   'INGEST_RATE_MAX',
   'INGEST_RECENT_MAX',
+  'INGEST_CHUNKED',
   'INGEST_CONNECTIONS_MAX',
   'FAILPOINT',
 ] as const

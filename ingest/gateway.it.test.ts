@@ -146,11 +146,12 @@ describe('accepted events', () => {
     await until(async () => (await rig.post(SINGLE, of('changed', '1'))).status === 400, 1_000)
   })
 
-  test('health and metrics', async () => {
+  test('health on the public port, metrics on the other and there alone', async () => {
     expect((await fetch(`${rig.url}/health/live`)).status).toBe(200)
     expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200)
+    expect((await fetch(`${rig.url}/metrics`)).status).toBe(404)
     await rig.post(SINGLE, event(''))
-    const text = await (await fetch(`${rig.url}/metrics`)).text()
+    const text = await (await fetch(`${rig.metricsUrl}/metrics`)).text()
     expect(text).toMatch(/^millrace_ingest_events_accepted_total [1-9]/m)
     expect(text).toMatch(/^millrace_ingest_duplicates_recent_total [1-9]/m)
     expect(text).toMatch(/^millrace_ingest_requests_refused_total\{code="INVALID_FIELD"\} [1-9]/m)
@@ -195,6 +196,9 @@ describe('when a server is away', () => {
     expect(away).toMatchObject({ status: 503, body: { type: 'API_ERROR', code: 'SERVICE_UNAVAILABLE' } })
     expect(away.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
     await until(async () => (await fetch(`${rig.url}/health/ready`)).status === 503, 5_000)
+    expect(await (await fetch(`${rig.url}/health/ready`)).json()).toEqual({ status: 'not_ready' })
+    const full = await fetch(`${rig.metricsUrl}/health/ready`)
+    expect([full.status, await full.json()]).toEqual([503, { status: 'not_ready', reason: expect.any(String) }])
     await rig.nats.restart()
     await until(async () => (await rig.post(SINGLE, event('away'))).status === 201, 10_000)
     const references = (await rig.logged()).map(line => decodeEvent(line).reference)

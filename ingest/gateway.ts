@@ -4,6 +4,7 @@ import { createLiveKeys } from '../shared/access/live-keys.ts'
 import { MESSAGE_BYTES_MAX } from '../shared/contracts/streams.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
+import { startHealthServer } from '../shared/http/health-server.ts'
 import { newId } from '../shared/ids.ts'
 import type { Logger } from '../shared/logger.ts'
 import { type Clock, systemClock } from '../shared/time.ts'
@@ -25,8 +26,12 @@ import { checkDurability } from './log/check-durability.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 
-export type Gateway = {
+type Listening = {
   readonly port: number
+  /** Where it says why it is not ready and what it measures. */
+  readonly metricsPort: number
+}
+export type Gateway = Listening & {
   /** Takes no new connection, answers what is open, and releases everything. */
   stop(): Promise<void>
 }
@@ -44,7 +49,7 @@ export async function startGateway(config: IngestConfig, logger: Logger, clock: 
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    return { port: await start(config, { logger, clock, closers }), stop }
+    return { ...(await start(config, { logger, clock, closers })), stop }
   } catch (error) {
     await stop()
     throw error
@@ -55,7 +60,7 @@ type Closers = (() => Promise<void> | void)[]
 
 type Context = { readonly logger: Logger; readonly clock: Clock; readonly closers: Closers }
 
-async function start(config: IngestConfig, context: Context): Promise<number> {
+async function start(config: IngestConfig, context: Context): Promise<Listening> {
   const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
   const { keys, meters, limits, subscriptions } = await openTenants(config, context)
@@ -82,6 +87,7 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
   closers.push(bodies.close)
 
   let stopping = false
+  const fault = () => (stopping ? 'the gateway is stopping' : log.fault())
   const server = await startServer({
     uws,
     host: config.HOST,
@@ -101,8 +107,8 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
       logger,
       counts,
       partitions: config.PARTITIONS,
-      fault: () => (stopping ? 'the gateway is stopping' : log.fault()),
-      metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+      mayBeChunked: config.INGEST_CHUNKED === 'accept',
+      fault,
     }),
   })
   counts.connections = server.connections
@@ -111,8 +117,15 @@ async function start(config: IngestConfig, context: Context): Promise<number> {
     await server.stop()
     await publisher.drained()
   })
-  logger.info({ port: server.port, uws: uwsName }, 'the gateway takes events')
-  return server.port
+  const health = await startHealthServer({
+    port: config.METRICS_PORT,
+    host: config.METRICS_HOST,
+    registry: metrics.registry,
+    ready: async () => fault(),
+  })
+  closers.push(health.close)
+  logger.info({ port: server.port, metricsPort: health.port, uws: uwsName }, 'the gateway takes events')
+  return { port: server.port, metricsPort: health.port }
 }
 
 /** Three connections listen for changes; three more load keys, meters and limits. */

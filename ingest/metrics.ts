@@ -1,5 +1,6 @@
 // What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when somebody asks.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { measureLog } from '../shared/logger.ts'
 import type { PublishCounts } from './events/publish.ts'
 import type { Connections } from './http/connections.ts'
 
@@ -61,6 +62,7 @@ export type IngestMetrics = {
 export function createMetrics(counts: IngestCounts, published: PublishCounts, gateways: () => number): IngestMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  measureLog(registry)
   const counter = (name: string, help: string, read: () => number): void => {
     new Counter({
       name,
@@ -103,7 +105,7 @@ export function createMetrics(counts: IngestCounts, published: PublishCounts, ga
   gauge('millrace_ingest_connections_max', 'Connections that may be open.', () => counts.connections?.max ?? 0)
   counter(
     'millrace_ingest_connections_refused_total',
-    'Connections beyond the bound that were closed; with uWebSockets.js before 20.41 how often the port was shut for them.',
+    'Connections beyond the bound that were closed.',
     () => counts.connections?.refused() ?? 0,
   )
   new Counter({

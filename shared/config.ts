@@ -95,8 +95,28 @@ export const SETTINGS = {
     optional(url('http:', 'https:')),
   ),
   PORT: setting('Port this process listens on.', null, integer(0, 65_535)),
+  METRICS_PORT: setting(
+    'Port of /metrics and of the /health/ready that gives its reasons, for the processes that serve the public.',
+    null,
+    integer(0, 65_535),
+  ),
+  METRICS_HOST: setting(
+    'Address that port listens on, and the one port of a worker or an aggregator, whatever HOST says.',
+    '127.0.0.1',
+    text,
+  ),
   DATABASE_URL: setting(
-    'PostgreSQL 15 or newer. Its user must be able to create roles on first start.',
+    'PostgreSQL 15 or newer, with the login of the process: millrace_app for the api, millrace_gateway, millrace_identity, millrace_worker. `npm start` and `npm run migrate` take the owner, who must be able to create roles.',
+    null,
+    url('postgres:', 'postgresql:'),
+  ),
+  KEYS_DATABASE_URL: setting(
+    'The same database for the api, with the login millrace_gateway: it reads the API keys of all platforms.',
+    null,
+    url('postgres:', 'postgresql:'),
+  ),
+  APP_DATABASE_URL: setting(
+    'The same database for the worker, with the login millrace_app: it works for one platform at a time.',
     null,
     url('postgres:', 'postgresql:'),
   ),
@@ -179,6 +199,11 @@ export const SETTINGS = {
     '1000000',
     integer(0, 100_000_000),
   ),
+  INGEST_CHUNKED: setting(
+    'Whether the gateway takes bodies without Content-Length, in chunks. refuse: they are answered 411.',
+    'accept',
+    choice('accept', 'refuse'),
+  ),
   INGEST_CONNECTIONS_MAX: setting(
     'Connections that may be open at one gateway; more are closed at once. Lower when the process may not open as many files.',
     '10000',
@@ -200,6 +225,11 @@ export const SETTINGS = {
     '900',
     integer(1, 86_400),
   ),
+  OUTBOX_RETENTION_DAYS: setting(
+    'Days the outbox keeps a change that every consumer has passed. Audit records are kept for good.',
+    '30',
+    integer(7, 3_650),
+  ),
   OUTBOUND_HTTP: setting(
     'Whether addresses that users give may be http:// on port 80, besides https:// on port 443.',
     'refuse',
@@ -210,6 +240,11 @@ export const SETTINGS = {
     '',
     list(hostAndPort),
   ),
+  MCP_ORIGINS: setting(
+    'Origins of browser pages, separated by commas, that may call the MCP endpoint, such as http://localhost:6274.',
+    '',
+    list(url('http:', 'https:')),
+  ),
   FAILPOINT: setting('For fault tests only: name:kill|delay|error at a named point.', '', text),
 } as const
 
@@ -218,7 +253,13 @@ export type SettingName = keyof Settings
 export type Config<Names extends SettingName> = { readonly [Name in Names]: ReturnType<Settings[Name]['parse']> }
 
 /** Their values are never printed: they are secrets, or carry one. */
-const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>(['DATABASE_URL', 'IDENTITY_SECRET', 'SMTP_URL'])
+export const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>([
+  'DATABASE_URL',
+  'KEYS_DATABASE_URL',
+  'APP_DATABASE_URL',
+  'IDENTITY_SECRET',
+  'SMTP_URL',
+])
 
 /** The named settings from `env`. Throws one Error that lists every fault at once. */
 export function loadConfig<const Names extends readonly SettingName[]>(

@@ -41,9 +41,9 @@ export function plain(value: Decimal): string {
 export const placesOf = (value: Decimal): number => plain(value).split('.')[1]?.length ?? 0
 
 export const sum = (values: Iterable<Decimal>): Decimal => {
-  let total = ZERO
-  for (const value of values) total = total.plus(value)
-  return total
+  let total: Decimal | null = null
+  for (const value of values) total = total === null ? value : total.plus(value)
+  return total ?? ZERO
 }
 
 export const min = (a: Decimal, b: Decimal): Decimal => (a.lte(b) ? a : b)

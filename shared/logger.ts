@@ -1,6 +1,8 @@
 // Structured logs: JSON lines through pino. No bodies, tokens or personal data; `error` only when a person must act.
 import { DrizzleQueryError } from 'drizzle-orm'
 import { type Logger as PinoLogger, pino } from 'pino'
+import { Counter, type Registry } from 'prom-client'
+import { createLogLines } from './log-lines.ts'
 
 export type Logger = PinoLogger
 
@@ -16,21 +18,40 @@ export const loggedUrl = (url: string): string =>
 
 type LoggedRequest = { readonly method: string; readonly url: string; readonly ip?: string }
 
-/** A logger that names the process on every line and never prints a value kept under a secret-looking key. */
-export function createLogger(process: string, level: string): Logger {
-  return pino({
-    level,
-    base: { process },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: {
-      err: serializeError,
-      req: ({ method, url, ip }: LoggedRequest) => ({ method, url: loggedUrl(url), remoteAddress: ip }),
-    },
-    redact: {
-      paths: ['*.password', '*.api_key', '*.secret', '*.token', 'headers.authorization', 'headers["x-api-key"]'],
-      censor: '***',
+/** The standard output of this process. */
+const lines = createLogLines()
+
+/** Exports how many log lines of this process could not be written. */
+export function measureLog(registry: Registry): void {
+  new Counter({
+    name: 'millrace_log_lines_dropped_total',
+    help: 'Log lines that could not be written: the disk is full, or no one reads them.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(lines.dropped())
     },
   })
+}
+
+/** A logger that names the process on every line and never prints a value kept under a secret-looking key. */
+export function createLogger(process: string, level: string): Logger {
+  return pino(
+    {
+      level,
+      base: { process },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: {
+        err: serializeError,
+        req: ({ method, url, ip }: LoggedRequest) => ({ method, url: loggedUrl(url), remoteAddress: ip }),
+      },
+      redact: {
+        paths: ['*.password', '*.api_key', '*.secret', '*.token', 'headers.authorization', 'headers["x-api-key"]'],
+        censor: '***',
+      },
+    },
+    lines,
+  )
 }
 
 /** For tests and tools whose own output is what matters. */

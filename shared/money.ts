@@ -1,5 +1,6 @@
 // Money: `Amount` is exact, `Money` is an amount rounded to its currency. Only totals, tax and payments speak Money.
 import { type Decimal, decimal, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
+import { currencyDecimals } from './iso-codes.ts'
 
 /** An exact amount: a price, a rated line before rounding. */
 export type Amount = { readonly quantity: Decimal; readonly currency: string }
@@ -7,38 +8,12 @@ declare const rounded: unique symbol
 /** An amount rounded to the exponent of its currency; made only by `toMoney` and `allocate`. */
 export type Money = Amount & { readonly [rounded]: true }
 
-/** ISO 4217 exponents other than 2. Source: ISO 4217 list one. */
-const EXPONENTS: Readonly<Record<string, number>> = {
-  BIF: 0,
-  CLP: 0,
-  DJF: 0,
-  GNF: 0,
-  ISK: 0,
-  JPY: 0,
-  KMF: 0,
-  KRW: 0,
-  PYG: 0,
-  RWF: 0,
-  UGX: 0,
-  UYI: 0,
-  VND: 0,
-  VUV: 0,
-  XAF: 0,
-  XOF: 0,
-  XPF: 0,
-  BHD: 3,
-  IQD: 3,
-  JOD: 3,
-  KWD: 3,
-  LYD: 3,
-  OMR: 3,
-  TND: 3,
-  CLF: 4,
-  UYW: 4,
+/** Decimal places of a currency (EUR 2, JPY 0, KWD 3). Throws RangeError for a code that is none of ISO 4217. */
+export function currencyExponent(currency: string): number {
+  const decimals = currencyDecimals(currency)
+  if (decimals === null) throw new RangeError(`${JSON.stringify(currency)} is no currency of ISO 4217`)
+  return decimals
 }
-
-/** Decimal places of a currency (EUR 2, JPY 0, KWD 3). */
-export const currencyExponent = (currency: string): number => EXPONENTS[currency] ?? 2
 
 export const amount = (quantity: Decimal | string, currency: string): Amount => ({
   quantity: typeof quantity === 'string' ? decimal(quantity) : quantity,

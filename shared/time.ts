@@ -61,5 +61,12 @@ export function parseInstant(text: string): Instant | null {
   return instantOf(match[8] === '-' ? utc + offset * 60_000 : utc - offset * 60_000)
 }
 
+/** An instant from a stored time. Throws when it is none: a stored time always is. */
+export function at(text: string): Instant {
+  const instant = parseInstant(text)
+  if (instant === null) throw new Error(`not a time: ${text}`)
+  return instant
+}
+
 /** The wire form: whole seconds in UTC, `2026-01-31T00:00:00Z` (semantics 9.5). */
 export const formatInstant = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -2,7 +2,8 @@
 // security 1.2, items 32 to 34, and section 8, rows 12 and 13).
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { customerResource } from '../modules/customers/resource.ts'
+import { isAboutAccess } from '../http/permissions.ts'
+import { customerResource } from '../modules/parties/customers/resource.ts'
 import { type ApiHarness, callerWith } from '../testing/harness.ts'
 import { AUDIENCE, ISSUER, type Person, startTokenApi, type TokenChange, type TokenRig } from '../testing/token-rig.ts'
 
@@ -123,6 +124,35 @@ test('a role bounds the token whatever its scope says', async () => {
   const call = await callWith()
   expect((await call('GET', '/v1/customers')).status).toBe(200)
   expect((await call('POST', '/v1/customers', { type: 'ORGANIZATION' })).body['code']).toBe('USER_NOT_ALLOWED')
+})
+
+test('no token changes keys, users, roles or teams, whatever its scope and its user may', async () => {
+  const call = await callWith()
+  const bodies: Readonly<Record<string, unknown>> = {
+    'POST /v1/api-keys': { role_type: 'ADMINISTRATOR' },
+    'POST /v1/roles': { name: 'mine', permissions: ['*'] },
+    'POST /v1/teams': { name: 'ours' },
+    'POST /v1/teams/:id/members': { user_id: userId },
+    'POST /v1/users': { username: 'friend@example.com' },
+    'POST /v1/users/invite': { username: 'friend@example.com' },
+    'POST /v1/users/:id/teams': { team_id: 'team_any' },
+    'PATCH /v1/users/:id': { active: true },
+    'PATCH /v1/users/:id/memberships/:membershipResourceId': { role_ids: ['role_administrator'] },
+  }
+  const routes = api.routes.filter(({ permission }) => isAboutAccess(permission))
+  expect(routes.length).toBeGreaterThan(15)
+  for (const { method, url, permission } of routes) {
+    const body = method === 'DELETE' ? undefined : (bodies[`${method} ${url}`] ?? {})
+    const { status, body: answer } = await call(method, url.replace(/:\w+/g, 'any'), body)
+    expect({ method, url, status, code: answer['code'] }).toEqual({
+      method,
+      url,
+      status: 403,
+      code: 'USER_NOT_ALLOWED',
+    })
+    expect(answer['message']).toContain(permission)
+  }
+  expect((await call('GET', '/v1/api-keys')).status).toBe(200)
 })
 
 test.each([

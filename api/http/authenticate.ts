@@ -6,10 +6,10 @@ import type { Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { LivePowers } from '../access/live-powers.ts'
-import { auditUnheard, type May, powerForUser, type Unheard } from '../access/original-user.ts'
+import { type May, powerForUser } from '../access/original-user.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
-import { type Permission, scopeOf } from './permissions.ts'
+import { isAboutAccess, type Permission, scopeOf } from './permissions.ts'
 
 export type Caller = {
   readonly tenant: Tenant
@@ -42,7 +42,7 @@ export async function authenticate(deps: AccessDeps, request: FastifyRequest, pe
   }
   if (authorization !== null && deps.tokens) {
     const caller = await byToken({ ...deps, tokens: deps.tokens }, request, authorization, permission)
-    if (originalUser !== null) await notHeard(deps, request, caller, 'OAUTH_GRANT')
+    if (originalUser !== null) throw onlyProxyKeys('a bearer token acts for its own user')
     return caller
   }
   if (authorization !== null) throw new AppError('UNAUTHORISED', 'Send an API key in the header X-API-KEY.')
@@ -54,12 +54,20 @@ export async function authenticate(deps: AccessDeps, request: FastifyRequest, pe
     )
   }
   const identity = await liveKey(deps, request, key)
-  const caller = ofKey(identity, permission)
-  if (originalUser === null) return caller
-  if (identity.originalUserIds !== null) return await forUser(deps, request, { identity, originalUser, permission })
-  await notHeard(deps, request, caller, 'API_KEY')
-  return caller
+  if (originalUser === null) return ofKey(identity, permission)
+  if (identity.originalUserIds === null) throw onlyProxyKeys('this key is of another type')
+  return await forUser(deps, request, { identity, originalUser, permission })
 }
+
+/** A caller that means to act for a user must never act as another one. */
+const onlyProxyKeys = (why: string): AppError =>
+  new AppError(
+    'USER_NOT_ALLOWED',
+    `Only an API key of type PROXY acts for a user; ${why}. Leave out X-ORIGINAL-USER.`,
+    {
+      field: 'X-ORIGINAL-USER',
+    },
+  )
 
 async function liveKey(deps: AccessDeps, request: FastifyRequest, key: string): Promise<ApiKeyIdentity> {
   const identity = await deps.keys.find(key)
@@ -69,7 +77,11 @@ async function liveKey(deps: AccessDeps, request: FastifyRequest, key: string): 
   }
   const platform = singleHeader(request, 'x-platform-id')
   if (platform !== null && platform !== identity.platformId) {
-    throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in x-platform-id.')
+    throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in X-PLATFORM-ID.')
+  }
+  const environment = singleHeader(request, 'x-environment')
+  if (environment !== null && environment !== identity.environment) {
+    throw new AppError('UNAUTHORISED', `This API key is of ${identity.environment}, not of the one in X-ENVIRONMENT.`)
   }
   return identity
 }
@@ -121,20 +133,10 @@ async function forUser(
   return { ...own, impersonatedUserId: originalUser, may: each => own.may(each) && userMay(each) }
 }
 
-const notHeard = (
-  { database }: AccessDeps,
-  request: FastifyRequest,
-  { tenant, actorId, credentialId }: Caller,
-  credentialType: Unheard['credentialType'],
-): Promise<void> =>
-  auditUnheard(database, {
-    tenant,
-    credentialType,
-    credentialId,
-    actor: { id: actorId, credentialId, requestId: request.id, ip: request.ip },
-  })
-
-/** Power = scope and chosen platforms and what the user may do now (security 1.2, item 33). */
+/**
+ * Power = scope and chosen platforms and what the user may do now (security 1.2, item 33), and never who has access: what an
+ * application made there would outlast its grant.
+ */
 async function byToken(
   { tokens, powers }: { readonly tokens: TokenAccess; readonly powers: AccessDeps['powers'] },
   request: FastifyRequest,
@@ -153,8 +155,12 @@ async function byToken(
     const message = 'Its user is no member of this platform and environment any more.'
     throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
   }
+  if (isAboutAccess(permission)) {
+    const message = `A bearer token does not manage access (${permission}). Use an API key of an administrator.`
+    throw new AppError('USER_NOT_ALLOWED', message)
+  }
   if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
-  const may: May = each => power.allows(each) && hasScope(claims, each)
+  const may: May = each => power.allows(each) && hasScope(claims, each) && !isAboutAccess(each)
   return { tenant, actorId: claims.userId, credentialId: claims.grantId, impersonatedUserId: null, may }
 }
 

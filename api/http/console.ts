@@ -8,10 +8,11 @@ const PAGE = `<!doctype html>
 <title>Millrace</title>
 <style>body{font:16px/1.6 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>
 <h1>Millrace</h1>
-<p>Millrace runs. The administrators' console is not part of this release; everything is done through the interface.</p>
+<p>Millrace runs. The administrators' console is not part of this release; everything is done through the API.</p>
 <ul>
-<li><a href="/v1/docs">The interface</a>, every call and field, and as <a href="/v1/openapi.json">OpenAPI 3.1</a></li>
-<li><a href="/health/ready">Health</a> and <a href="/metrics">metrics</a></li>
+<li><a href="/docs">Documentation</a>: quick start, concepts, pricing models, guides</li>
+<li><a href="/v1/docs">API reference</a>: every call and field, also as <a href="/v1/openapi.json">OpenAPI 3.1</a></li>
+<li><a href="/health/ready">Health</a></li>
 </ul>
 <p>Keys for the demo platforms are in <code>credentials.json</code> in the data folder.</p>
 </html>

@@ -1,9 +1,9 @@
 // X-DRY-RUN: the answer of the real call, and nothing kept of it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { customerResource } from '../modules/customers/resource.ts'
+import { customerResource } from '../modules/parties/customers/resource.ts'
 import { RESOURCES } from '../modules/resources.ts'
-import type { Row } from '../resource/define-resource.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
+import type { Row } from '../testing/wire.ts'
 
 const DRY = { 'x-dry-run': 'true' }
 let api: ApiHarness

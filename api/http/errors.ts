@@ -1,6 +1,12 @@
 // The one place where a failure becomes an answer: the error envelope, its status and its headers.
+
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../../shared/database/driver-errors.ts'
 import { AppError } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import { ANSWER_HEADERS } from './manners.ts'
+import type { Methods } from './methods.ts'
 
 /** Turns anything thrown into the AppError that is sent. Bugs become a bare 500; their detail goes to the log only. */
 export function toAppError(error: unknown): AppError {
@@ -8,6 +14,19 @@ export function toAppError(error: unknown): AppError {
   const status = statusOf(error)
   if (status === 413) return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this address accepts.')
   if (status === 415) return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
+  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_BAD_URL')
+    return new AppError(
+      'BAD_REQUEST',
+      'The path is not a valid URL. Percent-encode what is no letter, digit, dot or dash.',
+    )
+  if (status === 414)
+    return new AppError('INVALID_FIELD', 'A part of the path is longer than 255 characters.', { status: 414 })
+  if (isAway(error)) {
+    return new AppError('SERVICE_UNAVAILABLE', 'Something this call needs is not available right now; send it again.', {
+      retryAfterSeconds: AWAY_RETRY_AFTER_S,
+      cause: error,
+    })
+  }
   if (status === 503) return new AppError('SERVICE_UNAVAILABLE', 'Not ready; send it again.', { retryAfterSeconds: 1 })
   if (status !== null && status >= 400 && status < 500) {
     return new AppError('BAD_REQUEST', error instanceof Error ? error.message : 'The request cannot be read.')
@@ -19,8 +38,32 @@ export function toAppError(error: unknown): AppError {
   )
 }
 
+const AWAY_RETRY_AFTER_S = 2
+const BROKER_AWAY: ReadonlySet<string> = new Set([
+  'TimeoutError',
+  'NoRespondersError',
+  'RequestError',
+  'ClosedConnectionError',
+  'DrainingConnectionError',
+])
+
+/** Whether a server the api stands on did not answer: PostgreSQL, ClickHouse, NATS. Its own refusals are bugs of ours. */
+const isAway = (error: unknown): boolean =>
+  isUnavailable(error) || (error instanceof Error && BROKER_AWAY.has(error.name))
+
 const statusOf = (error: unknown): number | null =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : null
+
+/** A call that takes a file names the type of files. */
+const isOtherThanFile = (error: Error, { routeOptions }: FastifyRequest): boolean =>
+  'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' && routeOptions.config?.streamed === true
+
+/** Seconds to wait where the refusal itself does not say. */
+const RETRY_AFTER: Readonly<Record<string, number>> = {
+  IDEMPOTENCY_KEY_IN_USE: 1,
+  RATE_LIMIT_EXCEEDED: 1,
+  SERVICE_UNAVAILABLE: 1,
+}
 
 /** Fastify's error handler. */
 export function handleError(
@@ -28,22 +71,82 @@ export function handleError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const refusal = toAppError(error)
-  if (refusal.status >= 500) request.log.error({ err: error, context: refusal.details.context }, 'the request failed')
-  const { retryAfterSeconds, challenge } = refusal.details
+  const refusal = isOtherThanFile(error, request)
+    ? new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as text/csv.')
+    : toAppError(error)
+  // A person acts on what is away by its own alert, not once for each call.
+  if (refusal.status >= 500)
+    request.log[refusal.code === 'SERVICE_UNAVAILABLE' ? 'warn' : 'error'](
+      { err: error, context: refusal.details.context },
+      'the request failed',
+    )
+  const { retryAfterSeconds = RETRY_AFTER[refusal.code], challenge } = refusal.details
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   // A failed unit of work leaves nothing behind, so the same key may be tried again (semantics 9.5).
   if (refusal.status >= 500 && request.headers['idempotency-key'] !== undefined)
     reply.header('idempotency-retryable', 'true')
-  void reply.status(refusal.status).send(refusal.toBody())
+  send(reply, refusal)
 }
 
-/** Fastify's answer to a path or method that does not exist. */
-export function handleNotFound(request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = new AppError(
-    'RESOURCE_NOT_FOUND',
-    `There is nothing at ${request.method} ${request.url.split('?')[0]}.`,
-  )
-  void reply.status(refusal.status).send(refusal.toBody())
+/** Sends a refusal, with the section of the documentation that explains its code. */
+function send(reply: FastifyReply, refusal: AppError): void {
+  const body = refusal.toBody()
+  reply.header('link', `</docs/errors#${body.code.toLowerCase()}>; rel="help"`)
+  void reply.status(refusal.status).send(body)
+}
+
+/** The answer to what Fastify refuses before there is a route: a path that cannot be read, or a part of it that is too long. */
+export function handleFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = toAppError(error)
+  void reply
+    .headers({ ...ANSWER_HEADERS, 'x-request-id': request.id })
+    .status(refusal.status)
+    // As bytes, so that nothing adds a charset to the type.
+    .header('content-type', 'application/json')
+    .send(Buffer.from(JSON.stringify(refusal.toBody())))
+}
+
+/** The answer to a path that does not exist, to a method that its path does not have, and to OPTIONS. */
+export const notFoundHandler =
+  (methods: Methods) =>
+  (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = request.url.split('?')[0] ?? ''
+    const allowed = methods.at(path)
+    const refusal =
+      allowed.length === 0
+        ? new AppError('RESOURCE_NOT_FOUND', `There is nothing at ${request.method} ${path}.`)
+        : new AppError(
+            'INVALID_OPERATION',
+            `${path} does not take ${request.method}; it takes ${allowed.join(', ')}.`,
+            {
+              status: 405,
+            },
+          )
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '))
+    if (allowed.length > 0 && request.method === 'OPTIONS') void reply.status(204).send()
+    else send(reply, refusal)
+  }
+
+const BROKEN: Readonly<Record<string, { readonly status: string; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The headers are larger than 16 KB.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
+}
+const UNREADABLE = { status: '400 Bad Request', message: 'This is not an HTTP/1.1 request that can be read.' }
+
+/** The answer to what is no readable request, in the one shape of every refusal. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const { status, message } = BROKEN[error.code ?? ''] ?? UNREADABLE
+  const body = JSON.stringify(new AppError('BAD_REQUEST', message).toBody())
+  const headers = [
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${newId('reqr')}`,
+    'x-content-type-options: nosniff',
+    'cache-control: no-store',
+    'connection: close',
+  ]
+  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
 }

@@ -1,12 +1,15 @@
-// One address answers the whole interface: the ingest calls are passed to the gateway, and its answers back, unchanged. Whom
-// the gateway does not know, the api judges itself, and then sends the events with a key of its own.
+// One address answers the whole interface: the ingest calls are passed to the gateway, and its answers back, unchanged. Who
+// calls is judged here first, so that a caller without a key never costs the gateway anything.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dispatcher } from 'undici'
-import { AppError } from '../../shared/errors.ts'
+import { readIngestQuery } from '../../shared/contracts/ingest-query.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createIngestKeys, type IngestKeys } from '../access/ingest-keys.ts'
-import { type AccessDeps, authenticate, challengeOf } from './authenticate.ts'
+import { type AccessDeps, authenticate, type Caller, challengeOf } from './authenticate.ts'
 import { BATCH, IngestQuery, SINGLE } from './event-shapes.ts'
+import { type CallGateway, createGatewayCaller, type GatewayAnswer } from './gateway-caller.ts'
+
+export type { GatewayAnswer } from './gateway-caller.ts'
 
 /** The gateway's calls, the last three under their other names, with what each takes. */
 export const FORWARDED = {
@@ -19,34 +22,13 @@ export const FORWARDED = {
 
 const PERMISSION = 'METER_DATA.CREATE'
 
-/** Headers of one connection, which say nothing about the next (RFC 9110, 7.6.1). */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  // Written anew for the body that is sent.
-  'content-length',
-  // Answered by this server before the body is read.
-  'expect',
-  'host',
-])
+/** What the gateway reads of a request's headers, besides who sends. Nothing else is passed on, whatever its name or number. */
+const PASSED_ON = ['content-type', 'content-encoding'] as const
+/** Longer values say nothing the gateway takes. */
+const VALUE_CHARACTERS_MAX = 100
+/** What the gateway's answer says to the caller; the rest is about the connection between the two. */
+const PASSED_BACK = ['content-type', 'retry-after', 'x-request-id'] as const
 
-/** What says who sends; exchanged for the api's own key. */
-const CREDENTIALS: ReadonlySet<string> = new Set([
-  'authorization',
-  'x-api-key',
-  'x-original-user',
-  'x-platform-id',
-  'x-environment',
-])
-
-const ANSWER_TIMEOUT_MS = 30_000
 const CLIENT_ABORTED = 'the client went away'
 
 export type GatewayAddress = {
@@ -55,27 +37,23 @@ export type GatewayAddress = {
   readonly bodyBytesMax: number
 }
 
-/** What the gateway answered. */
-export type GatewayAnswer = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body: Buffer
-}
-/** Sends a body to the gateway under the request's own path and headers, with STATIC validation. */
-export type AskGateway = (body: Buffer) => Promise<GatewayAnswer>
+/** Sends a body to the gateway under the request's own path, with STATIC validation. */
+export type SendToGateway = (body: Buffer) => Promise<GatewayAnswer>
 /** Answers a call with meter_validation=DYNAMIC. */
-export type DynamicIngest = (request: FastifyRequest, body: Buffer, ask: AskGateway) => Promise<GatewayAnswer>
+export type DynamicIngest = (request: FastifyRequest, body: Buffer, ask: SendToGateway) => Promise<GatewayAnswer>
 
 type Deps = AccessDeps & { readonly gateway: GatewayAddress; readonly ingestDynamically: DynamicIngest }
 
 /**
- * Declares the ingest calls. The gateway authenticates, limits and validates them; bodies and answers are passed on byte for
- * byte, headers in their order and as often as they came. No answer from the gateway is 503 with Retry-After. A bearer token,
- * and a PROXY key that acts for a user, are judged here (contract: Authentication 2 and 3).
+ * Declares the ingest calls. The key, token or user is judged here, before the body is read (contract: Authentication 2 and 3);
+ * the gateway limits and validates. Bodies and answers are passed on byte for byte, with the headers that belong to them. No
+ * answer from the gateway is 503 with Retry-After.
  */
 export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<void> {
   const { gateway } = deps
   const ingestKeys = createIngestKeys(deps.database)
+  const callGateway = createGatewayCaller(gateway.dispatcher)
+  const callers = new WeakMap<FastifyRequest, Caller>()
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     // Taken whole and as bytes, whatever its type: it is the gateway's to judge, and a slow sender does not keep it waiting.
@@ -84,46 +62,44 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
     )
     // The shapes describe; the gateway is the one that checks.
     scope.setValidatorCompiler(() => () => true)
-    for (const [url, shapes] of Object.entries(FORWARDED)) {
+    scope.addHook('onRequest', async request => {
+      callers.set(request, await authenticate(deps, request, PERMISSION))
+    })
+    for (const [path, shapes] of Object.entries(FORWARDED)) {
       const schema = { ...shapes, querystring: IngestQuery, tags: ['events'], 'x-permission': PERMISSION }
-      scope.post(url, { config: { permission: PERMISSION }, schema }, async (request, reply) =>
-        answer(deps, await senderOf(deps, ingestKeys, request), request, reply),
-      )
+      scope.post(path, { config: { permission: PERMISSION }, schema }, async (request, reply) => {
+        const caller = callers.get(request)
+        if (!caller) throw new Error('an ingest call was not authenticated')
+        const sender = senderOf(ingestKeys, request, caller)
+        return answer(deps, { path, sender, callGateway }, request, reply)
+      })
     }
   })
 }
 
-/** With which headers the gateway is asked, and what is done about a credential it does not take. */
+/** With which key the gateway is called, and what is done about one it does not take. */
 type Sender = {
-  headers(): Promise<string[]>
-  /** Whether the gateway is asked again with other headers. */
+  key(): Promise<string>
+  /** Whether the gateway is called again with another key. */
   refused(): boolean
 }
 
-/** Who sends, as the gateway is told. Throws the refusal of somebody whom the api judges itself. */
-async function senderOf(deps: Deps, ingestKeys: IngestKeys, request: FastifyRequest): Promise<Sender> {
-  const { rawHeaders } = request.raw
-  const { authorization, 'x-api-key': key, 'x-original-user': originalUser } = request.headers
-  // A key that acts for itself is the gateway's to judge, and so is a call without any.
-  if (originalUser === undefined && (authorization === undefined || key !== undefined)) {
-    return { headers: async () => passedOn(rawHeaders), refused: () => false }
-  }
-  const caller = await authenticate(deps, request, PERMISSION)
-  const others = passedOn(rawHeaders, CREDENTIALS)
-  if (key !== undefined && caller.impersonatedUserId === null) {
-    return { headers: async () => [...others, 'x-api-key', String(key)], refused: () => false }
-  }
-  return ownSender(ingestKeys, caller.tenant, others)
+/** A key that acts for itself is passed on; everyone else is sent with a key of the api's own. */
+function senderOf(ingestKeys: IngestKeys, request: FastifyRequest, caller: Caller): Sender {
+  const key = request.headers['x-api-key']
+  if (typeof key === 'string' && caller.impersonatedUserId === null)
+    return { key: async () => key, refused: () => false }
+  return ownSender(ingestKeys, caller.tenant)
 }
 
-/** The api's own key. One that was ended behind its back is replaced once. */
-function ownSender(ingestKeys: IngestKeys, tenant: Tenant, others: readonly string[]): Sender {
+/** The api's own key. One that was revoked meanwhile is replaced once. */
+function ownSender(ingestKeys: IngestKeys, tenant: Tenant): Sender {
   let used: string | null = null
   let replaced = false
   return {
-    headers: async () => {
+    key: async () => {
       used = await ingestKeys.keyOf(tenant)
-      return [...others, 'x-api-key', used]
+      return used
     },
     refused: () => {
       if (replaced || used === null) return false
@@ -135,84 +111,49 @@ function ownSender(ingestKeys: IngestKeys, tenant: Tenant, others: readonly stri
 }
 
 async function answer(
-  { gateway: { dispatcher }, ingestDynamically, tokens }: Deps,
-  sender: Sender,
+  { ingestDynamically, tokens }: Deps,
+  { path, sender, callGateway }: { path: string; sender: Sender; callGateway: CallGateway },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { isDynamic } = readIngestQuery(queryOf(request), true)
   const abort = new AbortController()
   const onClose = () => abort.abort(new Error(CLIENT_ABORTED))
   reply.raw.once('close', onClose)
   try {
-    const path = request.raw.url ?? request.url
-    const body = request.body instanceof Buffer ? request.body : null
-    const asStatic = body === null ? null : withStaticValidation(path)
-    const ask = async (to: string, bytes: Buffer | null): Promise<GatewayAnswer> => {
-      const of = { path: to, body: bytes, signal: abort.signal }
-      const first = await forward(dispatcher, { ...of, headers: await sender.headers() })
+    const others = passedOn(request)
+    const ask = async (body: Buffer | null): Promise<GatewayAnswer> => {
+      const call = { path, body, signal: abort.signal }
+      const first = await callGateway({ ...call, headers: [...others, 'x-api-key', await sender.key()] })
       if (first.status !== 401 || !sender.refused()) return first
-      return await forward(dispatcher, { ...of, headers: await sender.headers() })
+      return await callGateway({ ...call, headers: [...others, 'x-api-key', await sender.key()] })
     }
-    const {
-      status,
-      headers,
-      body: answered,
-    } = body === null || asStatic === null
-      ? await ask(path, body)
-      : await ingestDynamically(request, body, bytes => ask(asStatic, bytes))
-    for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined && !HOP_BY_HOP.has(name)) reply.header(name, value)
+    const body = request.body instanceof Buffer ? request.body : null
+    const answered = isDynamic && body !== null ? await ingestDynamically(request, body, ask) : await ask(body)
+    for (const name of PASSED_BACK) {
+      const value = answered.headers[name]
+      if (value !== undefined) reply.header(name, value)
     }
-    // The gateway does not know of tokens; a client that asks here can get one.
+    // The gateway does not know of tokens; a client that calls here can get one.
     const { challenge } = challengeOf(tokens)
-    if (status === 401 && challenge !== undefined) reply.header('www-authenticate', challenge)
-    return await reply.status(status).send(answered)
+    if (answered.status === 401 && challenge !== undefined) reply.header('www-authenticate', challenge)
+    return await reply.status(answered.status).send(answered.body)
   } finally {
     reply.raw.off('close', onClose)
   }
 }
 
-const DYNAMIC = /([?&]meter_validation=)DYNAMIC(?=&|$)/
-/** The path as the gateway takes it when it asks for DYNAMIC validation, else null. What stands there twice is the gateway's to refuse. */
-const withStaticValidation = (path: string): string | null =>
-  DYNAMIC.test(path) ? path.replace(DYNAMIC, '$1STATIC') : null
-
-async function forward(
-  gateway: Dispatcher,
-  of: {
-    readonly path: string
-    readonly headers: string[]
-    readonly body: Buffer | null
-    readonly signal: AbortSignal
-  },
-): Promise<GatewayAnswer> {
-  try {
-    const { statusCode, headers, body } = await gateway.request({
-      method: 'POST',
-      path: of.path,
-      headers: of.headers,
-      body: of.body,
-      signal: of.signal,
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
-    })
-    return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) }
-  } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The gateway does not answer; send the events again.', {
-      retryAfterSeconds: 1,
-      cause,
-    })
-  }
+/** The query as it was sent, without its question mark. */
+function queryOf(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
 }
 
-/** Names and values in turn, without those of this connection, those its Connection header names, and `also`. */
-function passedOn(rawHeaders: readonly string[], also: ReadonlySet<string> = new Set()): string[] {
-  const pairs: [string, string][] = []
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    pairs.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''])
-  const named = pairs
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
-  const dropped = new Set([...HOP_BY_HOP, ...named, ...also])
-  return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat()
+/** Names and values in turn. */
+function passedOn(request: FastifyRequest): string[] {
+  return PASSED_ON.flatMap(name => {
+    const value = request.headers[name]
+    return typeof value === 'string' ? [name, value.slice(0, VALUE_CHARACTERS_MAX)] : []
+  })
 }

@@ -1,7 +1,11 @@
 // The API description, OpenAPI 3.1, generated from the schemas the routes are declared with.
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { isObject, type JsonObject } from '../description/json.ts'
+import { type PublishDeps, publishDescription } from '../description/publish.ts'
 
-export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
+/** Settings of the generator; the document it gives is the published one. */
+export const openApiOptions = (deps: PublishDeps): FastifyDynamicSwaggerOptions => ({
+  transformObject: document => published('openapiObject' in document ? document.openapiObject : {}, deps),
   openapi: {
     openapi: '3.1.0',
     info: {
@@ -23,3 +27,9 @@ export const openApiOptions = (): FastifyDynamicSwaggerOptions => ({
     security: [{ apiKey: [] }, { bearer: [] }],
   },
 })
+
+function published(document: object, deps: PublishDeps): JsonObject {
+  // By way of text: what the schemas hold besides JSON (kinds, symbols) is not part of the document.
+  const raw: unknown = JSON.parse(JSON.stringify(document))
+  return isObject(raw) ? publishDescription(raw, deps) : {}
+}

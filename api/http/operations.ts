@@ -1,4 +1,4 @@
-// What operators ask of the api: is it alive, is it ready, what does it measure.
+// What the public port of the api says of itself, alive and ready or not, and the time each request takes.
 import type { FastifyInstance } from 'fastify'
 import { Histogram, type Registry } from 'prom-client'
 
@@ -10,7 +10,7 @@ export type Operations = {
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Serves /health/live, /health/ready (503 with the reason when not ready) and /metrics, and times every request. */
+/** Serves /health/live and /health/ready (503 when not ready; why is said on METRICS_PORT alone), and times every request. */
 export function operationRoutes(app: FastifyInstance, { ready, registry }: Operations): void {
   const duration = new Histogram({
     name: 'millrace_api_request_seconds',
@@ -28,9 +28,6 @@ export function operationRoutes(app: FastifyInstance, { ready, registry }: Opera
   app.get('/health/live', hidden, async () => ({ status: 'live' }))
   app.get('/health/ready', hidden, async (_request, reply) => {
     const reason = await ready()
-    return reason === null ? { status: 'ready' } : reply.status(503).send({ status: 'not_ready', reason })
+    return reason === null ? { status: 'ready' } : reply.status(503).send({ status: 'not_ready' })
   })
-  app.get('/metrics', hidden, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  )
 }

@@ -1,7 +1,8 @@
 // Pages of a list: page and limit in, `{data, page, limit, total_number_of_pages, links}` out (semantics 9.5).
-import Type, { type TSchema } from 'typebox'
+import Type from 'typebox'
 import { AppError } from '../../shared/errors.ts'
 import { formatInstant, instantOf, parseInstant } from '../../shared/time.ts'
+import { bySchema } from './by-schema.ts'
 
 export const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 100
@@ -10,25 +11,31 @@ export const UNPAGED_MAX = 10_000
 const PAGE_MAX = 1_000_000
 
 export const PageQuery = {
-  page: Type.Optional(Type.String({ pattern: '^[0-9]{1,7}$', description: 'From 1.' })),
+  page: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: `From 1 to ${PAGE_MAX}.` })),
   limit: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,3}$', description: `Default ${LIMIT_DEFAULT}, at most ${LIMIT_MAX}.` }),
+    Type.String({ pattern: '^[0-9]{1,16}$', description: `Default ${LIMIT_DEFAULT}, at most ${LIMIT_MAX}.` }),
   ),
 }
 
-export const PageOf = (item: TSchema) =>
+/** The shape of one page of `item`; the same item gives the same schema, which is then compiled once. */
+export const PageOf = bySchema(item =>
   Type.Object({
     data: Type.Array(item),
-    page: Type.Integer(),
+    page: Type.Optional(Type.Integer({ description: 'Absent when the list was read by a cursor.' })),
     limit: Type.Integer(),
-    total_number_of_pages: Type.Integer(),
-    links: Type.Object({
-      first: Type.String(),
-      previous: Type.Union([Type.String(), Type.Null()]),
-      current: Type.String(),
-      next: Type.Union([Type.String(), Type.Null()]),
-    }),
-  })
+    total_number_of_pages: Type.Optional(Type.Integer({ description: 'Absent when the list was read by a cursor.' })),
+    has_more: Type.Boolean({ description: 'Whether more entries follow, or precede with ending_before.' }),
+    links: Type.Object(
+      {
+        first: Type.String(),
+        previous: Type.Union([Type.String(), Type.Null()]),
+        current: Type.String(),
+        next: Type.Union([Type.String(), Type.Null()]),
+      },
+      { title: 'PageLinks' },
+    ),
+  }),
+)
 
 export type Page = { readonly page: number; readonly limit: number }
 
@@ -36,7 +43,10 @@ export type Page = { readonly page: number; readonly limit: number }
 export function pageOf(query: { page?: string; limit?: string }): Page {
   const page = Number(query.page ?? '1')
   const limit = Number(query.limit ?? LIMIT_DEFAULT)
-  if (page < 1 || page > PAGE_MAX) throw new AppError('INVALID_FIELD', 'page starts at 1.', { field: 'page' })
+  if (page < 1 || page > PAGE_MAX) {
+    const message = `page is from 1 to ${PAGE_MAX}; to read on through a long list, use starting_after.`
+    throw new AppError('INVALID_FIELD', message, { field: 'page' })
+  }
   if (limit < 1 || limit > LIMIT_MAX)
     throw new AppError('INVALID_FIELD', `limit is from 1 to ${LIMIT_MAX}.`, { field: 'limit' })
   return { page, limit }
@@ -56,6 +66,7 @@ export function pageView(url: string, page: Page, data: readonly unknown[], tota
     page: page.page,
     limit: page.limit,
     total_number_of_pages: pages,
+    has_more: page.page < pages,
     links: {
       first: link(1),
       previous: page.page > 1 ? link(Math.min(page.page - 1, pages)) : null,

@@ -13,9 +13,10 @@ import {
 import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
+import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
-import { findStoredAnswer, idempotencyKeyOf, storeAnswer } from './idempotency.ts'
+import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency.ts'
 import type { Permission } from './permissions.ts'
 
 export type RouteDeps = AccessDeps & {
@@ -61,9 +62,12 @@ export function readRoute<
   app.route({
     ...declaration(spec, 200),
     handler: async (request, reply) => {
-      const { tenant } = await authenticate(deps, request, spec.permission)
-      const answer = await readTenant(deps.database, tenant, uow => spec.handle(uow, inputOf(request)))
-      return await reply.status(200).send(answer)
+      const caller = await authenticate(deps, request, spec.permission)
+      const read = (actor: Actor) =>
+        readTenant(deps.database, caller.tenant, uow => spec.handle(uow, inputOf(request)), actor)
+      const keyed = await answerOnce(deps, { request, caller, status: 200, response: spec.response }, read)
+      if (keyed) return await send(reply, keyed)
+      return await reply.status(200).send(await read(actorOf(caller, request, null)))
     },
   })
 }
@@ -91,11 +95,11 @@ export function writeRoute<
       const caller = await authenticate(deps, request, spec.permission)
       const { tenant } = caller
       const dryRun = isDryRun(request)
-      const key = spec.method === 'POST' && !dryRun ? idempotencyKeyOf(request) : null
-      const actor = actorOf(caller, request, key)
+      const reservation = spec.method === 'POST' && !dryRun ? reservationOf(request) : null
+      const actor = actorOf(caller, request, reservation?.key ?? null)
       let replayed = false
       const work = inTenant(deps.database, tenant, actor, async uow => {
-        const stored = key === null ? null : await findStoredAnswer(uow, request, key)
+        const stored = reservation === null ? null : await findStoredAnswer(uow, reservation)
         replayed = stored !== null
         if (stored) return stored
         let status: number = spec.status
@@ -108,16 +112,15 @@ export function writeRoute<
         // What is shown once is shown of what there is.
         if (dryRun) return await rollBack(uow, { status, body: textOf(toRepeat) })
         const fresh = { status, body: textOf(view) }
-        if (key !== null) await storeAnswer(uow, request, key, { status, body: textOf(toRepeat) })
+        if (reservation !== null) await storeAnswer(uow, reservation, { status, body: textOf(toRepeat) })
         await deps.failpoint?.('api.before-commit')
         return fresh
       })
       const answer = await answerOf(work)
       if (dryRun) reply.header('x-dry-run', 'true')
       await deps.failpoint?.('api.after-commit')
-      if (replayed) reply.header('idempotent-replayed', 'true')
       if (spec.repeatOf) reply.header('cache-control', 'no-store')
-      return await reply.status(answer.status).type('application/json').serializer(identity).send(answer.body)
+      return await send(reply, { ...answer, replayed })
     },
   })
 }
@@ -139,7 +142,11 @@ export const actorOf = (
 
 export type ActionContext = { readonly tenant: Tenant; readonly actor: Actor; readonly database: Database }
 
-/** Declares a command that must leave the database in between (to read usage, to render): it opens its own units of work. */
+/**
+ * Declares a command that must leave the database in between (to read usage, to render) and has no effect outside: it opens its own
+ * units of work. A POST honours Idempotency-Key; it must be safe to run again after a crash. What has effects outside is an
+ * `intentRoute`.
+ */
 export function actionRoute<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
@@ -157,15 +164,76 @@ export function actionRoute<
     ...declaration(spec, spec.status),
     handler: async (request, reply) => {
       const caller = await authenticate(deps, request, spec.permission)
-      const actor = actorOf(caller, request, null)
-      const answer = await spec.handle(
-        { tenant: caller.tenant, actor, database: deps.database },
-        inputOf(request),
-        reply,
-      )
-      return await reply.status(spec.status).send(answer)
+      const run = (actor: Actor) =>
+        spec.handle({ tenant: caller.tenant, actor, database: deps.database }, inputOf(request), reply)
+      const keyed = await answerOnce(deps, { request, caller, ...spec }, run)
+      if (keyed) return await send(reply, keyed)
+      return await reply.status(spec.status).send(await run(actorOf(caller, request, null)))
     },
   })
+}
+
+/**
+ * Declares an action: `begin` checks and says what is meant, in the transaction that reserves the Idempotency-Key; `action` does it
+ * and settles it, once, whoever finishes it (api/http/actions/action.ts).
+ */
+export function intentRoute<
+  I,
+  D extends ActionDeps,
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  app: FastifyInstance,
+  deps: RouteDeps & D,
+  spec: Omit<Shapes<P, Q, B>, 'response'> & {
+    action: Action<D, I>
+    begin: (uow: Uow, input: Input<P, Q, B>) => Promise<I>
+  },
+): void {
+  const { action, begin } = spec
+  app.route({
+    ...declaration({ ...spec, method: 'POST', response: action.response }, action.status),
+    handler: async (request, reply) => {
+      const caller = await authenticate(deps, request, spec.permission)
+      const reservation = reservationOf(request)
+      const of = { tenant: caller.tenant, actor: actorOf(caller, request, reservation.key), reservation }
+      return await send(reply, await runAction(deps, of, action, uow => begin(uow, inputOf(request))))
+    },
+  })
+}
+
+type Once = {
+  readonly request: FastifyRequest
+  readonly caller: Caller
+  readonly status: 200 | 201
+  readonly response: TSchema
+}
+
+/** The answer of a POST with an Idempotency-Key and without effects outside, or the stored one; null for any other call. */
+async function answerOnce(
+  deps: RouteDeps,
+  { request, caller, status, response }: Once,
+  run: (actor: Actor) => Promise<unknown>,
+): Promise<Answer | null> {
+  const reservation: Reservation | null = request.method === 'POST' ? reservationOf(request) : null
+  if (!reservation || reservation.key === null) return null
+  const actor = actorOf(caller, request, reservation.key)
+  const action: Action<RouteDeps, null> = {
+    name: null,
+    status,
+    response,
+    perform: async () => {
+      const answer = await run(actor)
+      return () => Promise.resolve(answer)
+    },
+  }
+  return await runAction(deps, { tenant: caller.tenant, actor, reservation }, action, () => Promise.resolve(null))
+}
+
+function send(reply: FastifyReply, { status, body, replayed }: Answer): FastifyReply {
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  return reply.status(status).type('application/json').serializer(identity).send(body)
 }
 
 const LARGE_BODIES_MAX = 4

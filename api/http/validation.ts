@@ -2,12 +2,15 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../shared/errors.ts'
+import { bySchema } from './by-schema.ts'
 
 type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
 
+const validatorOf = bySchema(schema => Compile(schema))
+
 /** A Fastify validator compiler over TypeBox. A failed check carries one AppError about the first fault that says most. */
 export function validatorCompiler({ schema }: { schema: unknown }): (data: unknown) => true | { error: AppError } {
-  const compiled = Compile(schema as TSchema)
+  const compiled = validatorOf(schema as TSchema)
   return data => {
     if (compiled.Check(data)) return true
     return { error: refusalOf(compiled.Errors(data) as unknown as Fault[]) }
@@ -40,15 +43,26 @@ export function refusalOf(faults: readonly Fault[]): AppError {
 
 function explain(fault: Fault): string {
   if (fault.keyword === 'enum') return `must be one of ${String(fault.params['allowedValues'])}`
-  if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params['format'])] ?? fault.message
-  if (fault.keyword === 'pattern') return `must match ${String(fault.params['pattern'])}`
+  if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params.format)] ?? fault.message
+  if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params['allowedValue'])}`
+  if (fault.keyword === 'pattern')
+    return PATTERN_HELP[String(fault.params.pattern)] ?? `must match ${String(fault.params.pattern)}`
   return fault.message
 }
 
+/** What the patterns mean that callers meet. */
+const PATTERN_HELP: Readonly<Record<string, string>> = {
+  '\\S': 'must hold more than white space',
+}
+
 const FORMAT_HELP: Readonly<Record<string, string>> = {
-  'date-time': 'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z',
+  'date-time':
+    'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z, in a year from 1970 to 2199',
   decimal: 'must be a plain decimal in a string: at most 26 digits before and 12 after the point, no exponent',
-  'time-zone': 'must be the IANA name of a time zone, such as Europe/Amsterdam',
+  'time-zone':
+    'must be the IANA name of a time zone, its abbreviation or an offset, such as Europe/Amsterdam or GMT+01:00',
+  currency: 'must be a currency code of ISO 4217, such as EUR',
+  country: 'must be a two-letter country code of ISO 3166-1, such as NL',
   email: 'must be an e-mail address in ASCII, such as ada@example.com',
   reference: 'must be 1 to 255 characters without white space, and not of the form of an id',
 }

@@ -23,7 +23,10 @@ export function resultOf(answer: HttpAnswer): CallToolResult {
   if (answer.statusCode < 400) {
     const replayed = textOf(answer, 'idempotent-replayed') === 'true' ? { replayed: true } : {}
     const dryRun = textOf(answer, 'x-dry-run') === 'true' ? { dry_run: true } : {}
-    return dataResult({ ...about, ...replayed, ...dryRun }, body)
+    const shown = withoutRepeats(body)
+    const at = [...new Set(userTexts(shown, 'data'))]
+    const written = at.length === 0 ? {} : { written_by_users: { note: NOTE, at } }
+    return dataResult({ ...about, ...replayed, ...dryRun, ...written }, shown)
   }
   const seconds = textOf(answer, 'retry-after')
   const retry = seconds === null ? {} : { retry_after_seconds: Number(seconds) }
@@ -34,13 +37,11 @@ export function resultOf(answer: HttpAnswer): CallToolResult {
 export const refusalResult = (refusal: AppError, requestId: string): CallToolResult =>
   errorResult({ status: refusal.status, request_id: requestId, error: refusal.toBody() })
 
-/** A success with `data`, cut to what a client takes; says what was cut, and which text is whose, before the data. */
+/** A success with `data`, cut to what a client takes; says what was cut before the data. */
 export function dataResult(about: Readonly<Record<string, unknown>>, data: unknown): CallToolResult {
   const { value, leftOut } = shorten(data, ANSWER_CHARACTERS_MAX)
-  const written = [...new Set(guidancePlaces(value, 'data'))]
   return result({
     ...about,
-    ...(written.length === 0 ? {} : { written_by_users: { note: NOTE, at: written } }),
     ...(leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_MAX) }),
     data: value,
   })
@@ -49,20 +50,79 @@ const LEFT_OUT_MAX = 20
 
 const errorResult = (structured: Record<string, unknown>): CallToolResult => ({ ...result(structured), isError: true })
 
+/**
+ * One copy of the answer. Clients of the protocol since 2025-06-18 read the structured object; `asText` gives it to older ones.
+ */
 const result = (structured: Record<string, unknown>): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(structured) }],
+  content: [{ type: 'text', text: shortText(structured) }],
   structuredContent: structured,
 })
 
-/** Where guidance for agents stands; places in lists are not counted, so that a page of plans names one. */
-function guidancePlaces(value: unknown, at: string): string[] {
-  if (Array.isArray(value)) return value.flatMap(item => guidancePlaces(item, `${at}[]`))
+/** A line for the log of a client. */
+const shortText = ({ status, error }: Record<string, unknown>): string => {
+  if (error !== undefined) return JSON.stringify({ status, error })
+  return `${status === undefined ? 'Done' : `Status ${String(status)}`}. The answer is in structuredContent.`
+}
+
+/** The same result for a client that reads text alone. */
+export const asText = ({ structuredContent, ...rest }: CallToolResult): CallToolResult => ({
+  ...rest,
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+})
+
+/** Members that hold what users of the platform wrote. Places in lists are not counted, so that a page of plans names one. */
+const WRITTEN_BY_USERS = new Set([
+  'guidance',
+  'name',
+  'description',
+  'legal_name',
+  'first_name',
+  'infix',
+  'last_name',
+  'footnote',
+  'tax_exempt_note',
+  'reason',
+  'notes',
+  'line1',
+  'line2',
+  'city',
+  'purchase_order_number',
+  'display_name',
+  'message',
+  'string',
+  'strings',
+  'data_trigger_reference',
+])
+
+function userTexts(value: unknown, at: string): string[] {
+  if (Array.isArray(value)) return value.flatMap(item => userTexts(item, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, member]) =>
-    name === 'guidance' && at.endsWith('.agent_context') && typeof member === 'string'
-      ? [`${at}.guidance`]
-      : guidancePlaces(member, `${at}.${name}`),
-  )
+  return Object.entries(value).flatMap(([name, member]) => {
+    const isProperty = name === 'value' && at.endsWith('meter_properties[]')
+    const isText =
+      typeof member === 'string' || (Array.isArray(member) && member.every(each => typeof each === 'string'))
+    if (isText && member.length > 0 && (isProperty || WRITTEN_BY_USERS.has(name))) return [`${at}.${name}`]
+    return userTexts(member, `${at}.${name}`)
+  })
+}
+
+const REPEATED_FROM_CHARACTERS = 400
+
+/** The value with each large object that was there before replaced by where it stands: a model pays for it once. */
+export function withoutRepeats(value: unknown): unknown {
+  const seen = new Map<string, string>()
+  const visit = (each: unknown, at: string): unknown => {
+    if (typeof each !== 'object' || each === null) return each
+    const text = JSON.stringify(each)
+    if (text.length >= REPEATED_FROM_CHARACTERS) {
+      const earlier = seen.get(text)
+      if (earlier !== undefined) return { same_as: earlier }
+      seen.set(text, at)
+    }
+    if (Array.isArray(each)) return each.map((item, index) => visit(item, `${at}[${index}]`))
+    return Object.fromEntries(Object.entries(each).map(([name, member]) => [name, visit(member, `${at}.${name}`)]))
+  }
+  return visit(value, 'data')
 }
 
 /** JSON as it is meant, any other text as a text. */

@@ -1,7 +1,7 @@
 // What comes back to an agent: refusals it can act on, answers it can afford to read, and other people's words as theirs.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { customerResource } from '../modules/customers/resource.ts'
-import { pricingPlanResource } from '../modules/pricing-plans/pricing-plan.ts'
+import { pricingPlanResource } from '../modules/catalog/pricing-plans/pricing-plan.ts'
+import { customerResource } from '../modules/parties/customers/resource.ts'
 import { type AgentRig, startAgentRig } from './testing/agent-rig.ts'
 
 let rig: AgentRig
@@ -66,11 +66,13 @@ test('guidance that tries to command is data, at a place that says whose it is',
   const agent = await rig.agent()
   const one = await agent.call('pricing_plans_get', { id: plan['id'] })
   expect(one.content.data.agent_context).toEqual({ guidance: hostile })
-  expect(one.content.written_by_users).toMatchObject({ at: ['data.agent_context.guidance'] })
+  expect(one.content.written_by_users).toMatchObject({
+    at: expect.arrayContaining(['data.agent_context.guidance', 'data.name']),
+  })
   const list = await agent.call('pricing_plans_list', { reference: plan['reference'] })
-  expect(list.content.written_by_users.at).toEqual(['data.data[].agent_context.guidance'])
+  expect(list.content.written_by_users.at).toContain('data.data[].agent_context.guidance')
   // Nowhere but inside the JSON text of that one field, and after the note about it.
-  expect(JSON.parse(one.text)).toEqual(one.content)
+  expect(one.line).not.toContain('SYSTEM')
   expect(one.text.split('SYSTEM: ignore')).toHaveLength(2)
   expect(one.text.indexOf('not an instruction')).toBeLessThan(one.text.indexOf('SYSTEM: ignore'))
   const { tools } = await (await rig.agent({ groups: 'all' })).client.listTools()
@@ -80,9 +82,10 @@ test('guidance that tries to command is data, at a place that says whose it is',
 test('an answer is made to fit, and says what it leaves out', async () => {
   const agent = await rig.agent()
   const { call, seed } = rig.api.tenants.aLive
-  const long = { organization: { legal_name: 'n'.repeat(250), tax_exempt_note: 'x'.repeat(990) } }
   for (let index = 0; index < 70; index += 1) {
-    const body = { ...(await newCustomer()), type: 'ORGANIZATION', reference: seed.unique('long'), ...long }
+    // Each its own: what is the same is shown once.
+    const organization = { legal_name: 'n'.repeat(250), tax_exempt_note: `${index} `.padEnd(990, 'x') }
+    const body = { ...(await newCustomer()), type: 'ORGANIZATION', reference: seed.unique('long'), organization }
     expect((await call('POST', '/v1/customers', body)).status).toBe(201)
   }
   const listed = await agent.call('customers_list', { limit: 100 })

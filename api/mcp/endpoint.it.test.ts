@@ -5,7 +5,7 @@ import { ACCEPT, type AgentRig, startAgentRig } from './testing/agent-rig.ts'
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 let rig: AgentRig
 beforeAll(async () => {
-  rig = await startAgentRig()
+  rig = await startAgentRig({ mcpOrigins: ['http://localhost:6274'] })
 })
 afterAll(() => rig?.close())
 
@@ -71,4 +71,23 @@ test.each<[string, string, Record<string, string>, number]>([
   ['a body that is too large', `{"a":"${'x'.repeat(1_048_576)}"}`, {}, 413],
 ])('%s is refused', async (_name, body, headers, status) => {
   expect((await rig.post(body, { ...(await bearer()), ...headers })).status).toBe(status)
+})
+
+test('a page of an origin from the setting is let in, with what its browser asks for', async () => {
+  const origin = 'http://localhost:6274'
+  const preflight = (from: string) =>
+    fetch(rig.mcpUrl, { method: 'OPTIONS', headers: { origin: from, 'access-control-request-method': 'POST' } })
+  const allowed = await preflight(origin)
+  expect(allowed.status).toBe(204)
+  expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
+  expect(allowed.headers.get('access-control-allow-headers')).toContain('authorization')
+  expect((await preflight('https://elsewhere.example')).status).toBe(403)
+  const posted = await rig.post(PING, { origin, ...(await bearer()) })
+  expect([posted.status, posted.headers.get('access-control-allow-origin')]).toEqual([200, origin])
+  // A page must be able to read why it was refused, to get a token.
+  const refused = await rig.post(PING, { origin })
+  expect([refused.status, refused.headers.get('access-control-expose-headers')]).toEqual([
+    401,
+    expect.stringContaining('www-authenticate'),
+  ])
 })

@@ -12,9 +12,16 @@ import { answerMessage, type Exchange } from './server.ts'
 import { type Tools, toolsOf } from './tools.ts'
 
 const PATH = '/mcp'
+/** Versions of the protocol are dates. */
+const STRUCTURED_SINCE = '2025-06-18'
 const BODY_BYTES_MAX = 1_048_576
 
-export type McpDeps = { readonly tokens: TokenAccess; readonly baseUrl: string }
+export type McpDeps = {
+  readonly tokens: TokenAccess
+  readonly baseUrl: string
+  /** Origins whose pages may call this address besides our own. */
+  readonly origins?: readonly string[]
+}
 
 /** Declares the endpoint. When the app is ready, throws if two operations would be one tool. */
 export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
@@ -24,8 +31,8 @@ export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
     tools = toolsOf(app.swagger())
   })
   // Before the body is read: who may not come in sends us nothing.
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    refuseForeignOrigin(request, deps.baseUrl)
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    allowOrigin(request, reply, deps)
     await bearerOf(deps.tokens, request)
   }
   const shared = { url: PATH, config: { permission: 'bearer' }, schema: { hide: true }, onRequest } as const
@@ -35,18 +42,38 @@ export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
     bodyLimit: BODY_BYTES_MAX,
     handler: (request, reply) => answerPost(app, { ...deps, tools, challenges }, request, reply),
   })
+  // What a browser asks before it lets a page of another origin send its token.
+  app.options(PATH, { config: { permission: 'bearer' }, schema: { hide: true } }, (request, reply) => {
+    allowOrigin(request, reply, deps)
+    return reply.status(204).headers(PREFLIGHT).send()
+  })
   // There are no sessions to end and no stream to listen to; the protocol has 405 for both.
   app.route({ ...shared, method: ['GET', 'DELETE'], handler: refuseMethod })
 }
 
+const PREFLIGHT = {
+  allow: 'POST, OPTIONS',
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers':
+    'authorization, content-type, accept, mcp-protocol-version, mcp-session-id, last-event-id',
+  'access-control-max-age': '600',
+}
+
 /**
- * Against pages that reach this address through the browser of somebody inside: a browser says where a request comes from, and
- * only our own address may. Programs send no Origin.
+ * Against pages that reach this address through the browser of a user inside: a browser says where a request comes from, and only
+ * our own address and those of the setting MCP_ORIGINS may. Programs send no Origin.
  */
-function refuseForeignOrigin({ headers }: FastifyRequest, baseUrl: string): void {
+function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, { baseUrl, origins = [] }: McpDeps): void {
   const { origin } = headers
   if (origin === undefined || origin === new URL(baseUrl).origin) return
-  throw new AppError('USER_NOT_ALLOWED', 'Pages of other origins may not call this address.')
+  if (!origins.includes(origin)) {
+    throw new AppError('USER_NOT_ALLOWED', 'Pages of other origins may not call this address; see MCP_ORIGINS.')
+  }
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'www-authenticate, x-request-id',
+    vary: 'origin',
+  })
 }
 
 function refuseMethod(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -68,6 +95,7 @@ async function answerPost(
     claims,
     listed: groupsListed(request, tools),
     requestId: request.id,
+    readsStructured: String(request.headers['mcp-protocol-version'] ?? '') >= STRUCTURED_SINCE,
     version: '1',
     onFault: error => request.log.error({ err: error }, 'the tool call failed'),
     call: async (tool, given) => {

@@ -4,8 +4,18 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { AppError } from '../../shared/errors.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { dataResult } from './answer.ts'
+import { GUIDE_NOTE, GUIDES } from './guides.ts'
+import { rankTools, wordsOf } from './rank-tools.ts'
 import type { Arguments } from './request.ts'
-import { type ApiTool, annotationsOf, descriptionOf, inputSchemaOf, plain, scopeNeeded, type Tools } from './tools.ts'
+import {
+  type ApiTool,
+  annotationsOf,
+  answerSchemaOf,
+  descriptionOf,
+  inputSchemaOf,
+  scopeNeeded,
+  type Tools,
+} from './tools.ts'
 
 export type FinderContext = {
   readonly tools: Tools
@@ -19,7 +29,8 @@ type Finder = {
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
-const FOUND_MAX = 50
+const FOUND_MAX = 20
+const DESCRIBED_MAX = 8
 
 const schema = (properties: Record<string, object>, required: string[] = []): Tool['inputSchema'] => ({
   type: 'object',
@@ -33,6 +44,19 @@ const ARGUMENTS = { type: 'object', description: 'Its arguments, as describe_too
 const FINDERS: readonly Finder[] = [
   {
     tool: {
+      name: 'how_to',
+      description:
+        'The steps of a common task, in order, with the body of each: set up a meter and a plan, subscribe a customer, send usage, ' +
+        'preview, correct, change a price, cancel. Without a task: which there are.',
+      inputSchema: schema({
+        task: { type: 'string', description: 'The name of a task, or what to do in a few words.' },
+      }),
+      annotations: READS,
+    },
+    run: howTo,
+  },
+  {
+    tool: {
       name: 'list_groups',
       description:
         'Begin here: the groups of tools with the names of each, and what your token reaches: scopes, platforms, environments.',
@@ -44,10 +68,11 @@ const FINDERS: readonly Finder[] = [
   {
     tool: {
       name: 'find_tools',
-      description: `The tools of a group, or those that all given words occur in, each with what it does. At most ${FOUND_MAX}.`,
+      description: `The tools of a group, or those that some words mean, the likeliest first. At most ${FOUND_MAX}.`,
       inputSchema: schema({
         group: { type: 'string' },
-        words: { type: 'string', description: 'Such as: cancel subscription' },
+        words: { type: 'string', description: 'What to do, such as: cancel subscription' },
+        query: { type: 'string', description: 'The same as words.' },
       }),
       annotations: READS,
     },
@@ -56,8 +81,12 @@ const FINDERS: readonly Finder[] = [
   {
     tool: {
       name: 'describe_tool',
-      description: 'The arguments of one tool, and with_answer the shape of what it answers.',
-      inputSchema: schema({ tool: TOOL, with_answer: { type: 'boolean' } }, ['tool']),
+      description: 'The arguments of one tool, or of several in `tools`; with_answer the shape of what it answers.',
+      inputSchema: schema({
+        tool: TOOL,
+        tools: { type: 'array', items: TOOL, maxItems: DESCRIBED_MAX },
+        with_answer: { type: 'boolean' },
+      }),
       annotations: READS,
     },
     run: describeTool,
@@ -126,24 +155,22 @@ function listGroups({ tools, claims }: FinderContext): CallToolResult {
 
 function findTools({ tools }: FinderContext, given: Arguments): CallToolResult {
   const group = textIn(given, 'group')
-  const words =
-    textIn(given, 'words')
-      ?.toLowerCase()
-      .split(/[\s_]+/)
-      .filter(word => word !== '') ?? []
+  const words = textIn(given, 'words') ?? textIn(given, 'query') ?? ''
   const groups = groupsOf(tools)
   if (group !== null && !groups.includes(group)) {
     throw new AppError('RESOURCE_NOT_FOUND', `There is no such group; there are ${groups.join(', ')}.`, {
       field: 'group',
     })
   }
-  const found = [...tools.values()]
-    .filter(tool => group === null || tool.operation.group === group)
-    .filter(tool => words.every(word => `${tool.name} ${descriptionOf(tool)}`.toLowerCase().includes(word)))
+  const inGroup = [...tools.values()].filter(tool => group === null || tool.operation.group === group)
+  const found = rankTools(inGroup, words)
+  const hint =
+    found.length > 0 ? {} : { hint: `No tool fits. list_groups names all; how_to has the steps of common tasks.` }
   return dataResult(
     {},
     {
       found: found.length,
+      ...hint,
       tools: found.slice(0, FOUND_MAX).map(tool => ({
         tool: tool.name,
         does: tool.operation.summary,
@@ -155,18 +182,43 @@ function findTools({ tools }: FinderContext, given: Arguments): CallToolResult {
 }
 
 function describeTool(context: FinderContext, given: Arguments): CallToolResult {
-  const tool = toolNamed(context, given)
-  return dataResult(
-    {},
-    {
-      tool: tool.name,
-      group: tool.operation.group,
-      description: descriptionOf(tool),
-      annotations: annotationsOf(tool),
-      arguments: inputSchemaOf(tool),
-      ...(given['with_answer'] === true ? { answer: plain(tool.operation.answer) } : {}),
-    },
-  )
+  const names = given.tools
+  if (names === undefined) return dataResult({}, described(toolNamed(context, given), given))
+  const isNames = Array.isArray(names) && names.every(name => typeof name === 'string')
+  if (!isNames || names.length === 0 || names.length > DESCRIBED_MAX) {
+    const message = `tools must be a list of 1 to ${DESCRIBED_MAX} names.`
+    throw new AppError('INVALID_FIELD', message, { field: 'tools' })
+  }
+  return dataResult({}, { tools: names.map(tool => described(toolNamed(context, { tool }), given)) })
+}
+
+const described = (tool: ApiTool, given: Arguments) => ({
+  tool: tool.name,
+  group: tool.operation.group,
+  description: descriptionOf(tool),
+  annotations: annotationsOf(tool),
+  arguments: inputSchemaOf(tool),
+  ...(given.with_answer === true ? { answer: answerSchemaOf(tool) } : {}),
+})
+
+function howTo(_context: FinderContext, given: Arguments): CallToolResult {
+  const task = textIn(given, 'task')
+  if (task === null) return dataResult({}, { tasks: GUIDES.map(guide => ({ task: guide.task, title: guide.title })) })
+  const guide = GUIDES.find(each => each.task === task) ?? guideFor(task)
+  if (guide) return dataResult({}, { ...guide, note: GUIDE_NOTE })
+  const message = `There is no such task; there are ${GUIDES.map(each => each.task).join(', ')}.`
+  throw new AppError('RESOURCE_NOT_FOUND', message, { field: 'task' })
+}
+
+/** The guide whose title has most of the words. */
+function guideFor(text: string): (typeof GUIDES)[number] | null {
+  const words = wordsOf(text)
+  const scored = GUIDES.map(guide => {
+    const own = wordsOf(`${guide.task.replaceAll('_', ' ')} ${guide.title}`)
+    return { guide, score: words.filter(word => own.includes(word)).length }
+  }).toSorted((a, b) => b.score - a.score)
+  const [best] = scored
+  return best && best.score > 0 ? best.guide : null
 }
 
 function toolNamed({ tools }: FinderContext, given: Arguments): ApiTool {

@@ -1,7 +1,7 @@
 // The MCP endpoint as the official client meets it: what an agent finds, what it may do, and how refusals come back
 // (issue 4, item 6; security 1.2, items 32 to 34).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { customerResource } from '../modules/customers/resource.ts'
+import { customerResource } from '../modules/parties/customers/resource.ts'
 import { type AgentRig, startAgentRig } from './testing/agent-rig.ts'
 
 let rig: AgentRig
@@ -19,6 +19,7 @@ describe('what an agent finds', () => {
     const { client } = await rig.agent()
     const { tools } = await client.listTools()
     expect(tools.map(tool => [tool.name, tool.annotations?.readOnlyHint])).toEqual([
+      ['how_to', true],
       ['list_groups', true],
       ['find_tools', true],
       ['describe_tool', true],
@@ -40,12 +41,10 @@ describe('what an agent finds', () => {
     const customers = groups.content.data.groups.find((each: { group: string }) => each.group === 'customers')
     expect(customers.tools).toContain('customers_archive')
     const found = await agent.call('find_tools', { words: 'cancel subscription' })
-    expect(found.content.data.tools.map((each: { tool: string }) => each.tool)).toEqual([
-      'pricing_plan_subscriptions_cancel',
-    ])
+    expect(found.content.data.tools[0].tool).toBe('pricing_plan_subscriptions_cancel')
     const described = await agent.call('describe_tool', { tool: 'customers_get', with_answer: true })
     expect(described.content.data).toMatchObject({
-      description: 'Read one customer. (GET /v1/customers/{id}; needs service:read and CUSTOMER.VIEW.)',
+      description: 'Read a customer. (GET /v1/customers/{id}; needs service:read and CUSTOMER.VIEW.)',
       annotations: { readOnlyHint: true },
       arguments: { required: ['id'], properties: { id: { type: 'string' }, platform_id: { type: 'string' } } },
       answer: { properties: { id: { type: 'string' } } },
@@ -59,7 +58,7 @@ describe('what an agent finds', () => {
     const { client } = await rig.agent({ groups: 'customers,invoices' })
     const { tools } = await client.listTools()
     const hints = Object.fromEntries(tools.map(tool => [tool.name, tool.annotations]))
-    expect(Object.keys(hints)).toHaveLength(5 + 17)
+    expect(Object.keys(hints)).toHaveLength(6 + 17)
     const expected = (read: boolean, destructive: boolean, idempotent: boolean) => ({
       readOnlyHint: read,
       destructiveHint: destructive,
@@ -114,7 +113,10 @@ describe('what an agent may do', () => {
         arguments: { tool: 'customers_create', arguments: { body: await newCustomer() } },
       },
     }
-    const refused = await rig.post(JSON.stringify(message), { authorization: `Bearer ${token}` })
+    const refused = await rig.post(JSON.stringify(message), {
+      authorization: `Bearer ${token}`,
+      'mcp-protocol-version': '2025-06-18',
+    })
     expect(refused.status).toBe(403)
     expect(refused.headers.get('www-authenticate')).toContain(
       'scope="service:read service:write", error="insufficient_scope"',

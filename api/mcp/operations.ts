@@ -2,7 +2,9 @@
 // are declared, so no operation is written down twice.
 
 export type JsonSchema = Readonly<Record<string, unknown>>
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+import type { Method } from '../description/operation-id.ts'
+
 export type QueryParameter = { readonly name: string; readonly required: boolean; readonly schema: JsonSchema }
 
 export type Operation = {
@@ -21,7 +23,11 @@ export type Operation = {
   readonly answer: JsonSchema
   /** Whether the route can be tried without keeping what it did. */
   readonly dryRun: boolean
+  /** The named shapes that its schemas refer to, those of the whole description. */
+  readonly shapes: Shapes
 }
+/** Shapes by their names. */
+export type Shapes = Readonly<Record<string, JsonSchema>>
 
 type Parameter = {
   readonly in: string
@@ -42,21 +48,25 @@ type Described = {
 }
 
 /** As much of an OpenAPI document as is read here. */
-export type ApiDescription = { readonly paths?: Readonly<Record<string, unknown>> }
+export type ApiDescription = {
+  readonly paths?: Readonly<Record<string, unknown>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
 
 const METHODS = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 
 /** Every operation of an API description, in its order. */
 export function operationsOf(description: ApiDescription): Operation[] {
+  const shapes = (description.components?.schemas ?? {}) as Shapes
   return Object.entries(description.paths ?? {}).flatMap(([path, item]) =>
     Object.entries(METHODS).flatMap(([key, method]) => {
       const described = (item as Readonly<Record<string, Described | undefined>>)[key]
-      return described ? [operationOf(method, path, described)] : []
+      return described ? [operationOf(method, path, described, shapes)] : []
     }),
   )
 }
 
-function operationOf(method: Method, path: string, described: Described): Operation {
+function operationOf(method: Method, path: string, described: Described, shapes: Shapes): Operation {
   const parametersIn = (place: string) =>
     (described.parameters ?? []).filter(each => each.in === place).map(parameterOf)
   const body = schemaIn(described.requestBody)
@@ -71,6 +81,7 @@ function operationOf(method: Method, path: string, described: Described): Operat
     body: body && { required: described.requestBody?.required ?? false, schema: body },
     answer: schemaIn(described.responses?.['200'] ?? described.responses?.['201']) ?? {},
     dryRun: described['x-dry-run'] ?? false,
+    shapes,
   }
 }
 

@@ -11,15 +11,15 @@ import { type IdentityRig, startIdentity } from '../../identity/testing/identity
 import { consentPage, REDIRECT_URI } from '../../identity/testing/oauth-client.ts'
 import { freePort } from '../../infra/services/child.ts'
 import { createLiveKeys } from '../../shared/access/live-keys.ts'
-import { openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
 import { createLivePowers } from '../access/live-powers.ts'
 import { openTokenAccess } from '../access/token-access.ts'
 import { buildApp } from '../app.ts'
-import { NO_EVENTS } from '../modules/events/testing/no-events.ts'
-import { NO_USAGE } from '../modules/invoices/testing/no-usage.ts'
+import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
+import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 
 let identity: IdentityRig
 let baseUrl: string
@@ -45,8 +45,8 @@ async function startOn(
   addresses: { identityUrl: string; baseUrl: string },
 ): Promise<{ api: FastifyInstance; close: () => Promise<void> }> {
   const shared = { url, clock: systemClock, logger: silentLogger, poolMax: 5 }
-  const database = await openDatabase({ ...shared, role: 'millrace_app' })
-  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway' })
+  const database = await openTestDatabase({ ...shared, role: 'millrace_app' })
+  const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway' })
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger })
   const tokens = await openTokenAccess({ database: keyDatabase, logger: silentLogger, ...addresses, nowMs: Date.now })
   const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })

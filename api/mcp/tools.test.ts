@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { operationIdOf } from '../description/operation-id.ts'
 import { requestOf } from './request.ts'
-import { toolNameOf } from './tool-name.ts'
 import { inputSchemaOf, toolsOf } from './tools.ts'
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   ['DELETE', '/v1/teams/{id}/members/{user_id}', 'teams_members_delete'],
   ['GET', '/v1/events/{id}/event_trace', 'events_event_trace_read'],
 ] as const)('%s %s is %s', (method, path, name) => {
-  expect(toolNameOf({ method, path })).toBe(name)
+  expect(operationIdOf({ method, path })).toBe(name)
 })
 
 const described = (parameters: object[], more: object = {}) => ({

@@ -1,10 +1,11 @@
 // The tools: one for each operation, made from its description.
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
+import { operationIdOf } from '../description/operation-id.ts'
 import { scopeOf } from '../http/permissions.ts'
 import { exclusionOf } from './exclusions.ts'
 import type { ApiDescription, JsonSchema, Operation } from './operations.ts'
 import { operationsOf } from './operations.ts'
-import { toolNameOf } from './tool-name.ts'
+import { selfContained, unfolded } from './self-contained.ts'
 
 export type ApiTool = {
   readonly name: string
@@ -38,7 +39,7 @@ export function toolsOf(description: ApiDescription): Tools {
 }
 
 function toolOf(operation: Operation): ApiTool {
-  const name = toolNameOf(operation)
+  const name = operationIdOf(operation)
   const queryNames = Object.fromEntries(operation.query.map(each => [each.name.replace(/\[\]$/, ''), each.name]))
   const names = [...operation.pathParameters.map(each => each.name), ...Object.keys(queryNames), ...OWN_ARGUMENTS]
   const twice = names.find((each, index) => names.indexOf(each) !== index)
@@ -81,15 +82,17 @@ export function inputSchemaOf(tool: ApiTool): Tool['inputSchema'] & { properties
   for (const [name, parameter] of Object.entries(tool.queryNames)) {
     properties[name] = plain(query.get(parameter)?.schema ?? {})
   }
-  if (operation.body) properties['body'] = plain(operation.body.schema)
+  if (operation.body) properties.body = plain(unfolded(operation.body.schema, operation.shapes))
   const required = [
     ...operation.pathParameters.map(({ name }) => name),
     ...Object.entries(tool.queryNames).flatMap(([name, parameter]) => (query.get(parameter)?.required ? [name] : [])),
     ...(operation.body?.required ? ['body'] : []),
   ]
+  const { schemas, defs } = selfContained(properties, operation.shapes)
   return {
     type: 'object',
-    properties: { ...properties, ...ownArgumentsOf(tool) },
+    properties: { ...schemas, ...ownArgumentsOf(tool) },
+    ...(Object.keys(defs).length === 0 ? {} : { $defs: plain(defs) }),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   }
@@ -124,4 +127,10 @@ export function plain<T>(schema: T): T {
       .filter(([key, value]) => key !== 'format' || typeof value !== 'string' || KNOWN_FORMATS.has(value))
       .map(([key, value]) => [key, plain(value)]),
   ) as T
+}
+
+/** The shape of what a tool answers, by itself. */
+export function answerSchemaOf({ operation }: ApiTool): JsonSchema {
+  const { schemas, defs } = selfContained(unfolded(operation.answer, operation.shapes), operation.shapes)
+  return plain({ ...schemas, ...(Object.keys(defs).length === 0 ? {} : { $defs: defs }) })
 }

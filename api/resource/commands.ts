@@ -3,25 +3,25 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { emit } from '../outbox.ts'
-import type { Resource, Row } from './define-resource.ts'
-import { deleteRow, insertRow, lockOne, notFound, requireAll, updateRow } from './store.ts'
+import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { deleteRow, insertRow, lockExisting, lockOne, requireAll, updateRow } from './store.ts'
 import { viewOf } from './views.ts'
 
 /** Creates a resource from a validated body. Returns its row. Emits CREATED. */
-export async function createResource(uow: Uow, resource: Resource, body: Row): Promise<Row> {
+export async function createResource<R extends StoredRow>(uow: Uow, resource: Resource<R>, body: Row): Promise<R> {
   const given = withoutNulls(body)
   const blank: Row = Object.fromEntries(Object.keys(resource.fields).map(name => [name, null]))
-  if (resource.statuses) blank['status'] = 'DRAFT'
-  const defaults = await resource.defaults?.(uow, given)
+  if (resource.statuses) blank.status = 'DRAFT'
+  const defaults = await resource.defaults?.(uow, rowOf(resource, given))
   const values = await prepared(uow, resource, { ...blank, ...defaults, ...given }, null)
   checkFirstStatus(resource, values)
   await checkReferences(uow, resource, values)
   await resource.check?.(uow, values, null)
-  const row = await insertRow(uow, resource, withoutNulls(values))
+  const row = await insertRow<R>(uow, resource, withoutNulls(values))
   await resource.afterSave?.(uow, row, null)
   await emit(uow, {
     type: `${resource.objectType}.CREATED`,
-    objectId: row['id'],
+    objectId: row.id,
     data: await viewOf(uow, resource, row),
     previous: null,
   })
@@ -29,42 +29,61 @@ export async function createResource(uow: Uow, resource: Resource, body: Row): P
 }
 
 /**
- * Merges `patch` into the resource: objects merge member by member, lists and scalars replace, null clears.
- * A patch that changes nothing writes nothing and emits nothing. Emits UPDATED with the previous state.
+ * Merges `patch` into the resource: objects merge member by member, lists and scalars replace, null clears. Saves every column
+ * that is another one then, also those that `prepare` and `resolve` derived. A patch that changes nothing writes nothing and
+ * emits nothing. Emits UPDATED with the previous state.
  */
-export async function updateResource(uow: Uow, resource: Resource, idOrReference: string, patch: Row): Promise<Row> {
-  const previous = await lockOne(uow, resource, idOrReference)
-  if (!previous) throw notFound(resource, idOrReference)
-  const merged = await withDefaults(uow, resource, mergePatch(previous, patch) as Row, Object.keys(patch))
+export async function updateResource<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  idOrReference: string,
+  patch: Row,
+): Promise<R> {
+  const previous = await lockExisting(uow, resource, idOrReference)
+  const merged = await withDefaults(uow, resource, mergePatch(previous, patch), Object.keys(patch))
   const next = await prepared(uow, resource, merged, previous)
-  const changed = Object.keys(patch).filter(name => !isDeepStrictEqual(next[name], previous[name]))
+  const changed = changedColumns(resource, previous, next)
   if (changed.length === 0) return previous
-  for (const name of changed) checkChange(resource, previous, name)
-  if (changed.includes('status')) checkTransition(resource, previous['status'], next['status'])
+  // A field that is no column has changed something when a column that was not patched is another one.
+  const derived = changed.some(name => !(name in patch))
+  for (const name of Object.keys(patch)) {
+    if (changed.includes(name) || (derived && !(name in resource.table))) checkChange(resource, previous, name)
+  }
+  if (changed.includes('status')) checkTransition(resource, statusOf(previous), statusOf(next))
   await checkReferences(uow, resource, next, changed)
   await resource.check?.(uow, next, previous)
-  return await saveChange(uow, resource, previous, Object.fromEntries(changed.map(name => [name, next[name]])))
+  return await saveChange(uow, resource, previous, pick(next, changed))
 }
 
 /** Moves the resource to `status` by its rules; moving to where it is changes nothing. Emits UPDATED. */
-export async function changeStatus(uow: Uow, resource: Resource, idOrReference: string, status: string): Promise<Row> {
-  const previous = await lockOne(uow, resource, idOrReference)
-  if (!previous) throw notFound(resource, idOrReference)
-  if (previous['status'] === status) return previous
-  checkTransition(resource, previous['status'], status)
-  await resource.check?.(uow, { ...previous, status }, previous)
-  return await saveChange(uow, resource, previous, { status })
+export async function changeStatus<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  idOrReference: string,
+  status: string,
+): Promise<R> {
+  const previous = await lockExisting(uow, resource, idOrReference)
+  if (statusOf(previous) === status) return previous
+  checkTransition(resource, statusOf(previous), status)
+  const next = rowOf(resource, { ...previous, status })
+  await resource.check?.(uow, next, previous)
+  return await saveChange(uow, resource, previous, pick(next, ['status']))
 }
 
 /** Saves `values` over `previous` and emits UPDATED. For commands that have made their own checks. */
-export async function saveChange(uow: Uow, resource: Resource, previous: Row, values: Row): Promise<Row> {
+export async function saveChange<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  previous: R,
+  values: Partial<R>,
+): Promise<R> {
   // Before the change is made, since what a view computes is read from the database.
   const before = await viewOf(uow, resource, previous)
-  const row = await updateRow(uow, resource, previous['id'], values)
+  const row = await updateRow(uow, resource, previous.id, values)
   await resource.afterSave?.(uow, row, previous)
   await emit(uow, {
     type: `${resource.objectType}.UPDATED`,
-    objectId: row['id'],
+    objectId: row.id,
     data: await viewOf(uow, resource, row),
     previous: before,
   })
@@ -72,32 +91,37 @@ export async function saveChange(uow: Uow, resource: Resource, previous: Row, va
 }
 
 /** Deletes the resource; one with a status only while DRAFT (semantics 0.6). Returns what was deleted. Emits DELETED. */
-export async function deleteResource(uow: Uow, resource: Resource, idOrReference: string): Promise<Row> {
-  const row = await lockOne(uow, resource, idOrReference)
-  if (!row) throw notFound(resource, idOrReference)
-  if (resource.statuses && row['status'] !== 'DRAFT') {
-    throw new AppError(
-      'COULD_NOT_DELETE_RESOURCE',
-      `Only a DRAFT can be deleted, and this one is ${row['status']}; archive it instead.`,
-      {
-        field: 'status',
-        resourceId: row['id'],
-        resourceType: resource.objectType,
-      },
-    )
+export async function deleteResource<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  idOrReference: string,
+): Promise<R> {
+  const row = await lockExisting(uow, resource, idOrReference)
+  const status = statusOf(row)
+  if (resource.statuses && status !== 'DRAFT') {
+    const message = `Only a DRAFT can be deleted, and this one is ${status}; archive it instead.`
+    throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
+      field: 'status',
+      resourceId: row.id,
+      resourceType: resource.objectType,
+    })
   }
   await resource.beforeDelete?.(uow, row)
   const view = await viewOf(uow, resource, row)
-  await deleteRow(uow, resource, row['id'])
-  await emit(uow, { type: `${resource.objectType}.DELETED`, objectId: row['id'], data: view, previous: null })
+  await deleteRow(uow, resource, row.id)
+  await emit(uow, { type: `${resource.objectType}.DELETED`, objectId: row.id, data: view, previous: null })
   return row
 }
 
 /** Creates the resource, or updates the one with the same reference. Says which. */
-export async function upsertResource(uow: Uow, resource: Resource, body: Row): Promise<{ row: Row; created: boolean }> {
-  const reference: unknown = body['reference']
+export async function upsertResource<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  body: Row,
+): Promise<{ row: R; created: boolean }> {
+  const reference: unknown = body.reference
   if (typeof reference !== 'string') {
-    throw new AppError('MISSING_REFERENCE', 'PUT finds the resource by its reference; give one.', {
+    throw new AppError('MISSING_FIELD', 'PUT finds the resource by its reference; give one.', {
       field: 'reference',
     })
   }
@@ -105,39 +129,65 @@ export async function upsertResource(uow: Uow, resource: Resource, body: Row): P
   if (!existing) return { row: await createResource(uow, resource, body), created: true }
   // The whole resource is sent, so what may not change may still be repeated: only a difference is refused.
   const patch = Object.fromEntries(
-    Object.entries(body).filter(([name]) => !isDeepStrictEqual(body[name], existing[name])),
+    Object.entries(body).filter(([name, value]) => !isDeepStrictEqual(value, memberOf(existing, name))),
   )
   const fixed = Object.keys(patch).find(name => name in existing && resource.fields[name]?.change === 'never')
   if (fixed !== undefined) {
     throw new AppError('INVALID_FIELD', `${fixed} never changes, and there is one with this reference already.`, {
       field: fixed,
-      resourceId: existing['id'],
+      resourceId: existing.id,
       resourceType: resource.objectType,
     })
   }
-  return { row: await updateResource(uow, resource, existing['id'], patch), created: false }
+  return { row: await updateResource(uow, resource, existing.id, patch), created: false }
+}
+
+/** A row of the resource, of values that its own shape has validated. */
+const rowOf = <R extends StoredRow>(_resource: Resource<R>, values: Row): R => values as R
+const memberOf = (row: object, name: string): unknown => (row as Row)[name]
+const statusOf = (row: StoredRow): string => String(memberOf(row, 'status'))
+const pick = <R extends StoredRow>(row: R, names: readonly string[]): Partial<R> =>
+  Object.fromEntries(names.map(name => [name, memberOf(row, name)])) as Partial<R>
+
+/** The columns in which a row that was prepared to be saved is another one than the row that is stored. */
+function changedColumns(resource: Resource, previous: StoredRow, next: StoredRow): string[] {
+  return Object.keys(next).filter(
+    name => name in resource.table && !isDeepStrictEqual(memberOf(next, name), memberOf(previous, name)),
+  )
 }
 
 /** What a patch cleared goes back to what a create would have put there. */
-async function withDefaults(uow: Uow, resource: Resource, row: Row, patched: readonly string[]): Promise<Row> {
+async function withDefaults<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  row: Row,
+  patched: readonly string[],
+): Promise<Row> {
   const cleared = patched.filter(name => row[name] === null)
-  const defaults = cleared.length > 0 ? await resource.defaults?.(uow, withoutNulls(row)) : undefined
-  return { ...row, ...Object.fromEntries(cleared.map(name => [name, defaults?.[name] ?? null])) }
+  const defaults = cleared.length > 0 ? await resource.defaults?.(uow, rowOf(resource, withoutNulls(row))) : undefined
+  return { ...row, ...Object.fromEntries(cleared.map(name => [name, memberOf(defaults ?? {}, name) ?? null])) }
 }
 
-async function prepared(uow: Uow, resource: Resource, row: Row, previous: Row | null): Promise<Row> {
+async function prepared<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  values: Row,
+  previous: R | null,
+): Promise<R> {
+  const row = rowOf(resource, values)
   const canonical = resource.prepare?.(row) ?? row
   return (await resource.resolve?.(uow, canonical, previous)) ?? canonical
 }
 
-const withoutNulls = (body: Row): Row => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+const withoutNulls = (body: object): Row =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 /** RFC 7386: objects merge, everything else replaces; a null member is removed. */
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isPlainObject(patch)) return patch
-  const merged: Row = isPlainObject(target) ? { ...target } : {}
+function mergePatch(target: object, patch: Row): Row {
+  const merged: Row = { ...target }
   for (const [name, value] of Object.entries(patch)) {
-    merged[name] = isPlainObject(value) ? withoutNulls(mergePatch(merged[name], value) as Row) : value
+    const before = merged[name]
+    merged[name] = isPlainObject(value) ? withoutNulls(mergePatch(isPlainObject(before) ? before : {}, value)) : value
   }
   return merged
 }
@@ -145,34 +195,42 @@ function mergePatch(target: unknown, patch: unknown): unknown {
 const isPlainObject = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function checkFirstStatus(resource: Resource, values: Row): void {
-  if (!resource.statuses || values['status'] === 'DRAFT' || values['status'] === 'ACTIVE') return
+function checkFirstStatus(resource: Resource, values: StoredRow): void {
+  const status = statusOf(values)
+  if (!resource.statuses || status === 'DRAFT' || status === 'ACTIVE') return
   throw new AppError('INVALID_FIELD', 'A new resource is DRAFT or ACTIVE.', { field: 'status' })
 }
 
-function checkTransition(resource: Resource, from: string, to: string | null): void {
-  const allowed = resource.statuses?.[to ?? ''] ?? []
+function checkTransition(resource: Resource, from: string, to: string): void {
+  if (to === 'null')
+    throw new AppError('INVALID_FIELD', 'status cannot be cleared; send the new status.', { field: 'status' })
+  const allowed = resource.statuses?.[to] ?? []
   if (allowed.includes(from)) return
   throw new AppError('INVALID_OPERATION', `A ${resource.objectType} that is ${from} cannot become ${to}.`, {
     field: 'status',
   })
 }
 
-function checkChange(resource: Resource, previous: Row, name: string): void {
-  if (resource.fields[name]?.change !== 'draft' || previous['status'] === 'DRAFT') return
+function checkChange(resource: Resource, previous: StoredRow, name: string): void {
+  if (resource.fields[name]?.change !== 'draft' || statusOf(previous) === 'DRAFT') return
   throw new AppError('INVALID_FIELD', `${name} can only be changed while the ${resource.objectType} is DRAFT.`, {
     field: name,
   })
 }
 
-async function checkReferences(uow: Uow, resource: Resource, values: Row, only?: readonly string[]): Promise<void> {
+async function checkReferences(
+  uow: Uow,
+  resource: Resource,
+  values: StoredRow,
+  only?: readonly string[],
+): Promise<void> {
   for (const [name, target] of Object.entries(resource.references ?? {})) {
     if (only && !only.includes(name)) continue
-    const value: unknown = values[name]
+    const value = memberOf(values, name)
     if (value === null || value === undefined) continue
     const ids = Array.isArray(value)
-      ? value.map((id: string, index) => ({ id, field: `${name}.${index}` }))
-      : [{ id: value as string, field: name }]
+      ? value.map((id: unknown, index) => ({ id: String(id), field: `${name}.${index}` }))
+      : [{ id: String(value), field: name }]
     await requireAll(uow, target(), ids)
   }
 }

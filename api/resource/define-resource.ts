@@ -3,6 +3,7 @@
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
+import type { Filter } from '../list/list-spec.ts'
 import { Nullable, Shape, Timestamp } from './shapes.ts'
 
 /** The columns every tenant table has (api/resource/columns.ts makes them). */
@@ -31,8 +32,18 @@ export const field = <T extends TSchema>(
 /** A field only the service sets: shown, refused by name in requests. */
 export const readOnly = <T extends TSchema>(schema: T): Entry<T> => ({ schema, create: 'never', change: 'never' })
 
-// biome-ignore lint/suspicious/noExplicitAny: a row is typed by its own table where a resource is defined; here every table meets.
-export type Row = Record<string, any>
+/** An object of the wire: a body, a patch or a view. What is stored has the type of its table instead. */
+export type Row = Record<string, unknown>
+
+/** What every stored row has. */
+export type StoredRow = {
+  readonly id: string
+  readonly platform_id: string
+  readonly environment: 'TEST' | 'LIVE'
+  readonly created_at: string
+  readonly updated_at: string
+}
+type NameOf<R> = keyof R & string
 
 /** `from` statuses a verb or a PATCH of `status` may start in, by the status it leads to. */
 export type StatusRules = Readonly<Record<string, readonly string[]>>
@@ -53,12 +64,8 @@ export type Expansion = {
    * Absent: the view has it.
    */
   readonly within?: string
-}
-
-export type Filter = {
-  readonly kind: 'equals' | 'oneOf' | 'range'
-  readonly column: string
-  readonly schema?: TSchema
+  /** What it is called there, when that is not the expansion's own name: two lists may each have a member of one name. */
+  readonly member?: string
 }
 
 export type Fixture = {
@@ -71,19 +78,23 @@ export type FixtureSeed = {
   /** The tenant's own. */
   readonly platformId: string
   unique(prefix: string): string
-  make(resource: Resource): Promise<Row>
+  make<R extends StoredRow>(resource: Resource<R>): Promise<R>
 }
 
 /**
  * A query flag of the calls that change a resource (`?align_product_item_status=true`): what else follows in the same
  * transaction. Runs after a change has been saved, also one that changed nothing, and before a deletion.
  */
-export type Flag = {
+export type Flag<R extends StoredRow = StoredRow> = {
   readonly description: string
-  readonly apply: (uow: Uow, row: Row, action: 'change' | 'delete') => Promise<void>
+  apply(uow: Uow, row: R, action: 'change' | 'delete'): Promise<void>
 }
 
-export type ResourceDefinition<R extends Row> = {
+/**
+ * What a resource is and does, by the type of its rows. Hooks are methods, so that a resource of any rows is a `Resource`: only
+ * rows of its own table ever reach them.
+ */
+type Traits<R extends StoredRow, Given> = {
   /** `CUSTOMER`: object type, event prefix and permission prefix. */
   readonly objectType: string
   /** `Customer`: name of its shape in the API description. */
@@ -91,8 +102,6 @@ export type ResourceDefinition<R extends Row> = {
   readonly idPrefix: string
   /** `customers`: path below /v1. */
   readonly path: string
-  readonly table: TenantTable
-  readonly fields: Readonly<Record<string, Entry>>
   readonly operations: readonly (
     | 'create'
     | 'list'
@@ -111,44 +120,70 @@ export type ResourceDefinition<R extends Row> = {
   readonly statuses?: StatusRules
   /** Lists without page and limit in the interface answer `{data}` alone. */
   readonly paged?: boolean
-  readonly filters?: Readonly<Record<string, Filter>>
-  readonly orderBy?: readonly string[]
-  /** Columns `POST …/search` may match. */
-  readonly searchable?: readonly string[]
   readonly expand?: Readonly<Record<string, Expansion>>
-  readonly flags?: Readonly<Record<string, Flag>>
-  /** Fields that name other resources: checked to exist in this tenant, and locked against deletion until commit. */
-  readonly references?: Readonly<Record<string, () => Resource>>
+  readonly flags?: Readonly<Record<string, Flag<R>>>
   /** Brings a row, about to be created or changed, into its canonical form. Runs before `check`; absent fields are null. */
-  readonly prepare?: (row: R) => R
+  prepare?(row: R & Given): R & Given
   /** Fills what a create left out, and what a PATCH cleared. Runs before `check`. */
-  readonly defaults?: (uow: Uow, row: R) => Promise<Partial<R>> | Partial<R>
-  /** Completes a row from other resources (ids for references, copies of names) and locks what it used. Runs before `check`. */
-  readonly resolve?: (uow: Uow, row: R, previous: R | null) => Promise<R> | R
+  defaults?(uow: Uow, row: R): Promise<Partial<R>> | Partial<R>
+  /**
+   * Completes a row from other resources (ids for references, copies of names) and locks what it used. Runs before `check`; every
+   * column it changes is saved.
+   */
+  resolve?(uow: Uow, row: R & Given, previous: R | null): Promise<R> | R
   /** Domain rules over the row as it would be saved; throws AppError. `previous` is null on create. */
-  readonly check?: (uow: Uow, row: R, previous: R | null) => Promise<void> | void
+  check?(uow: Uow, row: R, previous: R | null): Promise<void> | void
   /** What follows in the same transaction once the row is saved. */
-  readonly afterSave?: (uow: Uow, row: R, previous: R | null) => Promise<void>
+  afterSave?(uow: Uow, row: R, previous: R | null): Promise<void>
   /** Refuses a deletion beyond the DRAFT rule and foreign keys, or removes dependants. */
-  readonly beforeDelete?: (uow: Uow, row: R) => Promise<void>
+  beforeDelete?(uow: Uow, row: R): Promise<void>
   /** Fields of the view that are not columns. */
   readonly computed?: Readonly<Record<string, TSchema>>
-  readonly compute?: (uow: ReadUow, rows: readonly R[]) => Promise<readonly Row[]>
+  compute?(uow: ReadUow, rows: readonly R[]): Promise<readonly Row[]>
   readonly fixture: Fixture
 }
 
-export type Resource = ResourceDefinition<Row> & {
+/** A resource as its module writes it: every name is one of a column, so that a misspelt one does not compile. */
+export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R, Given> & {
+  readonly table: TenantTable & { readonly $inferSelect: R }
+  readonly fields: { readonly [Name in keyof R]?: Entry }
+  /** Fields of bodies that are no columns: another way to give one, which `resolve` makes of them. */
+  readonly given?: { readonly [Name in keyof Given]: Entry }
+  readonly filters?: Readonly<Record<string, Filter<NameOf<R>>>>
+  readonly orderBy?: readonly NameOf<R>[]
+  /** Columns `POST …/search` may match. */
+  readonly searchable?: readonly NameOf<R>[]
+  /** Fields that name other resources: checked to exist in this tenant, and locked against deletion until commit. */
+  readonly references?: { readonly [Name in keyof R]?: () => Resource }
+}
+
+declare const rowType: unique symbol
+
+/** A resource whose rows are `R`; `Resource` alone is any of them. */
+export type Resource<R extends StoredRow = StoredRow> = Traits<R, unknown> & {
+  /** Never there: it carries the type. */
+  readonly [rowType]?: R
+  readonly table: TenantTable
+  /** The fields of columns and those given otherwise. */
+  readonly fields: Readonly<Record<string, Entry>>
+  readonly filters?: Readonly<Record<string, Filter>>
+  readonly orderBy?: readonly string[]
+  readonly searchable?: readonly string[]
+  readonly references?: Readonly<Record<string, () => Resource>>
   readonly createBody: TSchema
   readonly updateBody: TSchema
   readonly view: TSchema
 }
 
 /** Completes a definition with the shapes that follow from its fields. */
-export function defineResource<R extends Row>(definition: ResourceDefinition<R>): Resource {
+export function defineResource<R extends StoredRow, Given = unknown>(
+  definition: ResourceDefinition<R, Given>,
+): Resource<R> {
   const create: TProperties = {}
   const update: TProperties = {}
   const view: TProperties = { object_type: Type.Literal(definition.objectType), id: Type.String() }
-  for (const [name, entry] of Object.entries(definition.fields)) {
+  const fields = { ...definition.fields, ...definition.given } as Readonly<Record<string, Entry>>
+  for (const [name, entry] of Object.entries(fields)) {
     const optional = Type.Optional(Nullable(entry.schema))
     if (entry.create !== 'never') create[name] = entry.create === 'required' ? entry.schema : optional
     // Null clears, and what a create must give cannot be cleared.
@@ -156,19 +191,21 @@ export function defineResource<R extends Row>(definition: ResourceDefinition<R>)
     view[name] = optional
   }
   for (const [name, schema] of Object.entries(definition.computed ?? {})) view[name] = Type.Optional(Nullable(schema))
-  view['created_at'] = Timestamp
-  view['updated_at'] = Timestamp
+  view.created_at = Timestamp
+  view.updated_at = Timestamp
   for (const [name, expansion] of Object.entries(definition.expand ?? {})) {
     if (expansion.within !== undefined) continue
     const isList = expansion.by.endsWith('_ids')
     const target = Type.Object({}, { additionalProperties: true })
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))
   }
-  return {
-    // A row of this table is all that ever reaches the hooks of this definition, so widening R to Row is sound.
-    ...(definition as unknown as ResourceDefinition<Row>),
+  const resource = {
+    ...definition,
+    fields,
     createBody: Shape(create),
     updateBody: Shape(update),
     view: Type.Object(view, { title: definition.shapeName }),
   }
+  // Only rows of its own table, and bodies of its own shape, ever reach the hooks of a definition.
+  return resource as unknown as Resource<R>
 }

@@ -1,14 +1,19 @@
 // Building blocks of wire shapes, shared by every resource: names as in the interface, bounds in one place.
 import Type, { type TProperties, type TSchema } from 'typebox'
 import Format from 'typebox/format'
+import { zoneOf } from '../../shared/billing/periods.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
+import { isCountry, isCurrency } from '../../shared/iso-codes.ts'
 import { parseInstant } from '../../shared/time.ts'
+import { withArticle } from './nouns.ts'
 
 /** Registers the string formats the shapes use. Call once before the first schema is compiled. */
 export function registerFormats(): void {
   Format.Set('date-time', text => parseInstant(text) !== null)
   Format.Set('decimal', isPlainDecimal)
-  Format.Set('time-zone', isTimeZone)
+  Format.Set('time-zone', text => zoneOf(text) !== null)
+  Format.Set('currency', isCurrency)
+  Format.Set('country', isCountry)
   Format.Set('email', text => EMAIL.test(text))
   Format.Set('reference', text => /^\S{1,255}$/.test(text) && !/^[a-z]{4}_[0-9A-Za-z]{22}$/.test(text))
 }
@@ -17,17 +22,8 @@ export function registerFormats(): void {
 const EMAIL =
   /^ *[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+ *$/
 
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** An object that refuses members it does not name. */
-export const Shape = <P extends TProperties>(properties: P, options: { description?: string } = {}) =>
+export const Shape = <P extends TProperties>(properties: P, options: { description?: string; title?: string } = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 export const Optional = Type.Optional
 /** Absent, null or a value: what PATCH clears with null. */
@@ -35,13 +31,14 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** One of these texts; the static type is their union. */
 export const OneOf = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
 
-export const IdText = (names: string) => Type.String({ minLength: 1, maxLength: 64, description: `Id of a ${names}.` })
+export const IdText = (names: string) =>
+  Type.String({ minLength: 1, maxLength: 64, description: `Id of ${withArticle(names)}.` })
 export const Reference = Type.String({
   format: 'reference',
   description:
     'Chosen by you, unique for its kind, without white space, 1 to 255 characters; not of the form of an id.',
 })
-export const Name = Type.String({ minLength: 1, maxLength: 255 })
+export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 export const Description = Type.String({ maxLength: 5_000 })
 export const Timestamp = Type.String({
   format: 'date-time',
@@ -51,22 +48,29 @@ export const DecimalText = Type.String({
   format: 'decimal',
   description: 'A plain decimal: at most 26 digits before and 12 after the point.',
 })
-export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' })
-export const Country = Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2 code.' })
-export const TimeZone = Type.String({ format: 'time-zone', maxLength: 64, description: 'IANA name of a time zone.' })
-export const Amount = Shape({ quantity: DecimalText, currency: Currency })
-export const Period = Shape({
-  type: OneOf('DAY', 'WEEK', 'MONTH', 'YEAR'),
-  value: Type.Integer({ minimum: 1, maximum: 1_000 }),
+export const Currency = Type.String({ format: 'currency', description: 'ISO 4217 code, such as EUR.' })
+export const Country = Type.String({ format: 'country', description: 'ISO 3166-1 alpha-2 code, such as NL.' })
+export const TimeZone = Type.String({
+  format: 'time-zone',
+  maxLength: 64,
+  description: 'IANA name of a time zone (Europe/Amsterdam), its abbreviation (CET), or an offset (GMT+01:00).',
 })
-export const Address = Shape({
-  line1: Optional(Nullable(Type.String({ maxLength: 255 }))),
-  line2: Optional(Nullable(Type.String({ maxLength: 255 }))),
-  city: Optional(Nullable(Type.String({ maxLength: 255 }))),
-  postal_code: Optional(Nullable(Type.String({ maxLength: 32 }))),
-  state: Optional(Nullable(Type.String({ maxLength: 64 }))),
-  country: Optional(Nullable(Country)),
-})
+export const Amount = Shape({ quantity: DecimalText, currency: Currency }, { title: 'Money' })
+export const Period = Shape(
+  { type: OneOf('DAY', 'WEEK', 'MONTH', 'YEAR'), value: Type.Integer({ minimum: 1, maximum: 1_000 }) },
+  { title: 'BillingPeriod' },
+)
+export const Address = Shape(
+  {
+    line1: Optional(Nullable(Type.String({ maxLength: 255 }))),
+    line2: Optional(Nullable(Type.String({ maxLength: 255 }))),
+    city: Optional(Nullable(Type.String({ maxLength: 255 }))),
+    postal_code: Optional(Nullable(Type.String({ maxLength: 32 }))),
+    state: Optional(Nullable(Type.String({ maxLength: 64 }))),
+    country: Optional(Nullable(Country)),
+  },
+  { title: 'Address' },
+)
 export const TaxCategory = OneOf('STANDARD', 'NO_TAX', 'EXEMPT')
 
 /** DRAFT → ACTIVE → DEPRECATED → ARCHIVED, semantics 0.6. */
@@ -76,4 +80,7 @@ export const LifecycleStatus = Type.Enum([...LIFECYCLE])
 /** Lower comes first on invoices and in the catalog. */
 export const DisplayOrder = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description: 'Lowest first.' })
 /** What an AI agent should know about the thing; stored and shown, nothing else. */
-export const AgentContext = Shape({ guidance: Optional(Nullable(Type.String({ maxLength: 2_500 }))) })
+export const AgentContext = Shape(
+  { guidance: Optional(Nullable(Type.String({ maxLength: 2_500 }))) },
+  { title: 'AgentContext' },
+)

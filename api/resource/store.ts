@@ -1,19 +1,15 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
-import { and, asc, count, desc, eq, gte, ilike, inArray, like, lt, type SQL } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { and, eq, inArray, type SQL } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
 import { formatInstant } from '../../shared/time.ts'
-import type { Resource, Row, TenantTable } from './define-resource.ts'
+import { columnOf } from '../list/list-spec.ts'
+import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { inThisTenant } from './tenant-condition.ts'
 
-/** A column of `table` by its wire name. Throws on a name the table does not have: a programming error. */
-export function columnOf(table: TenantTable, name: string): PgColumn {
-  const column = (table as unknown as Record<string, PgColumn | undefined>)[name]
-  if (!column) throw new Error(`no column ${name}`)
-  return column
-}
+/** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
+const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]
 
 const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL | undefined => {
   const key = resource.byReference && !looksLikeId(idOrReference) ? 'reference' : 'id'
@@ -21,22 +17,30 @@ const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL 
 }
 
 /** The row with this id, or reference where the resource has them; null when this tenant has none. */
-export async function findOne(uow: ReadUow, resource: Resource, idOrReference: string): Promise<Row | null> {
-  const [row] = await uow.tx
+export async function findOne<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  idOrReference: string,
+): Promise<R | null> {
+  const rows = await uow.tx
     .select()
     .from(resource.table)
     .where(matching(resource, uow, idOrReference))
-  return row ?? null
+  return rowsOf<R>(rows)[0] ?? null
 }
 
 /** As `findOne`, locked until the transaction ends, so that the state read is the state changed. */
-export async function lockOne(uow: Uow, resource: Resource, idOrReference: string): Promise<Row | null> {
-  const [row] = await uow.tx
+export async function lockOne<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  idOrReference: string,
+): Promise<R | null> {
+  const rows = await uow.tx
     .select()
     .from(resource.table)
     .where(matching(resource, uow, idOrReference))
     .for('update')
-  return row ?? null
+  return rowsOf<R>(rows)[0] ?? null
 }
 
 /** The refusal for an id that is not there: the same for a foreign tenant's id as for none (security 7.5). */
@@ -47,31 +51,51 @@ export const notFound = (resource: Resource, idOrReference: string, field?: stri
   })
 
 /** As `findOne`, or throws RESOURCE_NOT_FOUND. */
-export async function getOne(uow: ReadUow, resource: Resource, idOrReference: string): Promise<Row> {
+export async function getOne<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  idOrReference: string,
+): Promise<R> {
   const row = await findOne(uow, resource, idOrReference)
   if (!row) throw notFound(resource, idOrReference)
   return row
 }
 
+/** As `lockOne`, or throws RESOURCE_NOT_FOUND. */
+export async function lockExisting<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  idOrReference: string,
+): Promise<R> {
+  const row = await lockOne(uow, resource, idOrReference)
+  if (!row) throw notFound(resource, idOrReference)
+  return row
+}
+
 /** The rows with these ids, in no order; those that do not exist here are absent. */
-export async function findMany(uow: ReadUow, resource: Resource, ids: readonly string[]): Promise<Row[]> {
+export async function findMany<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  ids: readonly string[],
+): Promise<R[]> {
   if (ids.length === 0) return []
   const { table } = resource
-  return await uow.tx
+  const rows = await uow.tx
     .select()
     .from(table)
     .where(and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)])))
+  return rowsOf<R>(rows)
 }
 
 /**
  * Checks that each id names a resource of this tenant and keeps it from being deleted until commit.
  * Throws RESOURCE_NOT_FOUND with the field of the first that does not.
  */
-export async function requireAll(
+export async function requireAll<R extends StoredRow>(
   uow: Uow,
-  resource: Resource,
+  resource: Resource<R>,
   ids: readonly { id: string; field: string }[],
-): Promise<Row[]> {
+): Promise<R[]> {
   if (ids.length === 0) return []
   const { table } = resource
   const rows = await uow.tx
@@ -79,16 +103,21 @@ export async function requireAll(
     .from(table)
     .where(and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids.map(entry => entry.id))])))
     .for('key share')
-  const found = new Set(rows.map(row => row.id))
-  const missing = ids.find(entry => !found.has(entry.id))
+  const found = rowsOf<R>(rows)
+  const known = new Set(found.map(row => row.id))
+  const missing = ids.find(entry => !known.has(entry.id))
   if (missing) throw notFound(resource, missing.id, missing.field)
-  return rows
+  return found
 }
 
 /** Inserts a new row with id, tenant and times filled in; returns it as stored. */
-export async function insertRow(uow: Uow, resource: Pick<Resource, 'table' | 'idPrefix'>, values: Row): Promise<Row> {
+export async function insertRow<R extends StoredRow>(
+  uow: Uow,
+  resource: Pick<Resource<R>, 'table' | 'idPrefix'>,
+  values: Row,
+): Promise<R> {
   const now = formatInstant(uow.now)
-  const [row] = await uow.tx
+  const rows = await uow.tx
     .insert(resource.table)
     .values({
       ...values,
@@ -99,71 +128,30 @@ export async function insertRow(uow: Uow, resource: Pick<Resource, 'table' | 'id
       updated_at: now,
     })
     .returning()
+  const [row] = rowsOf<R>(rows)
   if (!row) throw new Error('an insert returned no row')
   return row
 }
 
 /** Saves `values` over the row with this id; returns it as stored. */
-export async function updateRow(uow: Uow, resource: Resource, id: string, values: Row): Promise<Row> {
+export async function updateRow<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  id: string,
+  values: Partial<R>,
+): Promise<R> {
   const { table } = resource
-  const [row] = await uow.tx
+  const rows = await uow.tx
     .update(table)
     .set({ ...values, updated_at: formatInstant(uow.now) })
     .where(and(inThisTenant(uow, table), eq(table.id, id)))
     .returning()
+  const [row] = rowsOf<R>(rows)
   if (!row) throw new Error('an update met no row')
-  return row as Row
+  return row
 }
 
 export async function deleteRow(uow: Uow, resource: Resource, id: string): Promise<void> {
   const { table } = resource
   await uow.tx.delete(table).where(and(inThisTenant(uow, table), eq(table.id, id)))
-}
-
-export type ListQuery = {
-  readonly conditions: readonly SQL[]
-  readonly orderBy: string
-  readonly descending: boolean
-  readonly limit: number
-  readonly offset: number
-}
-
-/** One page and the number of all rows that match. Ties are broken by id, so pages never repeat or miss a row. */
-export async function listRows(
-  uow: ReadUow,
-  resource: Resource,
-  query: ListQuery,
-): Promise<{ rows: Row[]; total: number }> {
-  const { table } = resource
-  const where = and(inThisTenant(uow, table), ...query.conditions)
-  const direction = query.descending ? desc : asc
-  const rows = await uow.tx
-    .select()
-    .from(table)
-    .where(where)
-    .orderBy(direction(columnOf(table, query.orderBy)), direction(table.id))
-    .limit(query.limit)
-    .offset(query.offset)
-  const [counted] = await uow.tx.select({ total: count() }).from(table).where(where)
-  return { rows, total: counted?.total ?? 0 }
-}
-
-export const isEqual = (resource: Resource, column: string, value: string): SQL =>
-  eq(columnOf(resource.table, column), value)
-export const isOneOf = (resource: Resource, column: string, values: readonly string[]): SQL =>
-  inArray(columnOf(resource.table, column), [...values])
-/** `[from, before)` on a time column; either end may be open. */
-export function isWithin(resource: Resource, column: string, from: string | null, before: string | null): SQL[] {
-  const target = columnOf(resource.table, column)
-  return [...(from === null ? [] : [gte(target, from)]), ...(before === null ? [] : [lt(target, before)])]
-}
-/** SQL LIKE with the value's own wildcards escaped. */
-export function isLike(
-  resource: Resource,
-  column: string,
-  search: { value: string; start: boolean; end: boolean; ignoreCase: boolean },
-): SQL {
-  const escaped = search.value.replace(/[\\%_]/g, '\\$&')
-  const pattern = `${search.start ? '%' : ''}${escaped}${search.end ? '%' : ''}`
-  return (search.ignoreCase ? ilike : like)(columnOf(resource.table, column), pattern)
 }

@@ -1,9 +1,9 @@
 // The tenant condition of every query. A file of its own, so that the tenant tests can take it away and see that row-level
 // security holds alone.
 import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../shared/database/database.ts'
-import type { TenantTable } from './define-resource.ts'
 
 /** The condition every query of a tenant table starts with. */
-export const inThisTenant = (uow: ReadUow, table: Pick<TenantTable, 'platform_id' | 'environment'>): SQL =>
+export const inThisTenant = (uow: ReadUow, table: { platform_id: PgColumn; environment: PgColumn }): SQL =>
   sql`${table.platform_id} = ${uow.tenant.platformId} and ${table.environment} = ${uow.tenant.environment}`

@@ -1,35 +1,40 @@
 // From a stored row to what the API returns, with `expand[]`.
 import type { ReadUow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import type { Resource, Row } from './define-resource.ts'
+import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { findMany } from './store.ts'
 
 const EXPAND_ALL = 'ALL'
 
 /** The views of `rows`. `expand` names come from the request; an unknown one is refused by name. */
-export async function viewsOf(
+export async function viewsOf<R extends StoredRow>(
   uow: ReadUow,
-  resource: Resource,
-  rows: readonly Row[],
+  resource: Resource<R>,
+  rows: readonly R[],
   expand: readonly string[] = [],
 ): Promise<Row[]> {
   const computed = resource.compute ? await resource.compute(uow, rows) : []
-  const views = rows.map((row, index) => {
-    return { object_type: resource.objectType, ...shownOf(resource, row), ...computed[index] } as Row
-  })
-  for (const name of expansionsOf(resource, expand)) await expandInto(uow, resource, name, views)
+  const views = rows.map(
+    (row, index): Row => ({ object_type: resource.objectType, ...shownOf(resource, row), ...computed[index] }),
+  )
+  for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
   return views
 }
 
 /** What of a row is shown: the fields of the definition. A column that is none of them is the service's own. */
-function shownOf(resource: Resource, row: Row): Row {
-  const shown: Row = { id: row['id'] }
-  for (const name of Object.keys(resource.fields)) if (name in row) shown[name] = row[name]
-  return { ...shown, created_at: row['created_at'], updated_at: row['updated_at'] }
+function shownOf(resource: Resource, row: StoredRow): Row {
+  const { id, created_at, updated_at } = row
+  const shown = Object.entries(row).filter(([name]) => name in resource.fields)
+  return { id, ...Object.fromEntries(shown), created_at, updated_at }
 }
 
 /** The view of one row, as `viewsOf`. */
-export async function viewOf(uow: ReadUow, resource: Resource, row: Row, expand: readonly string[] = []): Promise<Row> {
+export async function viewOf<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  row: R,
+  expand: readonly string[] = [],
+): Promise<Row> {
   const [view] = await viewsOf(uow, resource, [row], expand)
   if (!view) throw new Error('one row has one view')
   return view
@@ -37,16 +42,22 @@ export async function viewOf(uow: ReadUow, resource: Resource, row: Row, expand:
 
 /**
  * The expansions asked for: each by its own name, by its path in the view, or, as the interface also has it, by the name of the
- * field with the id.
+ * field with the id. What the actor may not view is refused when it is named, and left out of ALL.
  */
-function expansionsOf(resource: Resource, expand: readonly string[]): string[] {
+function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly string[]): string[] {
   const known = Object.keys(resource.expand ?? {})
-  if (expand.includes(EXPAND_ALL)) return known
+  const lacking = (name: string): string | null => {
+    const permission = `${resource.expand?.[name]?.to().objectType}.VIEW`
+    return actor.may?.(permission) === false ? permission : null
+  }
+  if (expand.includes(EXPAND_ALL)) return known.filter(name => lacking(name) === null)
   const wanted = expand.map(given => {
     const name = known.find(each => {
       const { by, within } = resource.expand?.[each] ?? {}
-      return each === given || by === given || (within !== undefined && `${within}.${each}` === given)
+      return each === given || (by !== 'id' && by === given) || (within !== undefined && `${within}.${each}` === given)
     })
+    const permission = name === undefined ? null : lacking(name)
+    if (permission !== null) throw notToBeSeen(given, permission)
     if (name !== undefined) return name
     const choice =
       known.length > 0 ? `It can expand ${[...known, EXPAND_ALL].join(', ')}.` : 'It has nothing to expand.'
@@ -57,11 +68,17 @@ function expansionsOf(resource: Resource, expand: readonly string[]): string[] {
   return [...new Set(wanted)]
 }
 
+/** The refusal of an expansion that shows what the actor may not view. */
+export const notToBeSeen = (expansion: string, permission: string): AppError =>
+  new AppError('USER_NOT_ALLOWED', `To expand ${JSON.stringify(expansion)} needs ${permission}; leave it out.`, {
+    field: 'expand',
+  })
+
 async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
   const expansion = resource.expand?.[name]
   if (!expansion) return
   const target = expansion.to()
-  const { within } = expansion
+  const { within, member = name } = expansion
   const holders =
     within === undefined
       ? views
@@ -70,11 +87,11 @@ async function expandInto(uow: ReadUow, resource: Resource, name: string, views:
         : views.flatMap(view => (view[within] ?? []) as Row[])
   const ids = holders.flatMap(holder => (holder[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
   const rows = await findMany(uow, target, ids)
-  const byId = new Map((await viewsOf(uow, target, rows)).map(view => [view['id'], view]))
+  const byId = new Map((await viewsOf(uow, target, rows)).map(view => [view.id, view]))
   for (const holder of holders) {
     const value: unknown = holder[expansion.by]
-    if (Array.isArray(value)) holder[name] = value.map(id => byId.get(id)).filter(found => found !== undefined)
-    else holder[name] = byId.get(value) ?? null
+    if (Array.isArray(value)) holder[member] = value.map(id => byId.get(id)).filter(found => found !== undefined)
+    else holder[member] = byId.get(value) ?? null
   }
 }
 

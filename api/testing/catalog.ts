@@ -1,8 +1,8 @@
 // Catalog entries for tests: what a price needs around it, made through the api.
-import { pricingPlanVersionResource } from '../modules/pricing-plans/pricing-plan-version.ts'
-import { productItemResource, productResource } from '../modules/products/product.ts'
-import type { Row } from '../resource/define-resource.ts'
+import { pricingPlanVersionResource } from '../modules/catalog/pricing-plans/pricing-plan-version.ts'
+import { productItemResource, productResource } from '../modules/catalog/products/product.ts'
 import type { Answer, TestTenant } from './harness.ts'
+import type { Row } from './wire.ts'
 
 export const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 export const FLAT = { pricing_type: 'FLAT', bands: [{ amount: eur('0.015') }] }

@@ -1,94 +1,70 @@
 // The api in a test: real PostgreSQL, requests through app.inject, two platforms in two environments.
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
-import { createLiveKeys } from '../../shared/access/live-keys.ts'
-import { type Database, openDatabase } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
-import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
+import type { Database } from '../../shared/database/database.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { createTestDatabase } from '../../shared/testing/postgres.ts'
-import { type Clock, instantOf } from '../../shared/time.ts'
-import { createLivePowers } from '../access/live-powers.ts'
-import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
-import { NO_EVENTS } from '../modules/events/testing/no-events.ts'
-import { NO_USAGE } from '../modules/invoices/testing/no-usage.ts'
-import type { FixtureSeed, Row } from '../resource/define-resource.ts'
+import type { LivePowers } from '../access/live-powers.ts'
+import type { AppDeps, DeclaredRoute } from '../app.ts'
+import type { FixtureSeed, Resource } from '../resource/define-resource.ts'
+import { type Ground, openGround, sharedGround, type TestClock } from './ground.ts'
+import type { Row } from './wire.ts'
 
 export type Answer = { status: number; headers: Record<string, unknown>; body: Row }
 export type TestTenant = { key: string; tenant: Tenant; call: Call; seed: Seed }
 type Call = (method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
 
 /** Creates resources by their fixtures, with names no other call uses. */
-export type Seed = FixtureSeed
+/** As resources name it; its `make` says less of what it gives. */
+export type Seed = { make(resource: Resource): Promise<Row> } & FixtureSeed
 
 export type ApiHarness = {
   readonly app: FastifyInstance
   readonly database: Database
   readonly databaseUrl: string
+  readonly powers: LivePowers
   /** Every route that needs a caller. */
   readonly routes: readonly DeclaredRoute[]
-  readonly clock: Clock & { set(epochMs: number): void }
+  readonly clock: TestClock
   readonly tenants: { aLive: TestTenant; aTest: TestTenant; bLive: TestTenant; bTest: TestTenant }
   /** Runs SQL as the owner, past row-level security: for looking at what is really stored. */
   sql(text: string, values?: unknown[]): Promise<Row[]>
   close(): Promise<void>
 }
 
-/** A clock the test sets; it starts at the present. */
-export function testClock(): ApiHarness['clock'] {
-  let fixed: number | null = null
-  return {
-    now: () => instantOf(fixed ?? Date.now()),
-    set: epochMs => {
-      fixed = epochMs
-    },
-  }
-}
+/**
+ * Starts the api with fresh platforms of its own. Files that follow each other in one process share its database and, but for
+ * those that pass `more` (dependencies such as usage), its app: what a test counts, it counts in its own platforms. A test of
+ * what spans all tenants, such as the relay or the jobs, takes `startOwnApi`.
+ */
+export const startApi = (more?: Partial<AppDeps>): Promise<ApiHarness> => startOn(sharedGround, more)
 
-/** Starts the api on a database of its own. `more` adds dependencies such as usage. */
-export async function startApi(more: Partial<AppDeps> = {}): Promise<ApiHarness> {
-  const testDatabase = await createTestDatabase()
-  const clock = testClock()
-  const shared = { url: testDatabase.url, clock, logger: silentLogger }
-  const database = await openDatabase({ ...shared, role: 'millrace_app', poolMax: 10 })
-  const keyDatabase = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
-  // A use that is noted would be a change of a tenant's rows to the tests that look for those.
-  const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
-  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
-  const routes: DeclaredRoute[] = []
-  const onRoute = (route: DeclaredRoute) => routes.push(route)
-  const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
-  const outbound = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] })
-  const absent = { usage: NO_USAGE, events: NO_EVENTS, files, outbound }
-  const app = await buildApp({ database, keys, powers, logger: silentLogger, ...absent, onRoute, ...more })
-  await app.ready()
-  const owner = new pg.Client({ connectionString: testDatabase.url })
-  await owner.connect()
+/** Starts the api on a database of its own. */
+export const startOwnApi = (more?: Partial<AppDeps>): Promise<ApiHarness> => startOn(openGround, more)
+
+async function startOn(open: () => Promise<Ground>, more: Partial<AppDeps> | undefined): Promise<ApiHarness> {
+  const ground = await open()
+  const { app, routes, close } = await ground.appWith(more)
   const [a, b] = [
-    await createPlatform(testDatabase.url, 'Platform A'),
-    await createPlatform(testDatabase.url, 'Platform B'),
+    await createPlatform(ground.databaseUrl, 'Platform A'),
+    await createPlatform(ground.databaseUrl, 'Platform B'),
   ]
   return {
     app,
-    database,
-    databaseUrl: testDatabase.url,
+    database: ground.database,
+    databaseUrl: ground.databaseUrl,
+    powers: ground.powers,
     routes,
-    clock,
+    clock: ground.clock,
     tenants: {
       aLive: tenantOf(app, a, 'LIVE'),
       aTest: tenantOf(app, a, 'TEST'),
       bLive: tenantOf(app, b, 'LIVE'),
       bTest: tenantOf(app, b, 'TEST'),
     },
-    sql: async (text, values) => (await owner.query(text, values)).rows,
+    sql: ground.sql,
     close: async () => {
-      await app.close()
-      await Promise.all([keys.close(), powers.close()])
-      await keyDatabase.close()
-      await database.close()
-      await owner.end()
-      await testDatabase.drop()
+      await close()
+      await ground.close()
     },
   }
 }
@@ -122,18 +98,19 @@ export function callerWith(app: FastifyInstance, own: Record<string, string>): C
 let counter = 0
 
 function seedOf(call: Call, platformId: string): Seed {
+  const make = async (resource: Resource): Promise<never> => {
+    const body = await resource.fixture.create(seed)
+    const { status, body: view } = await call('POST', `/v1/${resource.path}`, body)
+    if (status !== 201) throw new Error(`fixture of ${resource.objectType}: ${status} ${JSON.stringify(view)}`)
+    return view as never
+  }
   const seed: Seed = {
     platformId,
     unique: prefix => {
       counter += 1
       return `${prefix}-${process.pid}-${counter}`
     },
-    make: async resource => {
-      const body = await resource.fixture.create(seed)
-      const { status, body: view } = await call('POST', `/v1/${resource.path}`, body)
-      if (status !== 201) throw new Error(`fixture of ${resource.objectType}: ${status} ${JSON.stringify(view)}`)
-      return view
-    },
+    make,
   }
   return seed
 }

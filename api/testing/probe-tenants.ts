@@ -2,12 +2,12 @@
 // in every position an id can stand in. Returns what it found wrong; the tests say what that must be.
 import { isDeepStrictEqual } from 'node:util'
 import { looksLikeId } from '../../shared/ids.ts'
-import { seedInvoice } from '../modules/invoices/testing/seed-invoice.ts'
+import { seedAccounts } from '../modules/accounts/users/testing/seed-accounts.ts'
+import { seedInvoice } from '../modules/billing/testing/seed-invoice.ts'
 import { RESOURCES } from '../modules/resources.ts'
-import { seedAccounts } from '../modules/users/testing/seed-accounts.ts'
-import type { Row } from '../resource/define-resource.ts'
 import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
 import { routeFixtureOf, type Seeded } from './route-fixtures.ts'
+import type { Row } from './wire.ts'
 
 type Route = { method: string; url: string }
 type Probe = {
@@ -83,6 +83,21 @@ export async function visitRoutes(
     answers.push({ what: `${route.method} ${route.url}`, permission: route.permission, answer })
   }
   return answers
+}
+
+/** One call of each route on things of `tenant`'s own, which are made here. */
+export async function callsOf(
+  api: ApiHarness,
+  routes: readonly Route[],
+  tenant: TestTenant,
+): Promise<{ what: string; method: string; url: string; body: unknown; headers: Record<string, string> }[]> {
+  const own = await seedTenant(api, tenant, api.routes)
+  return routes.map(route => {
+    const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
+    const url = urlOf(route, fixture?.params?.(own) ?? {})
+    const { method } = route
+    return { what: `${method} ${route.url}`, method, url, body: fixture?.body?.(own), headers: fixture?.headers ?? {} }
+  })
 }
 
 type Visit = {

@@ -1,7 +1,8 @@
 // How the tenant tests call each route: which tenant's ids go where. Routes of resources follow from their definitions;
 // every other route has an entry here. A route without one fails the tests.
 import { eventHash, eventId } from '../../shared/contracts/usage-event.ts'
-import type { Resource, Row } from '../resource/define-resource.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import type { Row } from './wire.ts'
 
 /** One seeded tenant: the view of one object of each resource, by object type. */
 export type Seeded = ReadonlyMap<string, Row>
@@ -58,6 +59,7 @@ const ACCOUNTS: Readonly<Record<string, RouteFixture>> = {
   'GET /v1/users/search': {},
   'GET /v1/users/:id': aUser,
   'PATCH /v1/users/:id': { ...aUser, body: () => ({ active: false }) },
+  'POST /v1/users/:id/reset-second-factor': aUser,
   'POST /v1/users': { body: anInvitation },
   'POST /v1/users/invite': { body: anInvitation },
   'POST /v1/users/revoke-invite': { body: seeded => ({ id: idOf(seeded, 'USER') }) },

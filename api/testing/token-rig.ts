@@ -2,8 +2,8 @@
 // process. Everything else is as it runs: grants and memberships are rows, and are followed.
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { createUser } from '../../shared/access/create-platform.ts'
-import { openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
 import { createLiveGrants, type LiveGrants } from '../access/live-grants.ts'
 import { createTokenVerifier } from '../access/verify-access-token.ts'
@@ -35,6 +35,9 @@ export type TokenRig = {
   close(): Promise<void>
 }
 
+/** Counted over all files of this process, which share a database. */
+let people = 0
+
 /** Starts the api with the signing key `k1` as the one it trusts. */
 export async function startTokenApi(more: Partial<AppDeps> = {}): Promise<TokenRig> {
   const keys = await generateKeyPair('ES256', { extractable: true })
@@ -51,11 +54,10 @@ export async function startTokenApi(more: Partial<AppDeps> = {}): Promise<TokenR
   }
   const api = await startApi({ tokens, addresses: { baseUrl: AUDIENCE, identityUrl: ISSUER }, ...more })
   const shared = { url: api.databaseUrl, clock: systemClock, logger: silentLogger }
-  const system = await openDatabase({ ...shared, role: 'millrace_gateway', poolMax: 3 })
+  const system = await openTestDatabase({ ...shared, role: 'millrace_gateway', poolMax: 3 })
   const grants = createLiveGrants({ database: system, logger: silentLogger })
   await grants.load()
   holder.grants = grants
-  let people = 0
   return {
     api,
     keys,

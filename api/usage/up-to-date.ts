@@ -1,8 +1,9 @@
-// How far usage is complete in ClickHouse, and the barrier a billing run waits at before it finalises a period.
+// How far usage is complete in ClickHouse, and the barrier a billing run waits at before it finalizes a period.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { firstMessageAt, logEnds } from '../../shared/log/streams.ts'
 import { type Clock, type Instant, instantOf } from '../../shared/time.ts'
+import { HungError } from '../../shared/unless-hung.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 
 export type PartitionProgress = {
@@ -25,6 +26,8 @@ export type BarrierOptions = {
   readonly signal?: AbortSignal
 }
 
+/** A ClickHouse that is started again is back by then; one that is away longer is the caller's to know. */
+const FAILING_MS = 3_000
 const POLL_FIRST_MS = 25
 const POLL_MAX_MS = 500
 
@@ -65,19 +68,25 @@ export async function usageUpToDate(deps: {
 
 /**
  * Waits until everything up to these positions is in ClickHouse, whichever aggregators store it. True when it is; false when
- * `timeoutMs` passed or the signal was given first, also when ClickHouse hangs. A ClickHouse that fails is asked again as
- * long as there is time; what it failed with last is thrown when there is none.
+ * `timeoutMs` passed or the signal was given first. A ClickHouse that fails is asked again for a few seconds; what it failed with
+ * last is thrown then, and HungError when it answered nothing in all that time.
  */
 export async function waitForUsage(client: ClickHouseClient, options: BarrierOptions): Promise<boolean> {
   const { ends, timeoutMs } = options
   const over = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(options.signal ? [options.signal] : [])])
   // Kept apart from the questions, so that one that never answers cannot hold the caller.
   const timeOver = new Promise<null>(resolve => over.addEventListener('abort', () => resolve(null), { once: true }))
+  let answeredAt = performance.now()
+  let hasAnswered = false
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {
     const answer = await Promise.race([isStored(client, ends), timeOver])
     if (answer === 'STORED') return true
+    if (answer !== null) hasAnswered = true
+    if (answer === 'BEHIND') answeredAt = performance.now()
+    if (answer instanceof Error && performance.now() - answeredAt > FAILING_MS) throw answer
     if (answer === null || over.aborted) {
       if (answer instanceof Error) throw answer
+      if (!hasAnswered && !options.signal?.aborted) throw new HungError('ClickHouse does not answer')
       return false
     }
     await sleep(pollMs, undefined, { signal: over }).catch(() => undefined)

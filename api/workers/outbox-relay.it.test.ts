@@ -1,12 +1,13 @@
 // The relay against a real database: every committed change once, in an order that holds, whatever commits when.
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../shared/database/database.ts'
+import type { Database } from '../../shared/database/database.ts'
 import { createFailpoints } from '../../shared/failpoint.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
-import { verifyChains } from '../modules/audit/verify-chains.ts'
+import { verifyChains } from '../modules/accounts/audit/verify-chains.ts'
 import type { OutboxRow } from './audit-entry.ts'
 import { type RelayDeps, relayBatch } from './outbox-relay.ts'
 
@@ -17,7 +18,7 @@ const open: pg.Client[] = []
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase()
-  database = await openDatabase({
+  database = await openTestDatabase({
     url: testDatabase.url,
     role: 'millrace_worker',
     clock: systemClock,

@@ -4,8 +4,9 @@ import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/logger.ts'
+import type { Rights } from '../jobs/define-job.ts'
+import type { WorkerMetrics } from '../jobs/metrics.ts'
 import type { OutboxRow } from './audit-entry.ts'
-import type { WorkerMetrics } from './metrics.ts'
 import { writeAuditRecords } from './write-audit-records.ts'
 
 export type RelayDeps = {
@@ -14,6 +15,15 @@ export type RelayDeps = {
   /** What else follows from a change, in the relay's own transaction: a job is queued if and only if the change is relayed. */
   readonly react: (tx: SystemTransaction, rows: readonly OutboxRow[]) => Promise<void>
   readonly failpoints: Failpoints
+}
+
+/** What the relay does across tenants, in the worker's role. */
+export const RELAY_RIGHTS: Rights = {
+  outbox: ['select', 'update'],
+  audit_records: ['insert'],
+  audit_chains: ['select', 'insert', 'update'],
+  users: ['select'],
+  api_keys: ['select'],
 }
 
 /** Any constant: the holder of this advisory lock is the one relay of the database. */

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
-import { type ChainedRecord, type Head, hashRecord, NO_RECORD } from '../modules/audit/chain.ts'
+import { type ChainedRecord, type Head, hashRecord, NO_RECORD } from '../modules/accounts/audit/chain.ts'
 import { auditEntry, type OutboxRow } from './audit-entry.ts'
 
 type Positioned = { readonly row: OutboxRow; readonly position: string }

@@ -4,7 +4,7 @@ import { assertPortFree } from '../../infra/services/child.ts'
 import { PORTS } from '../../infra/start/settings.ts'
 
 const FIRST = 25_000
-const BLOCK = 10
+const BLOCK = 12
 const BLOCKS = 100
 
 type PortName = keyof typeof PORTS
@@ -15,7 +15,7 @@ export async function claimPorts(): Promise<(name: PortName) => number> {
   return name => base + PORTS[name]
 }
 
-/** The first of ten ports in a row that are free at this moment. */
+/** The first of twelve ports in a row that are free at this moment. */
 export async function claimBlock(): Promise<number> {
   for (let attempt = 0; attempt < BLOCKS; attempt += 1) {
     const base = FIRST + ((process.pid * 7 + attempt) % BLOCKS) * BLOCK

@@ -1,5 +1,6 @@
 // The whole product as it ships: compiled processes over real servers, on free ports and a folder of its own, each of
 // them killed and started again when a test says so. Nothing is supervised: what dies stays dead until `restart`.
+
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +12,10 @@ import { connect } from '@nats-io/transport-node'
 import { type Child, logTail, type Service } from '../../infra/services/child.ts'
 import { PROJECT_ROOT } from '../../infra/services/project.ts'
 import { PROCESSES, type ProcessSpec } from '../../infra/start/processes.ts'
-import type { ServiceUrls, Settings } from '../../infra/start/settings.ts'
+import { METRICS_PORTS, type ServiceUrls, type Settings } from '../../infra/start/settings.ts'
 import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
+import { testLogins } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { newDataFolder } from './data-folder.ts'
@@ -33,6 +35,8 @@ export type System = {
   readonly dataDir: string
   /** The address of one of the processes, for its metrics. */
   urlOf(name: ProcessName): string
+  /** Where a process serves its metrics and the whole of its readiness. */
+  metricsUrl(name: ProcessName): string
   readonly platforms: readonly [NewPlatform, NewPlatform]
   readonly partitions: number
   /** ClickHouse and the log as a test reads them, past every process. Both outlive a restart of their server. */
@@ -107,6 +111,7 @@ async function newSettings(natsUrl: string | null): Promise<Settings> {
       console_url: `${urlOf('api')}/console`,
     },
     port,
+    metricsUrl: name => `http://127.0.0.1:${port(METRICS_PORTS[name])}`,
   }
 }
 
@@ -154,7 +159,8 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     startService('clickhouse'),
     options.natsUrl ?? startService('nats'),
   ])
-  const services: ServiceUrls = { databaseUrl: database.url, clickhouseUrl, natsUrl }
+  const logins = testLogins(database.url)
+  const services: ServiceUrls = { databaseUrl: database.url, logins, clickhouseUrl, natsUrl }
   await modules.services.migrateAll(settings, services, quiet)
   const platforms = [await createPlatform(database.url, 'One'), await createPlatform(database.url, 'Two')] as const
 
@@ -203,6 +209,7 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     natsUrl,
     dataDir: settings.dataDir,
     urlOf: name => `http://${settings.host}:${settings.port(name)}`,
+    metricsUrl: settings.metricsUrl,
     platforms,
     partitions: PARTITIONS,
     clickhouse,

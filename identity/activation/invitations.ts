@@ -1,7 +1,7 @@
 // Invitations to a platform, as the person sees them who was invited. What a tenant stores of them is the api's.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { newId } from '../../shared/ids.ts'
+import { writeNotice } from '../../shared/database/outbox.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import type { InvitationKey } from '../mail/one-time-links.ts'
 
@@ -32,11 +32,9 @@ export async function acceptInvitation(
     where platform_id = ${platformId} and environment = ${environment} and id = ${id} and user_id = ${userId}
       and revoked_at is null and accepted_at is null returning 1`)
   if (rows.length === 0) return false
-  const view = JSON.stringify({ object_type: 'USER_INVITATION', id, user_id: userId })
-  await tx.execute(sql`
-    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, request_id, actor_id, created_at)
-    values (${platformId}, ${environment}, ${newId('evnt')}, 'USER_INVITATION.ACCEPTED', 'USER_INVITATION', ${id}, ${view}::jsonb,
-      ${requestId}, ${userId}, identity_now())`)
+  const of = { tenant: { platformId, environment }, actor: { id: userId, requestId }, at: sql`identity_now()` }
+  const data = { object_type: 'USER_INVITATION', id, user_id: userId }
+  await writeNotice(tx, of, { type: 'USER_INVITATION.ACCEPTED', objectId: id, data, previous: null })
   return true
 }
 

@@ -27,6 +27,14 @@ test.each([
   ['\ue000'],
   ['a\u0000'],
   ['x'.repeat(10_240)],
+  ['Millrace'],
+  ['Millrace Support'],
+  ['MILLRACE-login'],
+  ['MyMillraceHelper'],
+  ['Mіllrace'], // Cyrillic і
+  ['Ⅿillrace'], // the Roman numeral
+  ['rnillrace'],
+  ['Mi11race'],
 ])('%j is refused', given => {
   expect(() => checkClientName(given)).toThrow(expect.objectContaining({ error: 'invalid_client_metadata' }))
 })
@@ -41,8 +49,24 @@ test.each([
   ['Cláude', 'lookalike'],
   ['Claude.', 'lookalike'],
   ['Chat GPT', 'lookalike'],
+  ['Ꮯlaude', 'lookalike'], // Cherokee
+  ['ⲥlaude', 'lookalike'], // Coptic
+  ['ꓚlaude', 'lookalike'], // Lisu
+  ['cʟaude', 'lookalike'], // a small capital
+  ['Claudǝ', 'lookalike'], // turned
+  ['ᏟhatGРT', 'lookalike'], // Cherokee and Cyrillic
+  ['Ϲ1aude', 'lookalike'], // a Greek letter that NFKD takes apart
+  ['Clаude Desktop', 'lookalike'], // Cyrillic, among other words
+  ['Ꮯlaude Support', 'lookalike'],
+  ['Claude Desktop', 'contains'],
+  ['Claude AI', 'contains'],
+  ['Anthropic Claude', 'contains'],
+  ['ClaudeDesktop', 'contains'],
   ['Acme Agent', 'unknown'],
   ['Claudette', 'unknown'],
+  ['Zedd', 'unknown'],
+  ['Агент Иванова', 'unknown'],
+  ['Πράκτορας', 'unknown'],
 ])('%s is %s', (name, kind) => {
   expect(recognise(name).kind).toBe(kind)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkResource } from './resource.ts'
-import { scopesAsked, scopesOfRefresh } from './scope.ts'
+import { requestedScopes, scopesOfRefresh } from './scope.ts'
 
 test.each([
   [undefined, ['service:read']],
@@ -10,7 +10,7 @@ test.each([
   ['service:write service:read service:read', ['service:read', 'service:write']],
   ['SERVICE:WRITE', ['service:read']],
 ])('asking %j is asking %j (contract: scope handling on authorize)', (asked, expected) => {
-  expect(scopesAsked(asked)).toEqual(expected)
+  expect(requestedScopes(asked)).toEqual(expected)
 })
 
 test('a refresh may ask for less and never for more', () => {

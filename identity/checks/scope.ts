@@ -5,7 +5,7 @@ export const SCOPES = ['service:read', 'service:write'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** The scopes of an authorization request: unrecognised ones dropped, `service:read` when none is left. */
-export function scopesAsked(given: string | undefined): Scope[] {
+export function requestedScopes(given: string | undefined): Scope[] {
   const asked = (given ?? '').split(' ')
   const known = SCOPES.filter(scope => asked.includes(scope))
   return known.length === 0 ? ['service:read'] : known

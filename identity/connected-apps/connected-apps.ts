@@ -11,9 +11,10 @@ export type ConnectedApp = {
   readonly scopes: readonly string[]
   /** `Name – ENVIRONMENT` of each platform it reaches. */
   readonly platforms: readonly string[]
-  /** Days, as text. */
+  /** A day, as text. */
   readonly connectedOn: string
-  readonly lastUsedOn: string | null
+  /** A day and a time, as text. */
+  readonly lastUsedAt: string | null
 }
 
 type Row = {
@@ -30,7 +31,7 @@ type Row = {
 export async function listConnectedApps(tx: SystemTransaction, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await tx.execute<Row>(sql`
     select g.id, c.name, c.redirect_uris, g.scopes, to_char(g.created_at, 'YYYY-MM-DD') as created,
-      to_char(g.last_used_at, 'YYYY-MM-DD') as used,
+      to_char(g.last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as used,
       (select array_agg(p.name || ' – ' || p.environment order by p.name, p.environment) from oauth_grant_platforms gp
         join platforms p on p.platform_id = gp.platform_id and p.environment = gp.environment where gp.grant_id = g.id) as platforms
     from oauth_grants g join oauth_clients c on c.id = g.client_id
@@ -43,7 +44,7 @@ export async function listConnectedApps(tx: SystemTransaction, userId: string): 
     scopes: row.scopes,
     platforms: row.platforms ?? [],
     connectedOn: row.created,
-    lastUsedOn: row.used,
+    lastUsedAt: row.used,
   }))
 }
 

@@ -8,16 +8,16 @@ export const connectedAppsPage = (input: { readonly csrf: string; readonly apps:
   page(
     'Connected applications',
     html`<h1>Connected applications</h1>
-<p>Applications you let act for you. Ending one takes effect within seconds.</p>
-${input.apps.length === 0 ? html`<p class="note">None.</p>` : input.apps.map(app => entry(app, input.csrf))}
+<p>Applications that may act for you. Disconnecting one takes effect within seconds.</p>
+${input.apps.length === 0 ? html`<p class="note">No connected applications yet.</p>` : input.apps.map(app => entry(app, input.csrf))}
 <p><a href="/">Back to your account</a></p>`,
   )
 
 const entry = (app: ConnectedApp, csrf: string): Html => html`<section class="note">
 <h2>${app.clientName}</h2>
-<p>Name not verified. Its answers go to ${app.redirectUris.map(uri => html`<code>${uri}</code> `)}</p>
+<p>Name not verified. It sends you to ${app.redirectUris.map(uri => html`<code>${uri}</code> `)}</p>
 <p>May use ${app.scopes.map(scope => html`<code>${scope}</code> `)} on ${app.platforms.join(', ')}.
-Connected on ${app.connectedOn}, last used on ${app.lastUsedOn ?? app.connectedOn}.</p>
+Connected on ${app.connectedOn}, last used ${app.lastUsedAt ?? 'never'}.</p>
 <form method="post" action="/connected-apps/disconnect">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="grant" value="${app.grantId}">

@@ -24,24 +24,35 @@ export function consentPage({ request, username, memberships, csrf, fault }: Con
 ${fault === undefined ? null : alert(fault)}
 ${whoAsks(request)}
 <p>You are signed in as <strong>${username}</strong>.</p>
-<h2>What it may do</h2>
-<ul>${request.scopes.map(scope => html`<li>${SCOPE_WORDS[scope]} <code>${scope}</code></li>`)}</ul>
 <form method="post" action="/consent">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="request" value="${request.id}">
+${access(request)}
 ${picker(memberships)}
 <div class="actions">
 <button name="decision" value="approve">Approve</button>
-<button name="decision" value="deny" formnovalidate>Deny</button>
+<button class="second" name="decision" value="deny" formnovalidate>Deny</button>
 </div>
 </form>`,
   )
 }
 
-const SCOPE_WORDS = {
-  'service:read': 'Read what you can read',
-  'service:write': 'Create and change what you can create and change',
-} as const
+/** What it asked for, and the way to give less: reading alone where writing was requested. */
+function access({ scopes }: AuthorizationRequest): Html {
+  if (!scopes.includes('service:write'))
+    return html`<h2>What it may do</h2>
+<ul><li>Read what you can read <code>service:read</code></li></ul>`
+  return html`<fieldset>
+<legend>What it may do</legend>
+<label class="choice"><input type="radio" name="access" value="write" checked>
+<span>Read, create and change what you can <code>service:read service:write</code>. It never manages keys, users, roles or teams.</span></label>
+<label class="choice"><input type="radio" name="access" value="${READ_ONLY}">
+<span>Only read what you can read <code>service:read</code></span></label>
+</fieldset>`
+}
+
+/** The value of the field `access` that gives less than was requested. */
+export const READ_ONLY = 'read'
 
 function whoAsks(request: AuthorizationRequest): Html {
   const recognition = recognise(request.clientName)
@@ -49,8 +60,14 @@ function whoAsks(request: AuthorizationRequest): Html {
 <p><strong>${request.clientName}</strong> (name not verified) asks for access to your account.</p></div>
 ${
   recognition.kind === 'known'
-    ? html`<p class="caution">This calls itself ${recognition.client.name}, a known AI client. Anybody can choose that name: approve only if
+    ? html`<p class="caution">This calls itself ${recognition.client.name}, a known AI client. Anyone can choose that name: approve only if
 you started this yourself, in that application, a moment ago.</p>`
+    : null
+}
+${
+  recognition.kind === 'contains'
+    ? html`<p class="caution">This name contains ${recognition.client.name}, the name of a known AI client, but is another one. Anyone can choose
+such a name: approve only if you know who makes this application.</p>`
     : null
 }
 ${
@@ -59,7 +76,7 @@ ${
 know exactly who sent you here.</p>`
     : null
 }
-<p>The answer goes to <code>${hostOf(request.redirectUri)}</code>.</p>
+<p>You will be sent to <code>${hostOf(request.redirectUri)}</code>.</p>
 ${
   request.clientRedirectUris.every(isLoopback)
     ? html`<p class="caution">It runs on this computer. Any program on this computer can pretend to be it.</p>`
@@ -79,9 +96,21 @@ function picker(memberships: readonly Membership[]): Html {
   const only = memberships.length === 1
   return html`<fieldset>
 <legend>Platforms it may reach</legend>
-${memberships.map(
+${testFirst(memberships).map(
   each => html`<label class="choice"><input type="checkbox" name="platforms" value="${choiceOf(each)}"${only ? html` checked` : null}>
-<span>${each.platformName} – ${each.environment}</span></label>`,
+<span>${each.platformName} – ${environment(each)}</span></label>`,
 )}
 </fieldset>`
 }
+
+/** LIVE is chosen on purpose, and not because it comes first. */
+const testFirst = (memberships: readonly Membership[]): readonly Membership[] =>
+  memberships.toSorted(
+    (one, other) =>
+      one.platformName.localeCompare(other.platformName) || other.environment.localeCompare(one.environment),
+  )
+
+const environment = (each: Membership): Html =>
+  each.environment === 'LIVE'
+    ? html`<strong class="live">LIVE</strong> real customers and invoices`
+    : html`${each.environment}`

@@ -15,7 +15,7 @@ import { chosenOf, insertGrant } from '../store/grants.ts'
 import { type AuthorizationRequest, answerRequest, bindRequest, isWaiting } from '../store/requests.ts'
 import { newSecretToken } from '../store/secret-token.ts'
 import { browserHash, forgetRequest } from './browser-binding.ts'
-import { consentPage } from './consent-page.ts'
+import { consentPage, READ_ONLY } from './consent-page.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const REQUEST_ID = /^areq_[0-9A-Za-z]{22}$/
@@ -81,7 +81,12 @@ function targetOf(redirectUri: string): string {
   return url.origin === 'null' || url.hostname.startsWith('[') ? url.protocol : url.origin
 }
 
-type ConsentForm = { readonly request?: unknown; readonly decision?: unknown; readonly platforms?: unknown }
+type ConsentForm = {
+  readonly request?: unknown
+  readonly decision?: unknown
+  readonly platforms?: unknown
+  readonly access?: unknown
+}
 
 async function answer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const form: ConsentForm = typeof request.body === 'object' && request.body !== null ? request.body : {}
@@ -92,7 +97,12 @@ async function answer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyRe
   if (!session) return answerRefused(request, reply, 'nobody is signed in')
   if (form.decision === 'deny') return await deny(deps, request, reply, key)
   if (form.decision !== 'approve') return answerRefused(request, reply, 'neither approved nor denied')
-  return await approve(deps, request, reply, { key, session, choices: textsOf(form.platforms) })
+  return await approve(deps, request, reply, {
+    key,
+    session,
+    choices: textsOf(form.platforms),
+    readOnly: form.access === READ_ONLY,
+  })
 }
 
 const textsOf = (value: unknown): string[] =>
@@ -112,7 +122,7 @@ async function approve(
   deps: OAuthDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { key, session, choices }: { key: Key; session: Session; choices: readonly string[] },
+  { key, session, choices, readOnly }: { key: Key; session: Session; choices: readonly string[]; readOnly: boolean },
 ): Promise<FastifyReply> {
   if (choices.length === 0) {
     const bound = await asSystem(deps.database, 'identity', tx => bindRequest(tx, key))
@@ -126,7 +136,8 @@ async function approve(
     const answered = await answerRequest(tx, key, 'APPROVED')
     if (!answered) return null
     const grant = {
-      request: answered,
+      // The user may give less than was requested; the token answer says what they gave.
+      request: readOnly ? { ...answered, scopes: ['service:read' as const] } : answered,
       userId: session.userId,
       platforms,
       codeSha256: code.sha256,

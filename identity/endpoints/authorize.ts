@@ -5,7 +5,7 @@ import { asSystem } from '../../shared/database/database.ts'
 import { checkChallenge } from '../checks/pkce.ts'
 import { matchesRedirectUri } from '../checks/redirect-uri.ts'
 import { checkResource } from '../checks/resource.ts'
-import { scopesAsked } from '../checks/scope.ts'
+import { requestedScopes } from '../checks/scope.ts'
 import { rememberRequest } from '../consent/browser-binding.ts'
 import { addressOf } from '../http/rate-limits.ts'
 import { answerBadClient } from '../http/refusal-page.ts'
@@ -91,6 +91,6 @@ function readRequest(
     state,
     codeChallenge: checkChallenge(values['code_challenge'], values['code_challenge_method']),
     resource: checkResource(values['resource'], deps.baseUrl),
-    scopes: scopesAsked(values['scope']),
+    scopes: requestedScopes(values['scope']),
   }
 }

@@ -31,7 +31,7 @@ export type StoredCode = {
   readonly used: boolean
   readonly wrongTries: number
 }
-export type CodeAsked = {
+export type CodeRequest = {
   readonly clientId: string
   readonly redirectUri: string | undefined
   readonly resource: string
@@ -49,7 +49,7 @@ const CODE_REFUSED = 'The code is not valid: it is unknown, used, expired, or wa
  * One redemption of a code (security 1.2, items 23 to 25). A caller who knows everything but comes second has shown that the
  * code leaked: the grant ends. A caller who does not know the verifier learns nothing and ends nothing.
  */
-export function decideCode(code: StoredCode, grant: StoredGrant, asked: CodeAsked): CodeDecision {
+export function decideCode(code: StoredCode, grant: StoredGrant, asked: CodeRequest): CodeDecision {
   const refuse = (consequence: 'nothing' | 'count-try' | 'revoke-grant'): CodeDecision => ({
     kind: 'refuse',
     error: 'invalid_grant',
@@ -72,7 +72,7 @@ export type StoredRefreshToken = {
   /** Of a token that was rotated before: how long ago, and whether its successor has been used since. */
   readonly rotated: { readonly secondsAgo: number; readonly successorUsed: boolean } | null
 }
-export type RefreshAsked = { readonly clientId: string; readonly resource: string }
+export type RefreshRequest = { readonly clientId: string; readonly resource: string }
 
 export type RefreshDecision =
   | { readonly kind: 'rotate' }
@@ -85,7 +85,7 @@ const REFRESH_REFUSED = 'The refresh token is not valid: it is unknown, expired,
  * One refresh (security 1.2, items 28 to 31). A rotated token shown again is a lost answer while its successor is unused and
  * a minute has not passed; otherwise somebody else has it, and the whole family ends.
  */
-export function decideRefresh(token: StoredRefreshToken, grant: StoredGrant, asked: RefreshAsked): RefreshDecision {
+export function decideRefresh(token: StoredRefreshToken, grant: StoredGrant, asked: RefreshRequest): RefreshDecision {
   const refuse = (consequence: 'nothing' | 'revoke-reused' | 'revoke-empty'): RefreshDecision => ({
     kind: 'refuse',
     error: 'invalid_grant',

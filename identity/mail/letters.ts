@@ -51,7 +51,7 @@ async function wordsFor(
     case 'PASSWORD_RESET':
       return await passwordReset(tx, person, identityUrl)
     case 'PASSWORD_CHANGED':
-      return passwordChangedWords(identityUrl)
+      return passwordChangedWords(identityUrl, mail.data['apps_ended'] === true)
     case 'FACTOR_CHANGED':
       return factorChangedWords(String(mail.data['change']), identityUrl)
     case 'TOKEN_REUSED':

@@ -52,20 +52,24 @@ export const invitationToKnownWords = (where: Where, identityUrl: string): Words
 export const passwordResetWords = (link: string, minutes: number): Words =>
   letter(
     'Your new password for Millrace',
-    'Somebody, we hope you, asked for a new password for this e-mail.',
+    'A new password was requested for this e-mail address.',
     `To choose one, follow this link within ${minutes} minutes; it works once:`,
     link,
     'If it was not you, do nothing: your password stays what it is.',
   )
 
-export const passwordChangedWords = (identityUrl: string): Words =>
+/** `appsEnded`: whether every connected application was disconnected with the change. */
+export const passwordChangedWords = (identityUrl: string, appsEnded: boolean): Words =>
   letter(
     'Your password for Millrace was changed',
     'The password of your account was changed just now, and every other session was signed out.',
     'If it was not you, ask for a new one at once:',
     `${identityUrl}/forgot-password`,
-    'Applications you connected keep their access; see and end it here:',
-    `${identityUrl}/connected-apps`,
+    ...(appsEnded
+      ? [
+          'Every application you had connected was disconnected as well. Connect again those you use, from each application.',
+        ]
+      : ['Applications you connected keep their access; see and end it here:', `${identityUrl}/connected-apps`]),
   )
 
 export const tokenReusedWords = (clientName: string, identityUrl: string): Words =>
@@ -82,13 +86,17 @@ const FACTOR_CHANGES: Readonly<Record<string, string>> = {
   PASSKEY_ADDED: 'A passkey was added to your account just now.',
   PASSKEY_REMOVED: 'A passkey of your account was removed just now.',
   RECOVERY_CODES_REPLACED: 'New recovery codes were made for your account just now; older ones no longer work.',
+  SECOND_FACTOR_RESET:
+    'An administrator of your platform removed the second factor of your account just now, with its recovery codes. Your password alone opens the account until you set up a new one.',
 }
 
 export const factorChangedWords = (change: string, identityUrl: string): Words =>
   letter(
     'Your second factor for Millrace was changed',
-    `${FACTOR_CHANGES[change] ?? 'Your second factor was changed just now.'} Every other session was signed out.`,
-    'If it was not you, choose a new password at once:',
+    `${FACTOR_CHANGES[change] ?? 'Your second factor was changed just now.'} Every ${change === 'SECOND_FACTOR_RESET' ? '' : 'other '}session was signed out.`,
+    change === 'SECOND_FACTOR_RESET'
+      ? 'If you did not ask for this, choose a new password at once:'
+      : 'If it was not you, choose a new password at once:',
     `${identityUrl}/forgot-password`,
     'Then sign in and see what there is:',
     `${identityUrl}/second-factor`,

@@ -65,8 +65,9 @@ button.second:hover { background: var(--soft); border-color: var(--act); }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; border-radius: .2rem; }
 fieldset { border: 1px solid var(--line); border-radius: .4rem; margin: 1rem 0 0; padding: .25rem .9rem .75rem; min-width: 0; }
 legend { font-weight: 600; padding: 0 .35rem; }
-.choice { display: flex; gap: .6rem; align-items: baseline; font-weight: 400; margin: .25rem 0; padding: .35rem 0; }
-input[type="checkbox"] { width: 1.15rem; height: 1.15rem; flex: none; accent-color: var(--act); }
+.choice { display: flex; gap: .6rem; align-items: flex-start; font-weight: 400; margin: .25rem 0; padding: .35rem 0; }
+input[type="checkbox"], input[type="radio"] { width: 1.15rem; height: 1.15rem; margin: .175rem 0 0; flex: none; accent-color: var(--act); }
+.live { color: var(--warn); background: var(--warn-soft); border: 1px solid var(--warn); border-radius: .3rem; padding: 0 .35rem; font-size: .875rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; }
 .actions button { flex: 1 1 8rem; }
 .alert, .caution { border-left: .25rem solid var(--warn); background: var(--warn-soft); border-radius: 0 .4rem .4rem 0; padding: .6rem .8rem; }

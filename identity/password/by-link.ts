@@ -1,11 +1,10 @@
 // Choosing a password through a link from a mail: to reset it, or to begin. The page and its JSON twin end here.
-import { hashPassword } from '../../shared/access/password.ts'
 import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { type LinkPurpose, type OpenLink, readLink, spendLink } from '../mail/one-time-links.ts'
 import { isProtected } from '../second-factor/factors.ts'
 import { passwordFault } from './rules.ts'
-import { setPassword } from './set-password.ts'
+import { setPassword, storedPassword } from './set-password.ts'
 
 /** Tokens of ours; anything else is not looked up. */
 const TOKEN = /^[\w-]{43}$/
@@ -33,11 +32,11 @@ export async function choosePassword(
   const secondFactor = await asSystem(deps.database, 'identity', tx => isProtected(tx, open.userId))
   const fault = passwordFault(given.password, { username: open.username, secondFactor })
   if (fault !== null) return { kind: 'fault', fault }
-  const hash = await hashPassword(given.password)
+  const stored = await storedPassword(given.password, open.username)
   return await asSystem(deps.database, 'identity', async tx => {
     const link = await spendLink(tx, given.token, given.purpose)
     if (!link) return { kind: 'no-link' }
-    await setPassword(tx, link, hash)
+    await setPassword(tx, link, stored)
     await also(tx, link)
     return { kind: 'done', link }
   })

@@ -102,6 +102,7 @@ test('applications stay connected by a new password, and are ended with it when 
   }
   const first = await connect(ada.password)
   const browser = await signedIn()
+  expect((await browser.get('/password')).body).toContain('name="apps" value="all" checked')
   await change(browser)
   const second = (await client.refresh(first)).json().refresh_token
   expect(second).toBeTypeOf('string')

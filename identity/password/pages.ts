@@ -8,7 +8,7 @@ export const forgotPage = (input: { readonly csrf: string; readonly fault?: stri
     'New password',
     html`<h1>New password</h1>
 ${input.fault === undefined ? null : alert(input.fault)}
-<p>Tell us your e-mail, and we send you a link to choose a new password.</p>
+<p>Enter your e-mail address, and we will send you a link to choose a new password.</p>
 <form class="wide" method="post" action="/forgot-password">
 <input type="hidden" name="csrf" value="${input.csrf}">
 <label for="email">E-mail</label>
@@ -20,10 +20,10 @@ ${input.fault === undefined ? null : alert(input.fault)}
 
 /** The answer to every such wish, whoever is behind the e-mail: it names nobody. */
 export const MAIL_SENT_PAGE = page(
-  'Look at your mail',
-  html`<h1>Look at your mail</h1>
-<p>If there is an account for that e-mail, a link is on its way to it. It works once and for a short while.
-Nothing there after a few minutes? Look among unwanted mail, then ask again.</p>
+  'Check your e-mail',
+  html`<h1>Check your e-mail</h1>
+<p>If there is an account for that e-mail address, we have sent it a link. The link works once, for a short time.
+Nothing there after a few minutes? Check your spam folder, then ask again.</p>
 <p class="foot"><a href="/sign-in">Back to sign-in</a></p>`,
 )
 
@@ -52,7 +52,7 @@ export type ChoiceTexts = {
 const PASSWORD_FIELDS = html`<label for="new_password">New password</label>
 <input id="new_password" name="new_password" type="password" autocomplete="new-password" required aria-describedby="password-help">
 <p class="hint" id="password-help">At least 15 characters, or 8 if you use a second factor. A few words in a row are easy to remember.</p>
-<label for="repeated">The same again</label>
+<label for="repeated">Repeat the new password</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required>`
 
 /** The form behind a link. `username` helps password managers store what is chosen. */
@@ -82,7 +82,8 @@ ${PASSWORD_FIELDS}
 export const PASSWORD_SET_PAGE = page(
   'Your password is set',
   html`<h1>Your password is set</h1>
-<p>Every other session was signed out. <a href="/sign-in">Sign in</a> with the new password.</p>`,
+<p>Every other session was signed out, and every application was disconnected.
+<a href="/sign-in">Sign in</a> with the new password.</p>`,
 )
 
 /** The form of a signed-in user. */
@@ -101,11 +102,11 @@ ${input.done === true && html`<p class="note" role="status">Your password is cha
 <input type="hidden" name="csrf" value="${input.csrf}">
 <label for="username">E-mail</label>
 <input id="username" type="email" autocomplete="username" readonly value="${input.username}">
-<label for="password">Password you have now</label>
+<label for="password">Current password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 ${PASSWORD_FIELDS}
-<label class="choice"><input type="checkbox" name="apps" value="all"> Also disconnect every application</label>
-<button>Change it</button>
+<label class="choice"><input type="checkbox" name="apps" value="all" checked> Also disconnect every application</label>
+<button>Change password</button>
 </form>
 <p class="foot"><a href="/">Back to your account</a></p>`,
   )

@@ -6,6 +6,7 @@ import { createRateLimits } from '../http/rate-limits.ts'
 import { openBrowser } from '../testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
 import { invite, linkIn, mailsOf, tokenIn } from '../testing/mails.ts'
+import { registerClient } from '../testing/oauth-client.ts'
 
 const NEW = 'a new and rather long password'
 const unlimited = { take: async () => null, blocked: async () => null, giveBack: async () => undefined }
@@ -64,6 +65,29 @@ test('from a mail to a new password: the old one, its sessions and other links e
   const [told, ...others] = await mailsOf(rig)
   expect(others).toEqual([])
   expect(told).toMatchObject({ to: ada.email, subject: 'Your password for Millrace was changed' })
+})
+
+test.each([
+  ['the page', async (link: string) => (await choose(link)).statusCode],
+  [
+    'its JSON twin',
+    async (link: string) =>
+      (await json('/v1/oauth/reset-password', { token: tokenIn(link), new_password: NEW })).statusCode,
+  ],
+])('a reset through %s ends every application that was let in, and the mail says so', async (_name, reset) => {
+  const ada = await somebody()
+  const client = await registerClient(rig)
+  const code = await client.code([`${rig.platforms[0].id}:LIVE`], {}, ada)
+  const refreshToken = (await client.redeem(code)).json().refresh_token
+  expect(refreshToken).toBeTypeOf('string')
+  // A consent that was given and not yet redeemed ends as well.
+  const waiting = await client.code([`${rig.platforms[0].id}:LIVE`], {}, ada)
+  expect(await reset(await linkFor(ada.email))).toBeLessThan(400)
+  expect((await client.refresh(refreshToken)).json().error).toBe('invalid_grant')
+  expect((await client.redeem(waiting)).json().error).toBe('invalid_grant')
+  const [told] = await mailsOf(rig)
+  expect(told?.text).toContain('Every application you had connected was disconnected')
+  expect(told?.text).not.toContain('keep their access')
 })
 
 test('the answer is the same to the byte for an e-mail that is a user’s, nobody’s, or of somebody switched off', async () => {

@@ -1,7 +1,6 @@
 // Everything about passwords but trying one: forgotten, reset by a link, changed by who is signed in.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { hashPassword } from '../../shared/access/password.ts'
 import { asSystem } from '../../shared/database/database.ts'
 import { disconnectAll } from '../connected-apps/connected-apps.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
@@ -13,10 +12,10 @@ import { tryPassword } from '../sign-in/try-password.ts'
 import { provenSession } from '../step-up/step-up.ts'
 import { choiceRoutes } from './choice-routes.ts'
 import { forgotRoutes } from './forgot-routes.ts'
+import { notifyPasswordChange } from './notify.ts'
 import { changePage, PASSWORD_SET_PAGE } from './pages.ts'
 import { passwordFault } from './rules.ts'
-import { setPassword } from './set-password.ts'
-import { tellPasswordChange } from './tell.ts'
+import { setPassword, storedPassword } from './set-password.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
@@ -26,13 +25,17 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     purpose: 'PASSWORD_RESET',
     texts: {
       title: 'Choose a new password',
-      lead: 'Every session of yours is signed out with it.',
+      lead: 'It signs out every session of yours and disconnects every application.',
       action: '/reset-password',
       button: 'Set the password',
     },
     operation: '/v1/oauth/reset-password',
     answer: async () => 'The password is set.',
-    also: (tx, { userId }, requestId) => tellPasswordChange(tx, { userId, requestId }),
+    // Who resets a password may have lost the old one to someone else, and an application let in with it would stay.
+    also: async (tx, { userId }, requestId) => {
+      await disconnectAll(tx, { userId, requestId })
+      await notifyPasswordChange(tx, { userId, requestId, appsEnded: true })
+    },
   })
   app.get('/password-set', async (_request, reply) => reply.type(HTML).send(PASSWORD_SET_PAGE))
 
@@ -95,11 +98,12 @@ async function change(
   if (fault !== null) return { fault }
   const tried = await tryPassword(deps, request, { email: session.username, password })
   if ('fault' in tried) return tried.wait === undefined ? { fault: 'The password you have now is another one.' } : tried
-  const hash = await hashPassword(chosen)
+  const stored = await storedPassword(chosen, session.username)
+  const appsEnded = apps === 'all'
   const token = await asSystem(deps.database, 'identity', async tx => {
-    await setPassword(tx, session, hash)
-    if (apps === 'all') await disconnectAll(tx, { userId: session.userId, requestId: request.id })
-    await tellPasswordChange(tx, { userId: session.userId, requestId: request.id })
+    await setPassword(tx, session, stored)
+    if (appsEnded) await disconnectAll(tx, { userId: session.userId, requestId: request.id })
+    await notifyPasswordChange(tx, { userId: session.userId, requestId: request.id, appsEnded })
     return await startSession(tx, session.userId)
   })
   rememberSession(reply, token)

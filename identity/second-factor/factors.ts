@@ -32,6 +32,15 @@ export const hasSecondFactor = ({ authenticator, passkeys }: Factors): boolean =
 export const isProtected = async (tx: SystemTransaction, userId: string): Promise<boolean> =>
   hasSecondFactor(await factorsOf(tx, userId))
 
+/**
+ * Whether a user's password protects the account by itself. Beside a second factor a shorter one is allowed, and it must not be
+ * what stays when the last factor goes.
+ */
+export async function passwordSufficesAlone(tx: SystemTransaction, userId: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`select 1 from users where id = ${userId} and password_suffices_alone`)
+  return rows.length > 0
+}
+
 /** Codes that replace a factor go with the last one. */
 export async function dropUselessCodes(tx: SystemTransaction, userId: string): Promise<void> {
   if (!(await isProtected(tx, userId))) await removeRecoveryCodes(tx, userId)
@@ -59,7 +68,7 @@ export async function isProven(
 export type Question = { readonly factors: Factors; readonly passkeyOptions: object | null }
 
 /** Prepares it: with a challenge of its own where the user has passkeys. */
-export async function askFor(
+export async function questionFor(
   deps: IdentityDeps,
   tx: SystemTransaction,
   { userId, owner }: { readonly userId: string; readonly owner: string },

@@ -19,7 +19,7 @@ export const factorsPage = (view: {
   page(
     'Second factor',
     html`<h1>Second factor</h1>
-<p>With a second factor, knowing your password is not enough to be you.</p>
+<p>With a second factor, your password alone is not enough to sign in.</p>
 ${
   hasSecondFactor(view.factors)
     ? html`<p class="note">On. You are asked for it each time you sign in.</p>`
@@ -39,7 +39,7 @@ ${
 <form method="post" action="/second-factor/authenticator/remove">${csrfField(csrf)}
 <button class="second">Remove the authenticator app</button>
 </form>`
-    : html`<p>An app on your telephone shows a new code every 30 seconds.</p>
+    : html`<p>An app on your phone shows a new code every 30 seconds.</p>
 <form method="post" action="/second-factor/authenticator">${csrfField(csrf)}
 <button>Set up an authenticator app</button>
 </form>`

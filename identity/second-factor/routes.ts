@@ -12,11 +12,11 @@ import { sessionOf } from '../sessions/browser.ts'
 import { endOtherSessionsOf, type Session } from '../sessions/session-store.ts'
 import { type Act, provenSession } from '../step-up/step-up.ts'
 import { beginAuthenticator, confirmAuthenticator, removeAuthenticator, waitingAuthenticator } from './authenticator.ts'
-import { dropUselessCodes, factorsOf, hasSecondFactor } from './factors.ts'
+import { dropUselessCodes, factorsOf, hasSecondFactor, isProtected, passwordSufficesAlone } from './factors.ts'
+import { type FactorChange, notifyFactorChange } from './notify.ts'
 import { authenticatorPage, factorsPage, newPasskeyPage, recoveryCodesPage } from './pages.ts'
 import { addPasskey, creationOptions, PASSKEYS_MAX, relyingPartyOf, removePasskey } from './passkeys.ts'
 import { replaceRecoveryCodes } from './recovery-codes.ts'
-import { type FactorChange, tellFactorChange } from './tell.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = readFileSync(new URL('./passkeys.browser.mjs', import.meta.url), 'utf8')
@@ -73,7 +73,7 @@ async function changed(
 ): Promise<void> {
   await endOtherSessionsOf(tx, session.userId, session.id)
   await queueNotice(tx, { kind: 'FACTOR_CHANGED', userId: session.userId, data: { change } })
-  await tellFactorChange(tx, { userId: session.userId, change, requestId })
+  await notifyFactorChange(tx, { userId: session.userId, change, requestId })
 }
 
 /** Shows the new codes when this was the first factor, and otherwise what there is now. */
@@ -133,6 +133,7 @@ function authenticatorRoutes(app: FastifyInstance, deps: IdentityDeps): void {
     if (!session) return reply
     await asSystem(deps.database, 'identity', async tx => {
       await removeAuthenticator(tx, session.userId)
+      await refuseShortPassword(tx, session.userId)
       await dropUselessCodes(tx, session.userId)
       await changed(tx, { session, change: 'AUTHENTICATOR_REMOVED', requestId: request.id })
     })
@@ -191,6 +192,7 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       if (!session) return reply
       const removed = await asSystem(deps.database, 'identity', async tx => {
         if (!(await removePasskey(tx, session.userId, request.body.passkey_id))) return false
+        await refuseShortPassword(tx, session.userId)
         await dropUselessCodes(tx, session.userId)
         await changed(tx, { session, change: 'PASSKEY_REMOVED', requestId: request.id })
         return true
@@ -198,5 +200,14 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       if (!removed) throw new AppError('RESOURCE_NOT_FOUND', 'You have no such passkey.')
       return await reply.redirect('/second-factor', 303)
     },
+  )
+}
+
+/** Throws, so that nothing was removed, when only a password would stay that the rule refuses for an account by itself. */
+async function refuseShortPassword(tx: SystemTransaction, userId: string): Promise<void> {
+  if ((await isProtected(tx, userId)) || (await passwordSufficesAlone(tx, userId))) return
+  throw new AppError(
+    'INVALID_OPERATION',
+    'Your password is too short to protect your account by itself. Change it to one of at least 15 characters first, then remove your second factor.',
   )
 }

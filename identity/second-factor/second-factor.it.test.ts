@@ -269,3 +269,26 @@ test.each([
   expect(answer.statusCode).toBe(401)
   expect(answer.body).toContain('role="alert"')
 })
+
+test('a short password is not what stays when the last factor goes: a longer one is asked for first', async () => {
+  const person = await newTwoStepPerson(rig)
+  const { browser } = person
+  const change = async (password: string, chosen: string) => {
+    await browser.get('/password')
+    const fields = { password, new_password: chosen, repeated: chosen }
+    expect((await browser.submit('/password', fields)).headers.location).toBe('/password?done=1')
+  }
+  const remove = async () => {
+    await browser.get('/second-factor')
+    return await browser.submit('/second-factor/authenticator/remove', {})
+  }
+  const short = 'kqv7!zmwp'
+  await change(person.password, short)
+  const refused = await remove()
+  expect(refused.statusCode).toBe(400)
+  expect(refused.body).toContain('at least 15 characters')
+  expect((await browser.get('/second-factor')).body).toContain('Remove the authenticator app')
+  await change(short, 'a rather long password of words')
+  expect((await remove()).headers.location).toBe('/second-factor')
+  expect((await browser.get('/second-factor')).body).toContain('Your password alone opens your account')
+})

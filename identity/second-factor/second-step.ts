@@ -9,7 +9,7 @@ import { alert, page } from '../pages/layout.ts'
 import { rememberSession } from '../sessions/browser.ts'
 import { startSession } from '../sessions/session-store.ts'
 import { landingOf } from '../sign-in/landing.ts'
-import { askFor, isProven, type Question } from './factors.ts'
+import { isProven, type Question, questionFor } from './factors.ts'
 import { endPending, findPending, forgetPending } from './pending.ts'
 import { ProofFields, proofForms, proofIn } from './proof-form.ts'
 import { forgetTries, takeTry } from './tries.ts'
@@ -80,7 +80,7 @@ async function show(
 ): Promise<FastifyReply | null> {
   const question = await asSystem(deps.database, 'identity', async tx => {
     const pending = await findPending(tx, request)
-    return pending && (await askFor(deps, tx, { userId: pending.userId, owner: pending.id }))
+    return pending && (await questionFor(deps, tx, { userId: pending.userId, owner: pending.id }))
   })
   if (question === null) return null
   const csrf = formToken(request, reply)

@@ -80,8 +80,15 @@ export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
 <ul class="ways">
 <li><a href="/password">Password <span>Change it, and sign out every other session</span></a></li>
 <li><a href="/second-factor">Second factor <span>An authenticator app or passkeys, beside your password</span></a></li>
-<li><a href="/connected-apps">Connected applications <span>What you let act for you</span></a></li>
+<li><a href="/connected-apps">Connected applications <span>Apps with access</span></a></li>
 <li><a href="/sign-out-everywhere">Sign out everywhere <span>In every browser, and applications if you like</span></a></li>
+</ul>
+<h2>Go to</h2>
+<ul class="ways">
+<li><a href="${deps.baseUrl}/console">Console <span>Customers, plans and invoices</span></a></li>
+<li><a href="${deps.baseUrl}/docs">Documentation <span>Quick start and guides</span></a></li>
+<li><a href="${deps.baseUrl}/v1/docs">API reference <span>Every call and field</span></a></li>
+<li><a href="${deps.baseUrl}/v1/docs/api-keys">API keys <span>Made and revoked at /v1/api-keys, with a key of an administrator</span></a></li>
 </ul>`
     return await reply.type(HTML).send(homePage({ csrf, username: session.username, links }))
   })

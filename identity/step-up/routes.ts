@@ -6,7 +6,7 @@ import type { IdentityDeps } from '../deps.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
 import { html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
-import { askFor, hasSecondFactor, type Question } from '../second-factor/factors.ts'
+import { hasSecondFactor, type Question, questionFor } from '../second-factor/factors.ts'
 import { ProofFields, proofForms, proofIn } from '../second-factor/proof-form.ts'
 import { WRONG_PROOF, waitFor } from '../second-factor/second-step.ts'
 import { rememberSession, sessionOf } from '../sessions/browser.ts'
@@ -65,7 +65,7 @@ async function show(
   view: { readonly session: Session; readonly act: Act; readonly fault?: string },
 ): Promise<FastifyReply> {
   const { id, userId } = view.session
-  const question = await asSystem(deps.database, 'identity', tx => askFor(deps, tx, { userId, owner: id }))
+  const question = await asSystem(deps.database, 'identity', tx => questionFor(deps, tx, { userId, owner: id }))
   return await reply.type(HTML).send(confirmPage({ ...view, question, csrf: formToken(request, reply) }))
 }
 

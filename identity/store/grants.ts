@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
+import { writeNotice } from '../../shared/database/outbox.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { LIFETIMES, type StoredGrant } from '../grants/decide.ts'
@@ -145,12 +146,17 @@ async function tell(
   },
 ): Promise<void> {
   const { action, grantId, data, requestId, actorId } = notice
-  const view = JSON.stringify({ object_type: 'OAUTH_GRANT', id: grantId, ...data })
   for (const { platformId, environment } of platforms) {
-    await tx.execute(sql`
-      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, request_id, actor_id, created_at)
-      values (${platformId}, ${environment}, ${newId('evnt')}, ${`OAUTH_GRANT.${action}`}, 'OAUTH_GRANT', ${grantId}, ${view}::jsonb,
-        ${requestId}, ${actorId}, identity_now())`)
+    await writeNotice(
+      tx,
+      { tenant: { platformId, environment }, actor: { id: actorId, requestId }, at: sql`identity_now()` },
+      {
+        type: `OAUTH_GRANT.${action}`,
+        objectId: grantId,
+        data: { object_type: 'OAUTH_GRANT', id: grantId, ...data },
+        previous: null,
+      },
+    )
   }
 }
 

@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { createPlatform, createUser, type NewPlatform } from '../../shared/access/create-platform.ts'
-import { type Database, databaseFault, openDatabase } from '../../shared/database/database.ts'
+import { type Database, databaseFault } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
 import { buildIdentity } from '../app.ts'
@@ -34,7 +35,7 @@ export async function startIdentity(more: Partial<Parameters<typeof buildIdentit
   const testDatabase = await createTestDatabase()
   const { url } = testDatabase
   const role = 'millrace_identity'
-  const database = await openDatabase({ url, role, clock: systemClock, logger: silentLogger, poolMax: 10 })
+  const database = await openTestDatabase({ url, role, clock: systemClock, logger: silentLogger, poolMax: 10 })
   const ready = () => databaseFault(database)
   const addresses = { identityUrl: TEST_IDENTITY_URL, baseUrl: TEST_BASE_URL }
   const secret = 'a secret of the tests, long enough for them'

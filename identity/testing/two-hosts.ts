@@ -1,6 +1,7 @@
 // Two identity hosts over one database, as an installation that needs more than one runs them.
-import { openDatabase } from '../../shared/database/database.ts'
+
 import { silentLogger } from '../../shared/logger.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
 import { type IdentityRig, startIdentity } from './identity-rig.ts'
 
@@ -10,7 +11,7 @@ export async function startTwoHosts(
 ): Promise<readonly [IdentityRig, IdentityRig]> {
   const rig = await startIdentity(more)
   const shared = { url: rig.databaseUrl, clock: systemClock, logger: silentLogger }
-  const database = await openDatabase({ ...shared, role: 'millrace_identity', poolMax: 10 })
+  const database = await openTestDatabase({ ...shared, role: 'millrace_identity', poolMax: 10 })
   const app = await rig.anotherHost({ database })
   await app.ready()
   const close = async (): Promise<void> => {

@@ -2,12 +2,12 @@
 // when it could not be found out.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { TenantHead } from '../../api/modules/audit/verify-chains.ts'
+import type { TenantHead } from '../../api/modules/accounts/audit/verify-chains.ts'
 import { verifyInstallation } from './verify-installation.ts'
 
 const HELP = `npm run audit:verify [-- options]
 
-Reads DATABASE_URL, or looks where npm start runs PostgreSQL (DATA_DIR, PORT_BASE). It reads only, and may run beside
+Reads DATABASE_URL (of the login millrace_worker), or looks where npm start runs PostgreSQL (DATA_DIR, PORT_BASE). It reads only, and may run beside
 everything else.
 
   --anchors <file>     what --json printed earlier: the chains must still go through the heads in it

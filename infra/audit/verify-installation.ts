@@ -1,17 +1,21 @@
 // Finds the database of an installation and verifies its audit chains.
 import { join } from 'node:path'
-import { type TenantHead, type Verification, verifyChains } from '../../api/modules/audit/verify-chains.ts'
+import { type TenantHead, type Verification, verifyChains } from '../../api/modules/accounts/audit/verify-chains.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 import { embeddedDatabaseUrl } from '../services/postgres.ts'
+import { loginsIn } from '../start/services.ts'
 import { readSettings } from '../start/settings.ts'
+
+const ROLE = 'millrace_worker'
 
 function databaseUrlOf(env: NodeJS.ProcessEnv): string {
   const settings = readSettings(env)
-  if (settings.external.databaseUrl !== null) return settings.external.databaseUrl
-  const url = embeddedDatabaseUrl(join(settings.dataDir, 'postgres'), settings.port('postgres'))
-  if (url !== null) return url
+  const url =
+    settings.external.databaseUrl ?? embeddedDatabaseUrl(join(settings.dataDir, 'postgres'), settings.port('postgres'))
+  // With the owner's address, as npm start has it, the login is the one kept in the data folder.
+  if (url !== null) return new URL(url).username === ROLE ? url : loginsIn(settings.dataDir, url)[ROLE]
   throw new Error(`DATABASE_URL is not set, and no installation of npm start is in ${settings.dataDir}`)
 }
 
@@ -23,7 +27,7 @@ export async function verifyInstallation(
   const url = databaseUrlOf(env)
   const database = await openDatabase({
     url,
-    role: 'millrace_worker',
+    role: ROLE,
     clock: systemClock,
     logger: silentLogger,
     poolMax: 1,

@@ -1,4 +1,5 @@
 // A small client of the public interface, as a customer of Millrace would write one: nothing here looks inside.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** What the demo reads of an answer; the interface has more fields than it needs. */
@@ -6,7 +7,10 @@ export type Row = { readonly id: string; readonly [field: string]: unknown }
 export type Answer = { readonly status: number; readonly body: unknown; readonly retryAfterSeconds: number }
 
 export type Client = {
-  /** The answer whatever its status, after waiting out 429 and 503 as often as `Retry-After` asks, within a bound. */
+  /**
+   * The answer whatever its status. A call that is not answered, or with 429 or 503, is sent again after `Retry-After`, within a
+   * bound; an Idempotency-Key keeps it one call.
+   */
   send(method: string, path: string, body?: object): Promise<Answer>
   get(path: string): Promise<unknown>
   /** The row at `path`, or null when it is not there. */
@@ -17,11 +21,14 @@ export type Client = {
 
 const PATIENCE_MS = 120_000
 const REQUEST_TIMEOUT_MS = 60_000
+const UNANSWERED_PAUSE_MS = 1_000
 
-async function once(url: string, method: string, apiKey: string, body: object | undefined): Promise<Answer> {
+type Call = { readonly method: string; readonly url: string; readonly body: object | undefined }
+
+async function once({ method, url, body }: Call, headers: Record<string, string>): Promise<Answer> {
   const response = await fetch(url, {
     method,
-    headers: { 'x-api-key': apiKey, ...(body ? { 'content-type': 'application/json' } : {}) },
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { body: JSON.stringify(body) } : {}),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   })
@@ -37,11 +44,18 @@ async function once(url: string, method: string, apiKey: string, body: object | 
 export function createClient(baseUrl: string, apiKey: string): Client {
   const send: Client['send'] = async (method, path, body) => {
     const deadline = performance.now() + PATIENCE_MS
+    const isOver = (waitMs: number): boolean => performance.now() + waitMs > deadline
+    const headers = { 'x-api-key': apiKey, ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}) }
     for (;;) {
-      const answer = await once(baseUrl + path, method, apiKey, body)
-      const mayRetry = answer.status === 429 || answer.status === 503
-      if (!mayRetry || performance.now() + answer.retryAfterSeconds * 1_000 > deadline) return answer
-      await sleep(answer.retryAfterSeconds * 1_000)
+      const answer = await once({ method, url: baseUrl + path, body }, headers).catch((error: unknown) => {
+        // The api is being started again, or is too busy.
+        if (isOver(UNANSWERED_PAUSE_MS)) throw error
+        return null
+      })
+      const mayRetry = answer === null || answer.status === 429 || answer.status === 503
+      const waitMs = answer === null ? UNANSWERED_PAUSE_MS : answer.retryAfterSeconds * 1_000
+      if (answer !== null && (!mayRetry || isOver(waitMs))) return answer
+      await sleep(waitMs)
     }
   }
   const succeed = async (method: string, path: string, body?: object): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// The invoice of the sample's month: waits for it, finalises it, checks it against what was sent, and prints it.
+// The invoice of the sample's month: waits for it, finalizes it, checks it against what was sent, and prints it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Progress } from '../services/child.ts'
 import { type Client, listAll, type Row } from './client.ts'
@@ -45,22 +45,22 @@ async function waitForInvoice(client: Client, subscription: Row, monthStart: str
     if (invoice && (seen === 'DRAFT' || seen === 'FINAL')) return invoice
     await sleep(POLL_MS)
   }
-  throw new Error(`no invoice of ${monthStart} to finalise within ${WAIT_MS / 1000} s (status: ${seen})`)
+  throw new Error(`no invoice of ${monthStart} to finalize within ${WAIT_MS / 1000} s (status: ${seen})`)
 }
 
 const linesOf = (invoice: Invoice): Line[] =>
   (invoice.periods ?? []).flatMap(period => period.groups.flatMap(group => group.lines))
 
-/** Finalises the month's invoice. Finalising waits until every accepted event is counted. */
-export async function finaliseInvoice(
+/** Finalizes the month's invoice. Finalising waits until every accepted event is counted. */
+export async function finalizeInvoice(
   client: Client,
   subscription: Row,
   monthStart: string,
-): Promise<{ invoice: Invoice; finalisedNow: boolean }> {
+): Promise<{ invoice: Invoice; finalizedNow: boolean }> {
   const found = await waitForInvoice(client, subscription, monthStart)
-  if (found.status === 'FINAL') return { invoice: found, finalisedNow: false }
+  if (found.status === 'FINAL') return { invoice: found, finalizedNow: false }
   await client.patch(`/v1/invoices/${found.id}`, { status: 'FINAL' })
-  return { invoice: (await client.get(`/v1/invoices/${found.id}`)) as Invoice, finalisedNow: true }
+  return { invoice: (await client.get(`/v1/invoices/${found.id}`)) as Invoice, finalizedNow: true }
 }
 
 /** Throws unless the invoice counts exactly `expected` units of the product item `reference`. */

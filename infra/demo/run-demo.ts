@@ -1,11 +1,11 @@
 // What a new installation shows: a catalog, customers, a month of usage through the front door, and an invoice of it.
-// Only the public interface is used. A second start finds everything by reference and sends only repeats.
+// Only the public interface is used. Run again, it finds everything by reference and sends only repeats.
 import type { NewPlatform } from '../../shared/access/create-platform.ts'
 import type { Clock, Instant } from '../../shared/time.ts'
 import type { Progress } from '../services/child.ts'
 import { ensureCatalog } from './catalog.ts'
-import { createClient, listAll } from './client.ts'
-import { checkQuantity, finaliseInvoice, printInvoice } from './invoice.ts'
+import { type Client, createClient } from './client.ts'
+import { checkQuantity, finalizeInvoice, printInvoice } from './invoice.ts'
 import { CUSTOMERS, sampleOfMonth } from './sample.ts'
 import { streamSample } from './usage.ts'
 
@@ -22,10 +22,15 @@ export function previousMonth(now: Instant): Date {
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1, 1))
 }
 
-/** The other platform must see nothing of this one. */
-async function checkIsolation(baseUrl: string, other: NewPlatform): Promise<void> {
-  const customers = await listAll(createClient(baseUrl, other.environments.LIVE.api_key), '/v1/customers')
-  if (customers.length > 0) throw new Error(`${other.name} sees customers of another platform`)
+/** Throws when the other platform reaches a customer of this one. It may have customers of its own, by the same references too. */
+export async function checkIsolation(client: Pick<Client, 'find'>, stranger: Pick<Client, 'find'>): Promise<void> {
+  for (const reference of CUSTOMERS) {
+    const own = await client.find(`/v1/customers/${reference}`)
+    if (!own) throw new Error(`${reference} is not found`)
+    if (await stranger.find(`/v1/customers/${own.id}`)) throw new Error(`another platform sees ${reference}`)
+    const namesake = await stranger.find(`/v1/customers/${reference}`)
+    if (namesake?.id === own.id) throw new Error(`another platform sees ${reference}`)
+  }
 }
 
 /** Runs the demo; throws at the first step that does not do what it should. */
@@ -37,7 +42,7 @@ export async function runDemo({ baseUrl, platforms, clock, log }: DemoOptions): 
   const monthStart = month.toISOString()
 
   const subscriptions = await ensureCatalog(client, monthStart)
-  await checkIsolation(baseUrl, other)
+  await checkIsolation(client, createClient(baseUrl, other.environments.LIVE.api_key))
   log(`Catalog, ${CUSTOMERS.length} customers and their subscriptions are there`)
 
   const events = sampleOfMonth(month.getTime())
@@ -49,10 +54,10 @@ export async function runDemo({ baseUrl, platforms, clock, log }: DemoOptions): 
   const [customer] = CUSTOMERS
   const subscription = subscriptions.get(customer)
   if (!subscription) throw new Error(`${customer} has no subscription`)
-  const { invoice, finalisedNow } = await finaliseInvoice(client, subscription, monthStart)
+  const { invoice, finalizedNow } = await finalizeInvoice(client, subscription, monthStart)
   const tokens = events.filter(event => event.customer === customer).map(event => BigInt(event.contextTokens))
-  // An invoice finalised by an earlier start, or by its grace period, may be older than some of the sample.
-  if (finalisedNow)
+  // An invoice finalized by an earlier start, or by its grace period, may be older than some of the sample.
+  if (finalizedNow)
     checkQuantity(
       invoice,
       'input-tokens',

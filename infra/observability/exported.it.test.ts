@@ -10,7 +10,7 @@ import { randomFrom } from '../../bench/system/random.ts'
 import { type System, startSystem } from '../../bench/system/start-system.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
 import { PROCESSES } from '../start/processes.ts'
-import { PORTS } from '../start/settings.ts'
+import type { ProcessName } from '../start/settings.ts'
 
 const read = (...path: string[]): string => readFileSync(join(PROJECT_ROOT, ...path), 'utf8')
 
@@ -49,10 +49,8 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => system?.stop())
 
-async function scrape(name: keyof typeof PORTS): Promise<string> {
-  const url = new URL('/metrics', system.baseUrl)
-  url.port = String(Number(url.port) - PORTS.api + PORTS[name])
-  const response = await fetch(url)
+async function scrape(name: ProcessName): Promise<string> {
+  const response = await fetch(`${system.metricsUrl(name)}/metrics`)
   expect(response.status).toBe(200)
   return response.text()
 }

@@ -26,6 +26,18 @@ export type ChildSpec = {
   readonly stopTimeoutMs: number
 }
 
+/** Why a child that was started is not ready. */
+export class StartFailure extends Error {
+  /** How it ended by itself; null when it still ran. */
+  readonly exit: Exit | null
+
+  constructor(message: string, exit: Exit | null) {
+    super(message)
+    this.name = 'StartFailure'
+    this.exit = exit
+  }
+}
+
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null }
 
 export type Child = {
@@ -129,7 +141,14 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     child.once('spawn', () => resolve({ pid: child.pid ?? 0 }))
   })
   const identity = identify(pid)
-  if (identity) writePidFile(spec.pidFile, identity)
+  try {
+    if (identity) writePidFile(spec.pidFile, identity)
+  } catch (error) {
+    // Without the file no later start would find it.
+    child.kill('SIGKILL')
+    await exited
+    throw error
+  }
   const end = async (signal: NodeJS.Signals, timeoutMs: number) => {
     if (ended || !identity) return
     if (!(await endProcess(identity, signal, timeoutMs))) await endProcess(identity, 'SIGKILL', 5_000)
@@ -160,15 +179,17 @@ export async function waitUntilReady(
   while (performance.now() < deadline) {
     const exit = child.exit()
     if (exit)
-      throw new Error(
+      throw new StartFailure(
         `${child.name} ended at once (${exit.signal ?? `code ${exit.code}`}). The end of ${child.logFile}:\n  ${logTail(child.logFile)}`,
+        exit,
       )
     signal?.throwIfAborted()
     missing = await ready()
     if (missing === null) return
     await sleep(100)
   }
-  throw new Error(
+  throw new StartFailure(
     `${child.name} was not ready within ${timeoutMs / 1000} s: ${missing}. The end of ${child.logFile}:\n  ${logTail(child.logFile)}`,
+    null,
   )
 }

@@ -26,20 +26,27 @@ export function supportsSyncAlways(version: string): boolean {
 export const natsConfiguration = (options: {
   dataDir: string
   port: number
-  monitorPort: number | undefined
+  /** NATS knows no password there, but answers below a path of one's own: a secret one is as good. */
+  monitor: { readonly port: number; readonly secret: string } | undefined
   syncAlways: boolean
   password: string
   storeBytesMax?: number | undefined
 }): string => `
 host: 127.0.0.1
 port: ${options.port}
-${options.monitorPort === undefined ? '' : `http: 127.0.0.1:${options.monitorPort}\n`}\
+${options.monitor === undefined ? '' : `http: 127.0.0.1:${options.monitor.port}\nhttp_base_path: ${JSON.stringify(`/${options.monitor.secret}`)}\n`}\
 server_name: millrace-embedded
 authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }
 jetstream {
   store_dir: ${JSON.stringify(join(options.dataDir, 'jetstream'))}
 ${options.syncAlways ? '  sync_interval: always\n' : ''}${options.storeBytesMax === undefined ? '' : `  max_file_store: ${options.storeBytesMax}\n`}}
 `
+
+const monitorSecret = (dataDir: string): string => secretIn(join(dataDir, 'monitor'))
+
+/** Where the server that `startNats` runs on `dataDir` says how it is configured. The address is a secret. */
+export const monitorUrlOf = (dataDir: string, monitorPort: number): string =>
+  `http://127.0.0.1:${monitorPort}/${monitorSecret(dataDir)}/`
 
 // The server greets with an INFO line once it takes clients, which is after its streams are recovered.
 function greeting(port: number): Promise<string | null> {
@@ -76,7 +83,8 @@ export async function startNats({
   const syncAlways = supportsSyncAlways(version)
   const configFile = join(dataDir, 'nats.conf')
   const password = secretIn(join(dataDir, 'password'))
-  const settings = { dataDir, port, monitorPort, syncAlways, password, storeBytesMax }
+  const monitor = monitorPort === undefined ? undefined : { port: monitorPort, secret: monitorSecret(dataDir) }
+  const settings = { dataDir, port, monitor, syncAlways, password, storeBytesMax }
   writeFileSync(configFile, natsConfiguration(settings), { mode: 0o600 })
   const child = await startChild({
     name: 'NATS',

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkPassword } from '../../identity/sign-in/sign-in.ts'
 import { membershipsOf } from '../../shared/access/memberships.ts'
-import { asSystem, openDatabase } from '../../shared/database/database.ts'
+import { asSystem } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
 import { findOrCreateAccounts, writeCredentials } from './accounts.ts'
@@ -56,7 +57,7 @@ test('a second start keeps the keys, also after a start that was killed before i
 
 test('its user signs in with what the file says, and administers both platforms', async () => {
   const { user, platforms } = JSON.parse(readFileSync(file, 'utf8'))
-  const identityDatabase = await openDatabase({
+  const identityDatabase = await openTestDatabase({
     url: database.url,
     role: 'millrace_identity',
     clock: systemClock,

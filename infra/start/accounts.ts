@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { hashApiKey } from '../../shared/access/api-key.ts'
 import { createPlatform, createUser, makeAdministrator, type NewPlatform } from '../../shared/access/create-platform.ts'
-import { asSystem, openDatabase } from '../../shared/database/database.ts'
+import { asSystem, openAsOwner } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 
@@ -53,7 +53,7 @@ const idsOf = (platforms: readonly NewPlatform[]): string[] => platforms.map(({ 
 /** Whether this database still takes every key: it may be another database than the one the file was written for. */
 async function areKnown(databaseUrl: string, accounts: Accounts): Promise<boolean> {
   const hashes = accounts.platforms.flatMap(keysOf).map(hashApiKey)
-  const database = await openDatabase({
+  const database = openAsOwner({
     url: databaseUrl,
     role: 'millrace_gateway',
     clock: systemClock,

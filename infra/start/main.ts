@@ -1,11 +1,14 @@
-// `npm start`: services, migrations, processes, demo; then it stays until Ctrl-C. With --exit it stops after the demo.
+// `npm start`: services, migrations, processes; then it stays until Ctrl-C, and the first time shows a demo. With --exit it stops
+// after the demo.
 
 import { stopOrphan } from '../../shared/pid-file.ts'
 import { systemClock } from '../../shared/time.ts'
+import { readDemoRecord, writeDemoRecord } from '../demo/demo-record.ts'
 import { runDemo } from '../demo/run-demo.ts'
-import { findOrCreateAccounts, writeCredentials } from './accounts.ts'
+import { type Accounts, type Addresses, findOrCreateAccounts, writeCredentials } from './accounts.ts'
 import { lockDataDir } from './lock.ts'
 import { PROCESSES, pidFileOf, processUnit } from './processes.ts'
+import { hasRoom } from './room.ts'
 import { say } from './screen.ts'
 import { migrateAll, startServices } from './services.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -18,7 +21,8 @@ async function stopLeftOvers(settings: Settings): Promise<void> {
       say(`Ended ${name}, left running by a start that was killed`)
 }
 
-async function startEverything(settings: Settings, supervisor: Supervisor): Promise<void> {
+/** Everything up to the point where every process is ready and credentials.json is written. */
+async function startEverything(settings: Settings, supervisor: Supervisor): Promise<Accounts> {
   await stopLeftOvers(settings)
   const services = await startServices(settings, supervisor, say)
   await migrateAll(settings, services, say)
@@ -27,12 +31,51 @@ async function startEverything(settings: Settings, supervisor: Supervisor): Prom
   await supervisor.start(PROCESSES.map(spec => processUnit(settings, services, spec)))
   const file = writeCredentials(settings.dataDir, settings.addresses, accounts)
   say(`All ready; keys and the demo user are in ${file}`)
-  await runDemo({ baseUrl: settings.addresses.base_url, platforms: accounts.platforms, clock: systemClock, log: say })
-  const { base_url, identity_url, ingest_url } = settings.addresses
+  return accounts
+}
+
+/** Runs the demo and records what it printed. Throws at the first step that does not do what it should. */
+async function demonstrate({ dataDir, addresses }: Settings, { platforms }: Accounts): Promise<void> {
+  const lines: string[] = []
+  const log = (line: string): void => {
+    lines.push(line)
+    say(line)
+  }
+  await runDemo({ baseUrl: addresses.base_url, platforms, clock: systemClock, log })
+  const finishedAt = new Date(systemClock.now()).toISOString()
+  writeDemoRecord(dataDir, { platformIds: platforms.map(({ id }) => id), finishedAt, lines })
+}
+
+/** The demo once; at a later start what it printed. Its failure is shown, and decides nothing: the processes run. */
+async function showDemo(settings: Settings, accounts: Accounts): Promise<void> {
+  const record = readDemoRecord(settings.dataDir)
+  const ids = new Set(accounts.platforms.map(({ id }) => id))
+  if (record?.platformIds.every(id => ids.has(id))) {
+    say([`The demo ran on ${record.finishedAt}:`, ...record.lines].join('\n'))
+    return
+  }
+  try {
+    await demonstrate(settings, accounts)
+  } catch (error) {
+    say(
+      `The demo did not finish: ${messageOf(error)}\nEverything runs all the same; the next start runs the demo again.`,
+    )
+  }
+}
+
+function showAddresses({ base_url, identity_url, ingest_url, console_url }: Addresses): void {
   say(
-    `Open\n${base_url}  the whole interface\n${identity_url}  the identity host\n${ingest_url}  the gateway, for heavy senders`,
+    [
+      'Open',
+      `${ingest_url}  the gateway, for heavy senders`,
+      `${identity_url}  the identity host`,
+      `${console_url}  the console`,
+      `${base_url}  the whole interface; its description is at ${base_url}/v1/docs`,
+    ].join('\n'),
   )
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Resolves at the first signal to stop; a second one ends the process at once, whatever still runs. */
 function untilSignal(): Promise<'signal'> {
@@ -50,23 +93,42 @@ function untilSignal(): Promise<'signal'> {
   })
 }
 
+/** What `npm start` does once everything runs. With --exit the demo is the purpose, so its failure is that of the command. */
+async function stay(
+  settings: Settings,
+  { accounts, signalled, supervisor }: { accounts: Accounts; signalled: Promise<'signal'>; supervisor: Supervisor },
+): Promise<number> {
+  say('Running. Ctrl-C stops everything.')
+  const shown = showDemo(settings, accounts).then(() => showAddresses(settings.addresses))
+  // Nothing it meets may end the processes.
+  shown.catch((error: unknown) => say(messageOf(error)))
+  const outcome = await Promise.race([signalled, supervisor.gaveUp])
+  if (outcome === 'signal') return 0
+  say(`Giving up: ${outcome}`)
+  return 1
+}
+
 async function run(settings: Settings, exitAfterDemo: boolean): Promise<number> {
-  const supervisor = createSupervisor(say)
+  const supervisor = createSupervisor(say, undefined, () => hasRoom(settings.dataDir))
   const signalled = untilSignal()
-  const started = startEverything(settings, supervisor).then(() => 'started' as const)
-  // When a signal wins the race, what the aborted start then throws has nobody left to tell.
+  const gaveUp = supervisor.gaveUp.then(reason => {
+    throw new Error(`Giving up: ${reason}`)
+  })
+  gaveUp.catch(() => {})
+  const started = startEverything(settings, supervisor)
+  // When a signal wins the race, no one reads what the aborted start then throws.
   started.catch(() => {})
   try {
-    const first = await Promise.race([started, signalled])
-    if (first === 'signal') return exitAfterDemo ? 130 : 0
-    if (exitAfterDemo) return 0
-    say('Running. Ctrl-C stops everything.')
-    const outcome = await Promise.race([signalled, supervisor.gaveUp])
-    if (outcome === 'signal') return 0
-    say(`Giving up: ${outcome}`)
-    return 1
+    const accounts = await Promise.race([started, signalled, gaveUp])
+    if (accounts === 'signal') return exitAfterDemo ? 130 : 0
+    if (!exitAfterDemo) return await stay(settings, { accounts, signalled, supervisor })
+    const demo = demonstrate(settings, accounts)
+    demo.catch(() => {})
+    if ((await Promise.race([demo, signalled, gaveUp])) === 'signal') return 130
+    showAddresses(settings.addresses)
+    return 0
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error))
+    say(messageOf(error))
     return 1
   } finally {
     say('Stopping')

@@ -1,14 +1,17 @@
 // Millrace's own processes as units of the supervisor.
 import { join } from 'node:path'
+import { HOLD_SECRETS } from '../../shared/config.ts'
 import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
 import { secretIn } from '../services/secret.ts'
-import type { PORTS, ServiceUrls, Settings } from './settings.ts'
+import { METRICS_PORTS, type ProcessName, type ServiceUrls, type Settings } from './settings.ts'
 import type { Unit } from './supervisor.ts'
 
 export type ProcessSpec = {
-  readonly name: keyof typeof PORTS
+  readonly name: ProcessName
   readonly module: string
+  /** What else it is given, beyond its settings: the secrets of its own work and no others. */
+  readonly needs: readonly Need[]
   /** How long it may take to be ready, where that is not READY_TIMEOUT_MS. */
   readonly readyWithinMs?: number
   readonly env?: NodeJS.ProcessEnv
@@ -22,11 +25,16 @@ const STOP_TIMEOUT_MS = 15_000
 
 /** In the order they are started; the api fronts the others and comes last. */
 export const PROCESSES: readonly ProcessSpec[] = [
-  { name: 'identity', module: 'identity/main' },
-  { name: 'ingest', module: 'ingest/main' },
-  { name: 'aggregator', module: 'aggregator/main', readyWithinMs: REBUILD_TIMEOUT_MS },
-  { name: 'worker', module: 'api/worker' },
-  { name: 'api', module: 'api/main' },
+  { name: 'identity', module: 'identity/main', needs: ['identity login', 'identity secret', 'mail'] },
+  { name: 'ingest', module: 'ingest/main', needs: ['gateway login', 'nats'] },
+  {
+    name: 'aggregator',
+    module: 'aggregator/main',
+    needs: ['nats', 'clickhouse'],
+    readyWithinMs: REBUILD_TIMEOUT_MS,
+  },
+  { name: 'worker', module: 'api/worker', needs: ['worker logins', 'nats', 'clickhouse'] },
+  { name: 'api', module: 'api/main', needs: ['api logins', 'nats', 'clickhouse'] },
 ]
 
 export const pidFileOf = (dataDir: string, name: string): string => join(dataDir, 'run', `${name}.pid.json`)
@@ -42,25 +50,62 @@ async function readiness(url: string): Promise<string | null> {
   }
 }
 
-function environment(settings: Settings, services: ServiceUrls, spec: ProcessSpec): NodeJS.ProcessEnv {
+type Need =
+  | 'identity login'
+  | 'identity secret'
+  | 'mail'
+  | 'gateway login'
+  | 'worker logins'
+  | 'api logins'
+  | 'nats'
+  | 'clickhouse'
+
+/** The settings that hold a secret, each for the processes that need it. */
+function secretsOf(
+  settings: Settings,
+  { logins, natsUrl, clickhouseUrl }: ServiceUrls,
+): Record<Need, NodeJS.ProcessEnv> {
+  const { IDENTITY_SECRET: own, SMTP_URL: smtp } = process.env
+  return {
+    'identity login': { DATABASE_URL: logins.millrace_identity },
+    // An operator's own secret wins; without one a start makes it once and finds it again.
+    'identity secret': { IDENTITY_SECRET: own ?? secretIn(join(settings.dataDir, 'identity.secret')) },
+    mail: smtp === undefined ? {} : { SMTP_URL: smtp },
+    'gateway login': { DATABASE_URL: logins.millrace_gateway },
+    'worker logins': { DATABASE_URL: logins.millrace_worker, APP_DATABASE_URL: logins.millrace_app },
+    'api logins': { DATABASE_URL: logins.millrace_app, KEYS_DATABASE_URL: logins.millrace_gateway },
+    nats: { NATS_URL: natsUrl },
+    clickhouse: { CLICKHOUSE_URL: clickhouseUrl },
+  }
+}
+
+/** What this start was given, without the secrets among it. */
+function inherited(): NodeJS.ProcessEnv {
+  const given = Object.entries(process.env)
+  return Object.fromEntries(given.filter(([name]) => !HOLD_SECRETS.has(name) && !ADDRESSES.has(name)))
+}
+
+/** They carry a password where the service asks for one. */
+const ADDRESSES: ReadonlySet<string> = new Set(['NATS_URL', 'CLICKHOUSE_URL'])
+
+/** The environment of one process: its settings, and of the secrets those it needs. */
+export function environmentOf(settings: Settings, services: ServiceUrls, spec: ProcessSpec): NodeJS.ProcessEnv {
+  const secrets = secretsOf(settings, services)
   return {
     // Everything on one machine is what this start is for: any broker is taken, and the gateway says what an ack of it means.
     DURABILITY: 'local',
     ...(services.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: services.natsMonitorUrl }),
-    ...process.env,
+    ...inherited(),
     ...spec.env,
     DATA_DIR: settings.dataDir,
     HOST: settings.host,
     PORT: String(settings.port(spec.name)),
+    METRICS_PORT: String(settings.port(METRICS_PORTS[spec.name])),
     BASE_URL: settings.addresses.base_url,
     IDENTITY_URL: settings.addresses.identity_url,
-    // An operator's own secret wins; without one a start makes it once and finds it again.
-    IDENTITY_SECRET: process.env['IDENTITY_SECRET'] ?? secretIn(join(settings.dataDir, 'identity.secret')),
     INGEST_URL: settings.addresses.ingest_url,
-    DATABASE_URL: services.databaseUrl,
-    NATS_URL: services.natsUrl,
-    CLICKHOUSE_URL: services.clickhouseUrl,
     CLICKHOUSE_DATABASE: settings.clickhouseDatabase,
+    ...Object.assign({}, ...spec.needs.map(need => secrets[need])),
   }
 }
 
@@ -70,7 +115,7 @@ export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: Pr
     name: spec.name,
     command: process.execPath,
     args: nodeArgs(spec.module),
-    env: environment(settings, services, spec),
+    env: environmentOf(settings, services, spec),
     port: settings.port(spec.name),
     pidFile: pidFileOf(settings.dataDir, spec.name),
     logFile: join(settings.dataDir, 'logs', `${spec.name}.log`),
@@ -80,16 +125,13 @@ export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: Pr
 
 /** One of our processes: spawned, and ready when its own /health/ready says so. */
 export function processUnit(settings: Settings, services: ServiceUrls, spec: ProcessSpec): Unit {
-  const url = new URL(settings.addresses.ingest_url)
-  url.port = String(settings.port(spec.name))
+  const url = settings.metricsUrl(spec.name)
   return {
     name: spec.name,
     start: async signal => {
       const child = await spawnProcess(settings, services, spec)
       try {
-        await waitUntilReady(child, { timeoutMs: spec.readyWithinMs ?? READY_TIMEOUT_MS, signal }, () =>
-          readiness(url.origin),
-        )
+        await waitUntilReady(child, { timeoutMs: spec.readyWithinMs ?? READY_TIMEOUT_MS, signal }, () => readiness(url))
       } catch (error) {
         await child.stop()
         throw error

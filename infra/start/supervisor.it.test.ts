@@ -96,6 +96,45 @@ describe('the supervisor', () => {
     await supervisor.stop()
   })
 
+  test('a child that is killed while it starts, over and over, is not given up', async () => {
+    const lines: string[] = []
+    const supervisor = createSupervisor(line => lines.push(line), QUICK)
+    const deaths = join(scratch, 'killed-early')
+    // Dies by SIGKILL before it listens, all but the first and the last time.
+    const early = `
+      const { appendFileSync, readFileSync } = require('node:fs')
+      appendFileSync(${JSON.stringify(deaths)}, 'x')
+      const time = readFileSync(${JSON.stringify(deaths)}).length
+      if (time > 1 && time < ${QUICK.deathsMax + 5}) process.kill(process.pid, 'SIGKILL')
+      else { ${script('early')} }`
+    const one = await unit('early', early)
+    await supervisor.start([one])
+    process.kill(pidOf(one.pidFile), 'SIGKILL')
+    while (!lines.some(line => line.includes('runs again'))) await sleep(20)
+    expect(readFileSync(deaths)).toHaveLength(QUICK.deathsMax + 5)
+    await supervisor.stop()
+  })
+
+  test('while the disk is full what dies waits for room, and is not given up', async () => {
+    const lines: string[] = []
+    let room = true
+    const supervisor = createSupervisor(
+      line => lines.push(line),
+      { ...QUICK, deathsMax: 0 },
+      () => room,
+    )
+    const one = await unit('full', `${script('full')}; process.on('SIGUSR2', () => process.exit(1))`)
+    await supervisor.start([one])
+    for (let time = 1; time <= 3; time += 1) {
+      room = false
+      process.kill(pidOf(one.pidFile), 'SIGUSR2')
+      while (lines.filter(line => line.startsWith('The disk is full')).length < time) await sleep(20)
+      room = true
+      while (lines.filter(line => line.includes('runs again')).length < time) await sleep(20)
+    }
+    await supervisor.stop()
+  })
+
   test('a child that keeps dying is given up, with its name', async () => {
     const supervisor = createSupervisor(() => {}, QUICK)
     const source = `${script('sick')}; setTimeout(() => process.exit(3), 150)`

@@ -1,6 +1,6 @@
 // Keeps a set of children running: starts them in order, restarts one that dies, stops all in reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Child, logTail, type Progress } from '../services/child.ts'
+import { type Child, type Exit, logTail, type Progress, StartFailure } from '../services/child.ts'
 
 export type Unit = {
   readonly name: string
@@ -25,10 +25,19 @@ export type RestartPolicy = {
 }
 
 const POLICY: RestartPolicy = { firstDelayMs: 500, delayMsMax: 30_000, deathsMax: 5, windowMs: 300_000 }
+const ROOM_POLL_MS = 1_000
 
 type Running = { readonly unit: Unit; child: Child | null; deaths: number[] }
 
-export function createSupervisor(log: Progress, policy: RestartPolicy = POLICY): Supervisor {
+/** A process that was killed is not sick, however often it happens. */
+const wasKilled = (exit: Exit | null): boolean => exit?.signal === 'SIGKILL'
+
+/** `hasRoom`: whether the disk takes more. While it does not, what died is waited with, and its deaths are not counted. */
+export function createSupervisor(
+  log: Progress,
+  policy: RestartPolicy = POLICY,
+  hasRoom: () => boolean = () => true,
+): Supervisor {
   const running: Running[] = []
   const stopping = new AbortController()
   const inProgress = new Set<Promise<unknown>>()
@@ -51,30 +60,49 @@ export function createSupervisor(log: Progress, policy: RestartPolicy = POLICY):
       entry.child = null
       log(`${entry.unit.name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); the end of ${child.logFile}:`)
       log(`  ${logTail(child.logFile)}`)
-      void track(restart(entry, exit.signal === 'SIGKILL'))
+      void track(restart(entry, wasKilled(exit)))
     })
   }
 
-  /** A process that somebody killed is not sick, however often it happens: it is started again at once and not counted. */
-  const restart = async (entry: Running, wasKilled: boolean): Promise<void> => {
-    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
-      const now = performance.now()
-      const recent = entry.deaths.filter(at => now - at < policy.windowMs)
-      entry.deaths = wasKilled && attempt === 1 ? recent : [...recent, now]
-      if (entry.deaths.length > policy.deathsMax) {
-        giveUp(`${entry.unit.name} died ${entry.deaths.length} times within ${Math.round(policy.windowMs / 1000)} s`)
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
+
+  /** Waits for room on the disk. Whether there was none. */
+  const untilRoom = async ({ unit }: Running): Promise<boolean> => {
+    if (hasRoom()) return false
+    log(`The disk is full: ${unit.name} is started again when there is room`)
+    while (!stopping.signal.aborted && !hasRoom()) await pause(ROOM_POLL_MS)
+    return true
+  }
+
+  /** How long to wait before the next start; null when it died too often. */
+  const delayBefore = (entry: Running, isCounted: boolean): number | null => {
+    const now = performance.now()
+    const recent = entry.deaths.filter(at => now - at < policy.windowMs)
+    entry.deaths = isCounted ? [...recent, now] : recent
+    if (entry.deaths.length > policy.deathsMax) return null
+    return Math.min(policy.firstDelayMs * 2 ** Math.max(entry.deaths.length - 1, 0), policy.delayMsMax)
+  }
+
+  /** Starts it again until it runs, or has died too often. What was killed, or met a full disk, has not died of itself. */
+  const restart = async (entry: Running, killed: boolean): Promise<void> => {
+    const { unit } = entry
+    for (let isCounted = !killed; !stopping.signal.aborted; ) {
+      const metFullDisk = await untilRoom(entry)
+      const delayMs = delayBefore(entry, isCounted && !metFullDisk)
+      if (delayMs === null) {
+        giveUp(`${unit.name} died ${entry.deaths.length} times within ${Math.round(policy.windowMs / 1000)} s`)
         return
       }
-      const delayMs = Math.min(policy.firstDelayMs * 2 ** Math.max(entry.deaths.length - 1, 0), policy.delayMsMax)
-      log(`${entry.unit.name} is started again in ${delayMs / 1000} s`)
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
+      log(`${unit.name} is started again in ${delayMs / 1000} s`)
+      await pause(delayMs)
       if (stopping.signal.aborted) return
       try {
-        watch(entry, await entry.unit.start(stopping.signal))
-        log(`${entry.unit.name} runs again`)
+        watch(entry, await unit.start(stopping.signal))
+        log(`${unit.name} runs again`)
         return
       } catch (error) {
         if (!stopping.signal.aborted) log(error instanceof Error ? error.message : String(error))
+        isCounted = !(error instanceof StartFailure && wasKilled(error.exit))
       }
     }
   }

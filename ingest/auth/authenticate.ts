@@ -21,24 +21,27 @@ export function authenticate(keys: LiveKeys, head: Head): ApiKeyIdentity | Promi
     })
   }
   const known = keys.peek(key)
-  const actsForUser = originalUsers.length > 0
-  return known
-    ? allowIngest(keys, known, actsForUser)
-    : keys.find(key).then(found => allowIngest(keys, found, actsForUser))
+  return known ? allowIngest(known, head) : keys.find(key).then(found => allowIngest(found, head))
 }
 
 const SEND_A_KEY = 'Send an API key in the header X-API-KEY.'
 const KEYS_ONLY =
   "The gateway takes API keys in the header X-API-KEY and nothing else; send bearer tokens to the api's own address (base_url), at the same path."
 
-function allowIngest(keys: LiveKeys, identity: ApiKeyIdentity | null, actsForUser: boolean): ApiKeyIdentity {
+function allowIngest(identity: ApiKeyIdentity | null, head: Head): ApiKeyIdentity {
   if (identity === null) throw new AppError('UNAUTHORISED', 'The API key is not valid.')
-  if (actsForUser && identity.originalUserIds !== null) {
+  const { platformId, environment } = head
+  if (platformId !== null && platformId !== identity.platformId)
+    throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in X-PLATFORM-ID.')
+  if (environment !== null && environment !== identity.environment)
+    throw new AppError('UNAUTHORISED', `This API key is of ${identity.environment}, not of the one in X-ENVIRONMENT.`)
+  if (head.originalUsers.length > 0) {
     const message =
-      "A PROXY key acts for a user at the api's own address (base_url) only; send the events there, at the same path."
+      identity.originalUserIds === null
+        ? 'Only an API key of type PROXY acts for a user; this key is of another type. Leave out X-ORIGINAL-USER.'
+        : "A PROXY key acts for a user at the api's own address (base_url) only; send the events there, at the same path."
     throw new AppError('USER_NOT_ALLOWED', message, { field: 'X-ORIGINAL-USER' })
   }
-  if (actsForUser) keys.noteIgnoredUser(identity)
   if (identity.roleType === 'READ_ONLY') throw new AppError('USER_NOT_ALLOWED', 'This API key may only read.')
   return identity
 }

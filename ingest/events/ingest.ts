@@ -1,6 +1,7 @@
 // The ingest paths, in order: who sends, the body, what it says, the rate, the log, the answer. Everything up to the log is
 // one synchronous run when the key and the meter are in memory; nothing is stored unless all of it is right.
 import type { ApiKeyIdentity, LiveKeys } from '../../shared/access/live-keys.ts'
+import { readIngestQuery } from '../../shared/contracts/ingest-query.ts'
 import { MESSAGE_BYTES_MAX } from '../../shared/contracts/streams.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -21,7 +22,7 @@ import type { LiveMeters } from './live-meters.ts'
 import type { NamedSubscriptions } from './named-subscriptions.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
 import type { Publisher } from './publish.ts'
-import { checkQuery } from './query.ts'
+
 import { createQuickReader } from './quick/read-body.ts'
 import { quoteOf } from './quote.ts'
 import { createTimestampReader } from './timestamp.ts'
@@ -38,6 +39,8 @@ export type IngestDeps = {
   readonly logger: Logger
   readonly counts: IngestCounts
   readonly partitions: number
+  /** Whether a body may come without its length. */
+  readonly mayBeChunked: boolean
 }
 
 /** What the answer looks like: one event, a list, or a list in an object. */
@@ -98,8 +101,8 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
   }
 
   return (exchange, req) => {
-    const head = readHead(req)
-    checkQuery(head.query)
+    const head = readHead(req, deps.mayBeChunked)
+    readIngestQuery(head.query, false)
     const identity = authenticate(deps.keys, head)
     deps.bodies.read(exchange, head.contentLength, buffer =>
       guard(exchange, deps.logger, () => {

@@ -1,7 +1,7 @@
 // Whose the subscription is that an event names: another customer's is a mistake that is refused at the door (semantics 1.3).
 // One that does not exist is not: it may be created after the event, and until then the event is not matched.
 import { sql } from 'drizzle-orm'
-import { askedSubscription, subscriptionKey } from '../../shared/attribution/selector.ts'
+import { namedSubscription, subscriptionKey } from '../../shared/attribution/selector.ts'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -26,12 +26,12 @@ const KNOWN_MAX = 20_000
 
 function isNamed({ subscription }: UsageEvent): boolean {
   if (subscription === '') return false
-  const { kind } = askedSubscription(subscription)
+  const { kind } = namedSubscription(subscription)
   return kind === 'ID' || kind === 'REFERENCE'
 }
 
 const fieldOf = ({ subscription }: UsageEvent): string =>
-  askedSubscription(subscription).kind === 'ID' ? 'pricing_plan_subscription_id' : 'pricing_plan_subscription_reference'
+  namedSubscription(subscription).kind === 'ID' ? 'pricing_plan_subscription_id' : 'pricing_plan_subscription_reference'
 
 export function createNamedSubscriptions(options: {
   database: Database
@@ -90,7 +90,7 @@ export function createNamedSubscriptions(options: {
 }
 
 async function readOwners(database: Database, tenant: Tenant, keys: readonly string[]): Promise<Map<string, Owner>> {
-  const asked = keys.map(askedSubscription)
+  const asked = keys.map(namedSubscription)
   const idsAsked = asked.flatMap(each => (each.kind === 'ID' ? [each.id] : []))
   const referencesAsked = asked.flatMap(each => (each.kind === 'REFERENCE' ? [each.reference] : []))
   const result = await asSystem(database, 'find-named-subscriptions', tx =>

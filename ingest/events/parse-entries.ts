@@ -1,5 +1,6 @@
 // The values and properties of an event against what its meter lists.
 import { isPlainDecimal } from '../../shared/decimal.ts'
+import { isCurrency } from '../../shared/iso-codes.ts'
 import type { Meter, MeterValue } from './meter.ts'
 import { type JsonObject, type Reading, readList, readObject, readReference, readText } from './reading.ts'
 
@@ -9,7 +10,6 @@ export type MeasuredValue = { readonly quantity: string; readonly currency: stri
 const VALUE_FIELDS = new Set(['id', 'reference', 'number', 'amount'])
 const PROPERTY_FIELDS = new Set(['id', 'reference', 'value'])
 const AMOUNT_FIELDS = new Set(['quantity', 'currency'])
-const CURRENCY = /^[A-Z]{3}$/
 
 type Places = { readonly byId: ReadonlyMap<string, number>; readonly byReference: ReadonlyMap<string, number> }
 
@@ -132,6 +132,6 @@ const refuseDecimal = (name: string, reading: Reading): never =>
   )
 
 function readCurrency(value: unknown, reading: Reading): string {
-  if (typeof value === 'string' && CURRENCY.test(value)) return value
+  if (typeof value === 'string' && isCurrency(value)) return value
   return reading.refuse('INVALID_FIELD', 'currency', 'Expected a currency of ISO 4217, such as EUR.')
 }

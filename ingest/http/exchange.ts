@@ -12,6 +12,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   403: '403 Forbidden',
   404: '404 Not Found',
   409: '409 Conflict',
+  411: '411 Length Required',
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
   422: '422 Unprocessable Content',

@@ -16,6 +16,11 @@ export class Framing {
   private lengthFault = false
   private isChunked = false
   private codingFault = false
+  private readonly mayBeChunked: boolean
+
+  constructor(mayBeChunked = true) {
+    this.mayBeChunked = mayBeChunked
+  }
 
   /** Counts a header, of whatever name. */
   count(): void {
@@ -33,11 +38,24 @@ export class Framing {
     }
   }
 
+  /**
+   * Throws FramingError when no header says where the body ends. uWebSockets ends the list at a header without a name and shows
+   * none after it: a Content-Length there is hidden, and the body would be read as the next request.
+   */
+  requireEnd(): void {
+    if (this.length === null && !this.isChunked)
+      throw new FramingError('BAD_REQUEST', 'Send the body with Content-Length, and no header without a name.', {
+        status: 411,
+      })
+  }
+
   /** Bytes announced, or null when the body comes in chunks or not at all. Throws FramingError. */
   contentLength(): number | null {
     if (this.headers > HEADERS_MAX) throw new FramingError('BAD_REQUEST', `Send at most ${HEADERS_MAX} headers.`)
     if (this.lengthFault) throw new FramingError('BAD_REQUEST', 'Give Content-Length once, as a number of bytes.')
     if (this.codingFault) throw new FramingError('BAD_REQUEST', 'The only Transfer-Encoding is chunked, given once.')
+    if (this.isChunked && !this.mayBeChunked)
+      throw new FramingError('BAD_REQUEST', 'Send the body with Content-Length, not in chunks.', { status: 411 })
     return this.length === null ? null : Number(this.length)
   }
 }

@@ -29,8 +29,8 @@ export type UwsApp = {
   get(pattern: string, handler: UwsHandler): UwsApp
   post(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
-  /** Told of every connection that comes (1) and goes (-1); since 20.41. */
-  filter?(told: (res: UwsResponse, change: number) => void): UwsApp
+  /** Called for every connection that comes (1) and goes (-1); since 20.41. */
+  filter(told: (res: UwsResponse, change: number) => void): UwsApp
   listen(host: string, port: number, options: number, done: (socket: object | false) => void): UwsApp
 }
 
@@ -68,12 +68,6 @@ type Candidate = {
 const CANDIDATES: readonly Candidate[] = [
   { name: 'uWebSockets.js', note: "the authors' own release" },
   { name: CURRENT, note: 'Node 20 to 25, glibc 2.38' },
-  {
-    name: '@trufflesuite/uws-js-unofficial',
-    note: 'Node 18 and 20, any glibc',
-    // Its own entry falls back to a slow imitation when its binary does not load, so the binary is named itself.
-    load: require => require(`@trufflesuite/uws-js-unofficial/binaries/${binary}`),
-  },
   { name: `${CURRENT} for an older glibc`, note: 'Node 20 to 25, glibc 2.36', load: loadForOlderGlibc },
 ]
 
@@ -84,6 +78,9 @@ export function loadUws(): { uws: Uws; name: string } {
   for (const { name, note, load } of CANDIDATES) {
     try {
       const uws = (load ? load(require) : require(name)) as Uws
+      // Builds before 20.41 leave requests with ordinary header names unanswered for 10 s, which stops whoever is in front.
+      if (!('filter' in uws.App()))
+        throw new Error('it is older than 20.41, which leaves some requests without an answer')
       uws._cfg?.('silent') // no `uWebSockets: 20` header on every answer
       return { uws, name }
     } catch (error) {

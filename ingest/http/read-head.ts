@@ -8,6 +8,9 @@ export type Head = {
   readonly apiKeys: readonly string[]
   readonly hasAuthorization: boolean
   readonly originalUsers: readonly string[]
+  /** X-PLATFORM-ID and X-ENVIRONMENT, which must be those of the key; repeats are joined, and so are none of anyone's. */
+  readonly platformId: string | null
+  readonly environment: string | null
   /** Bytes announced, or null when the body comes in chunks. */
   readonly contentLength: number | null
 }
@@ -17,11 +20,13 @@ const CONTENT_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/
 const NONE: readonly string[] = []
 
 /** Reads the headers of a request with a JSON body. Throws FramingError or UNSUPPORTED_MEDIA_TYPE. */
-export function readHead(req: UwsRequest): Head {
+export function readHead(req: UwsRequest, mayBeChunked = true): Head {
   const apiKeys: string[] = []
   let originalUsers: string[] | null = null
+  let platformId: string | null = null
+  let environment: string | null = null
   let hasAuthorization = false
-  const framing = new Framing()
+  const framing = new Framing(mayBeChunked)
   let contentType = ''
   let contentEncoding = ''
   req.forEach((name, value) => {
@@ -37,6 +42,12 @@ export function readHead(req: UwsRequest): Head {
         originalUsers ??= []
         originalUsers.push(value)
         break
+      case 'x-platform-id':
+        platformId = platformId === null ? value : `${platformId}, ${value}`
+        break
+      case 'x-environment':
+        environment = environment === null ? value : `${environment}, ${value}`
+        break
       case 'content-length':
       case 'transfer-encoding':
         framing.take(name, value)
@@ -50,6 +61,7 @@ export function readHead(req: UwsRequest): Head {
     }
   })
   const contentLength = framing.contentLength()
+  framing.requireEnd()
   if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
   }
@@ -61,6 +73,8 @@ export function readHead(req: UwsRequest): Head {
     apiKeys,
     hasAuthorization,
     originalUsers: originalUsers ?? NONE,
+    platformId,
+    environment,
     contentLength,
   }
 }

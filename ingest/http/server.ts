@@ -89,32 +89,16 @@ export async function startServer(options: {
       }),
     ),
   )
-  let socket: object | false = false
-  const listen = (on: number): boolean => {
-    // Calls back before it returns.
-    app.listen(host, on, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening => {
-      socket = listening
-    })
-    return socket !== false
-  }
-  const shut = (): void => {
-    if (socket) uws.us_listen_socket_close(socket)
-    socket = false
-  }
-  if (!listen(port) || !socket) throw new Error(`port ${port} on ${host} cannot be listened on; is it taken?`)
-  const ownPort = uws.us_socket_local_port(socket)
-  const connections = boundConnections(
-    app,
-    { shut, reopen: () => listen(ownPort) },
-    { max: options.connectionsMax, logger },
-  )
+  const listening = await new Promise<object | false>(resolve => {
+    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
+  })
+  if (!listening) throw new Error(`port ${port} on ${host} cannot be listened on; is it taken?`)
   return {
-    port: ownPort,
-    connections,
+    port: uws.us_socket_local_port(listening),
+    connections: boundConnections(app, { max: options.connectionsMax, logger }),
     stop: async () => {
       stopping = true
-      connections.close()
-      shut()
+      uws.us_listen_socket_close(listening)
       const deadline = performance.now() + STOP_TIMEOUT_MS
       while (open > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, STOP_POLL_MS))
     },

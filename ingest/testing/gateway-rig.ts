@@ -1,4 +1,5 @@
 // A whole gateway for a test: real PostgreSQL, real NATS, real sockets, and a look into the log.
+
 import { connect as connectTcp } from 'node:net'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
@@ -10,6 +11,7 @@ import { newId } from '../../shared/ids.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import type { Environment } from '../../shared/tenant.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { type Clock, systemClock } from '../../shared/time.ts'
@@ -24,6 +26,8 @@ export type GatewayRig = {
   readonly database: TestDatabase
   readonly platform: NewPlatform
   readonly url: string
+  /** Where it says why it is not ready and what it measures. */
+  readonly metricsUrl: string
   /** Starts one more gateway on the same servers. Ends with the rig, or before. */
   addGateway(settings?: Record<string, string>, clock?: Clock): Promise<AddedGateway>
   /** Runs SQL as the owner, past the api. */
@@ -66,7 +70,8 @@ export async function startGatewayRig(
       ingestConfig({
         HOST: '127.0.0.1',
         PORT: '0',
-        DATABASE_URL: database.url,
+        METRICS_PORT: '0',
+        DATABASE_URL: loginOf(database.url, 'millrace_gateway'),
         NATS_URL: nats.url,
         PARTITIONS: String(PARTITIONS),
         DURABILITY: 'local',
@@ -91,6 +96,7 @@ export async function startGatewayRig(
     database,
     platform,
     url,
+    metricsUrl: `http://127.0.0.1:${gateway.metricsPort}`,
     sql,
     addGateway: async (more = {}, clock) => {
       const another = await start({ ...more, PORT: '0' }, clock)

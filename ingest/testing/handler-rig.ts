@@ -25,7 +25,6 @@ const keys: LiveKeys = {
   load: async () => undefined,
   peek: () => IDENTITY,
   find: async () => IDENTITY,
-  noteIgnoredUser: () => undefined,
   close: async () => undefined,
 }
 
@@ -76,6 +75,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
     logger: silentLogger,
     counts: newCounts(),
     partitions: 4,
+    mayBeChunked: true,
   }
   const handlers = { single: ingestHandler(deps, 'single'), list: ingestHandler(deps, 'list') }
   return {
@@ -95,6 +95,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
 const HEADERS: readonly [string, string][] = [
   ['x-api-key', 'key'],
   ['content-type', 'application/json'],
+  ['transfer-encoding', 'chunked'],
 ]
 const request: UwsRequest = {
   getQuery: () => '',

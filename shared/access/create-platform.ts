@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
-import { inTenant, openDatabase } from '../database/database.ts'
+import { inTenant, openAsOwner } from '../database/database.ts'
 import { base62, newId, newUserId } from '../ids.ts'
 import { silentLogger } from '../logger.ts'
 import { ENVIRONMENTS, type Environment } from '../tenant.ts'
@@ -17,9 +17,9 @@ export type NewPlatform = {
   readonly environments: Readonly<Record<Environment, { readonly api_key: string }>>
 }
 
-/** Creates a platform called `name` with one ADMINISTRATOR key in TEST and one in LIVE. */
+/** Creates a platform called `name` with one ADMINISTRATOR key in TEST and one in LIVE, as the owner of the database. */
 export async function createPlatform(databaseUrl: string, name: string): Promise<NewPlatform> {
-  const database = await openDatabase({
+  const database = openAsOwner({
     url: databaseUrl,
     role: 'millrace_app',
     clock: systemClock,
@@ -60,8 +60,8 @@ export async function createUser(
   await client.connect()
   try {
     const { rows } = await client.query<{ id: string }>(
-      `insert into users (id, username, password_hash) values ($1, $2, $3)
-       on conflict (username) do update set password_hash = excluded.password_hash, status = 'ACTIVE', updated_at = now()
+      `insert into users (id, username, password_hash, password_suffices_alone) values ($1, $2, $3, true)
+       on conflict (username) do update set password_hash = excluded.password_hash, password_suffices_alone = true, status = 'ACTIVE', updated_at = now()
        returning id`,
       [newUserId(), email, await hashPassword(password)],
     )

@@ -1,7 +1,6 @@
 // When keys were last used. Noted in memory, which costs a request nothing, and written once a minute for all keys together.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../database/database.ts'
-import { newId } from '../ids.ts'
 import type { Logger } from '../logger.ts'
 import type { Tenant } from '../tenant.ts'
 import { formatInstant, type Instant } from '../time.ts'
@@ -12,8 +11,6 @@ type UsedKey = Tenant & { readonly keyRowId: string; readonly roleType: string }
 export type KeyUses = {
   /** Notes that the key was used now. Keys that processes make for themselves are not watched. */
   note(identity: UsedKey): void
-  /** Notes that the key asked to act for somebody it may not act for, and acted for itself (security 1.4). */
-  noteIgnoredUser(identity: UsedKey): void
   /** Writes what is still noted. */
   close(): Promise<void>
 }
@@ -24,22 +21,16 @@ type Notes = ReadonlyMap<UsedKey, Instant>
 export function createKeyUses(options: { database: Database; logger: Logger; everyMs: number }): KeyUses {
   const { database, logger, everyMs } = options
   const used = new Map<UsedKey, Instant>()
-  const ignored = new Map<UsedKey, Instant>()
   // A failure is logged, and what could not be written stays noted.
   const flush = async (): Promise<void> => {
-    if (used.size === 0 && ignored.size === 0) return
-    const [uses, refusals] = [new Map(used), new Map(ignored)]
+    if (used.size === 0) return
+    const uses = new Map(used)
     used.clear()
-    ignored.clear()
     try {
-      await asSystem(database, 'note-key-uses', async tx => {
-        await writeUses(tx, uses)
-        await writeIgnored(tx, refusals)
-      })
+      await asSystem(database, 'note-key-uses', tx => writeUses(tx, uses))
     } catch (error) {
       // What was noted meanwhile is newer.
       for (const [identity, at] of uses) if (!used.has(identity)) used.set(identity, at)
-      for (const [identity, at] of refusals) if (!ignored.has(identity)) ignored.set(identity, at)
       logger.warn({ err: error }, 'the use of API keys could not be noted; it will be tried again')
     }
   }
@@ -52,9 +43,6 @@ export function createKeyUses(options: { database: Database; logger: Logger; eve
     note: identity => {
       if (identity.roleType !== 'INGEST') used.set(identity, database.clock.now())
     },
-    noteIgnoredUser: identity => {
-      ignored.set(identity, database.clock.now())
-    },
     close: async () => {
       clearInterval(timer)
       await last
@@ -65,7 +53,6 @@ export function createKeyUses(options: { database: Database; logger: Logger; eve
 
 /** In one order, so that two processes that note the same keys never wait for each other. A key that is gone is left out. */
 async function writeUses(tx: SystemTransaction, uses: Notes): Promise<void> {
-  if (uses.size === 0) return
   const rows = [...uses].map(([identity, at]) => ({
     platform_id: identity.platformId,
     environment: identity.environment,
@@ -82,16 +69,3 @@ async function writeUses(tx: SystemTransaction, uses: Notes): Promise<void> {
     on conflict (platform_id, environment, api_key_id)
     do update set last_used_at = greatest(api_key_uses.last_used_at, excluded.last_used_at)`)
 }
-
-/** One notice for each key and flush, however many requests there were: a sender decides how often it asks. */
-async function writeIgnored(tx: SystemTransaction, refusals: Notes): Promise<void> {
-  for (const [{ platformId, environment, keyRowId }, at] of refusals) {
-    await tx.execute(sql`
-      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, actor_id, credential_id, created_at)
-      values (${platformId}, ${environment}, ${newId('evnt')}, ${ORIGINAL_USER_IGNORED}, 'API_KEY', ${keyRowId},
-        ${JSON.stringify({ object_type: 'API_KEY', id: keyRowId })}::jsonb, ${keyRowId}, ${keyRowId}, ${formatInstant(at)})`)
-  }
-}
-
-/** What the audit trail calls an X-ORIGINAL-USER that was not honoured. */
-const ORIGINAL_USER_IGNORED = 'API_KEY.ORIGINAL_USER_IGNORED'

@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { newId } from '../ids.ts'
 import { silentLogger } from '../logger.ts'
+import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
 import { newApiKey } from './api-key.ts'
@@ -25,7 +26,7 @@ beforeEach(async () => {
   await owner.connect()
   platform = await createPlatform(testDatabase.url, 'Test')
   const options = { url: testDatabase.url, clock: systemClock, logger: silentLogger }
-  database = await openDatabase({ ...options, role: 'millrace_gateway', poolMax: 4 })
+  database = await openTestDatabase({ ...options, role: 'millrace_gateway', poolMax: 4 })
   keys = createLiveKeys({ database, logger: silentLogger })
   await keys.load()
 })

@@ -31,8 +31,6 @@ export type LiveKeys = {
   peek(key: string): ApiKeyIdentity | undefined
   /** The identity of a key, or null when there is no such live key. Throws SERVICE_UNAVAILABLE when that cannot be told now. */
   find(key: string): Promise<ApiKeyIdentity | null>
-  /** Notes for the audit trail that a key sent X-ORIGINAL-USER and acted for itself all the same. */
-  noteIgnoredUser(identity: ApiKeyIdentity): void
   close(): Promise<void>
 }
 
@@ -142,7 +140,6 @@ export function createLiveKeys(options: { database: Database; logger: Logger; no
       }
       return peek(key) ?? null
     },
-    noteIgnoredUser: uses.noteIgnoredUser,
     close: async () => {
       await listener.close()
       await refresher.close()

@@ -2,8 +2,8 @@
 // same, the trace of one, so an event is billed by exactly the subscription its trace names.
 import type { Instant } from '../time.ts'
 import {
-  type AskedSubscription,
-  askedSubscription,
+  type NamedSubscription,
+  namedSubscription,
   type Selector,
   type SelectorComparator,
   type SelectorData,
@@ -94,7 +94,7 @@ type Match = { readonly subscription: Candidate; readonly held: Held }
  */
 export function attribute(customer: AttributedCustomer, event: AttributedEvent): Attribution {
   if (customer.processingOnly) return none('PROCESSING_ONLY')
-  const asked = askedSubscription(event.subscription)
+  const asked = namedSubscription(event.subscription)
   if (asked.kind === 'ID' || asked.kind === 'REFERENCE') return named(customer, asked, event)
   const inForce = customer.subscriptions.flatMap((subscription): Match[] => {
     const held = heldAt(subscription, event.timestamp)
@@ -109,7 +109,7 @@ export function attribute(customer: AttributedCustomer, event: AttributedEvent):
 
 function named(
   customer: AttributedCustomer,
-  asked: Extract<AskedSubscription, { kind: 'ID' | 'REFERENCE' }>,
+  asked: Extract<NamedSubscription, { kind: 'ID' | 'REFERENCE' }>,
   event: AttributedEvent,
 ): Attribution {
   const subscription = customer.subscriptions.find(({ id, reference }) =>
@@ -125,7 +125,7 @@ function named(
 type Chosen = { readonly selector: Selector; readonly by: 'EVENT_SELECTOR' | 'CUSTOMER_SELECTOR' }
 
 /** An event may give facts alone: then the customer's selector, if there is one, is asked with them. */
-function selectorFor(asked: AskedSubscription, own: Selector | null): Chosen | null {
+function selectorFor(asked: NamedSubscription, own: Selector | null): Chosen | null {
   const sent = asked.kind === 'SELECTOR' ? asked.selector : null
   if (own === null || (sent !== null && sent.rules.length + sent.filters.length > 0)) {
     if (sent !== null) return { selector: sent, by: 'EVENT_SELECTOR' }

@@ -1,6 +1,6 @@
 // Where the events of a customer are billed besides by its own subscription: by those of its parents (semantics 1.3). Pure.
 import { type AttributedCustomer, type AttributedEvent, type Attribution, attribute, termsAt } from './attribute.ts'
-import { askedSubscription } from './selector.ts'
+import { namedSubscription } from './selector.ts'
 
 /** Customers by id. One that is missing bills nothing. */
 export type Directory = ReadonlyMap<string, AttributedCustomer>
@@ -39,4 +39,4 @@ const goesOn = (customer: AttributedCustomer, attribution: Attribution): boolean
 
 /** A name is of the child's subscription; a selector means whoever is asked. */
 const withoutName = (event: AttributedEvent): AttributedEvent =>
-  askedSubscription(event.subscription).kind === 'SELECTOR' ? event : { ...event, subscription: '' }
+  namedSubscription(event.subscription).kind === 'SELECTOR' ? event : { ...event, subscription: '' }

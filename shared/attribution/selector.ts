@@ -39,7 +39,7 @@ export type Selector = {
 export const takesNoValue = (type: SelectorComparator): boolean => type === 'EMPTY' || type === 'NOT_EMPTY'
 
 /** Which subscription an event asks for. */
-export type AskedSubscription =
+export type NamedSubscription =
   | { readonly kind: 'NONE' }
   | { readonly kind: 'ID'; readonly id: string }
   | { readonly kind: 'REFERENCE'; readonly reference: string }
@@ -55,7 +55,7 @@ export const SELECTOR_KEY = 'sel:'
  * `sel:` and canonical JSON. What means the same has the same text: all entries of a selector must hold, so their order and
  * repetitions mean nothing and are not kept.
  */
-export function subscriptionKey(asked: AskedSubscription): string {
+export function subscriptionKey(asked: NamedSubscription): string {
   switch (asked.kind) {
     case 'NONE':
       return ''
@@ -87,7 +87,7 @@ function listJson<T>(name: string, entries: readonly T[], canonical: (entry: T) 
 }
 
 /** What a text of `subscriptionKey` says. Throws on any other text: nothing else is ever stored. */
-export function askedSubscription(key: string): AskedSubscription {
+export function namedSubscription(key: string): NamedSubscription {
   if (key === '') return { kind: 'NONE' }
   if (key.startsWith(ID)) return { kind: 'ID', id: key.slice(ID.length) }
   if (key.startsWith(REFERENCE)) return { kind: 'REFERENCE', reference: key.slice(REFERENCE.length) }

@@ -1,5 +1,6 @@
 // Where money is rounded and taxed: exact lines in, rounded lines, tax summaries and totals out (semantics 0.5, 5.4).
-// Everything printed adds up: lines to summaries, summaries to totals, net and tax to gross.
+// Everything printed adds up: lines to summaries, summaries to totals, net and tax to gross. What comes before tax
+// (markups, discounts, commitments, money wallets) are the steps of `steps/apply-clauses.ts`, which makes such lines.
 import { type Decimal, sum, ZERO } from '../decimal.ts'
 import { type Amount, addMoney, allocate, amount, type Money, negateMoney, roundToTotal, toMoney } from '../money.ts'
 import { type Fraction, fraction, isWhole, timesFraction } from './fraction.ts'
@@ -52,21 +53,11 @@ export type InvoiceAmounts = {
   readonly totals: { readonly base: Money; readonly tax: Money; readonly total: Money }
 }
 
-/** A step before tax: it may change lines and add lines of its own (a discount, a true-up), each with a new key. */
-export type LineStep = (lines: readonly AmountLine[], input: AmountInput) => readonly AmountLine[]
-
 /** DEFAULT rounds each line to the currency; UNROUNDED leaves the rounding to the totals (semantics 0.5). */
-const roundLines: LineStep = (lines, { rounding, currency }) =>
+const roundLines = ({ lines, rounding, currency }: AmountInput): readonly AmountLine[] =>
   rounding === 'UNROUNDED'
     ? lines
     : lines.map(line => ({ ...line, quantity: toMoney(amount(line.quantity, currency)).quantity }))
-
-/**
- * The steps before tax in the order of semantics 5.4: markup, discounts from narrow to wide, commitments from narrow to
- * wide, discounts on the total, the invoice commitment, the money wallet. None of those is built; each will be a step
- * in this list, before the lines are rounded.
- */
-const LINE_STEPS: readonly LineStep[] = [roundLines]
 
 /** What tax makes of one category: its figures, and those of each of its lines. */
 type CategoryAmounts = { readonly summaries: readonly TaxSummary[]; readonly lines: readonly PricedLine[] }
@@ -227,11 +218,10 @@ function mirror(amounts: InvoiceAmounts): InvoiceAmounts {
 }
 
 /**
- * Rounds and taxes an invoice. Lines come back in the order given (steps' own lines after them), summaries one per
- * category and rate. In DEFAULT mode lines sum to their summaries; in both modes summaries sum to the totals.
+ * Rounds and taxes an invoice. Lines come back in the order given, summaries one per category and rate. In DEFAULT mode lines sum to their summaries; in both modes summaries sum to the totals.
  */
 export function computeAmounts(input: AmountInput): InvoiceAmounts {
-  const lines = LINE_STEPS.reduce<readonly AmountLine[]>((before, step) => step(before, input), input.lines)
+  const lines = roundLines(input)
   const used = TAX_CATEGORIES.filter(category => lines.some(line => line.taxCategory === category))
   const groups = used.map(category => lines.filter(line => line.taxCategory === category))
   const printed = printedTotals(input, groups)

@@ -19,12 +19,12 @@ const cases: readonly [Partial<InvoiceDateInput>, string][] = [
 test.each(cases)('%o is dated %s', (given, expected) => {
   const input = { type: 'AT_END_OF_BILLING_PERIOD', period: MARCH, onlyAdvanceCharges: false } as const
   // 22:30 UTC on 4 May is 5 May in Brussels.
-  expect(invoiceDate({ ...input, finalisedAt: at('2026-05-04T22:30:00Z'), zone: BRUSSELS, ...given })).toBe(expected)
+  expect(invoiceDate({ ...input, finalizedAt: at('2026-05-04T22:30:00Z'), zone: BRUSSELS, ...given })).toBe(expected)
 })
 
 test('a cancel during the day is dated that day, and the day after', () => {
   const period = interval(at('2026-03-31T22:00:00Z'), at('2026-04-16T13:00:00Z'))
-  const input = { period, onlyAdvanceCharges: false, finalisedAt: period.end, zone: BRUSSELS }
+  const input = { period, onlyAdvanceCharges: false, finalizedAt: period.end, zone: BRUSSELS }
   expect(invoiceDate({ ...input, type: 'AT_END_OF_BILLING_PERIOD' })).toBe('2026-04-16')
   expect(invoiceDate({ ...input, type: 'AFTER_END_OF_BILLING_PERIOD' })).toBe('2026-04-17')
   expect(deliveryDate(period, BRUSSELS)).toBe('2026-04-16')

@@ -14,16 +14,16 @@ export type InvoiceDateInput = {
   /** The billing period in arrears; for an invoice of advance charges alone, the period they pay for. */
   readonly period: Interval
   readonly onlyAdvanceCharges: boolean
-  readonly finalisedAt: Instant
+  readonly finalizedAt: Instant
   readonly zone: Zone
 }
 
 /**
- * The invoice date: the last day of the period, the day after it, or the day of finalisation, which also holds for a
+ * The invoice date: the last day of the period, the day after it, or the day of finalization, which also holds for a
  * subscription that starts later. An invoice of advance charges alone is dated at the start of its period.
  */
-export function invoiceDate({ type, period, onlyAdvanceCharges, finalisedAt, zone }: InvoiceDateInput): LocalDate {
-  if (type === 'WHEN_INVOICE_GOES_TO_FINAL') return localDateOf(finalisedAt, zone)
+export function invoiceDate({ type, period, onlyAdvanceCharges, finalizedAt, zone }: InvoiceDateInput): LocalDate {
+  if (type === 'WHEN_INVOICE_GOES_TO_FINAL') return localDateOf(finalizedAt, zone)
   if (onlyAdvanceCharges) return localDateOf(period.start, zone)
   const last = lastLocalDay(period, zone)
   return type === 'AT_END_OF_BILLING_PERIOD' ? last : addDays(last, 1)

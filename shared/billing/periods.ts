@@ -158,19 +158,19 @@ function cutsOf(grid: PeriodGrid): Cuts {
 }
 
 /** Every cut is counted from the origin, so 31 January never drifts to the 28th. */
-const cutAt = (cuts: Cuts, ordinal: number): Temporal.PlainDate => steps(cuts.origin, cuts.step, ordinal)
+const cutoffAt = (cuts: Cuts, ordinal: number): Temporal.PlainDate => steps(cuts.origin, cuts.step, ordinal)
 
 /** The ordinal of the period that holds `date`. */
 function ordinalOf({ origin, step }: Cuts, date: Temporal.PlainDate): number {
   if (step.unit === 'days') return Math.floor(origin.until(date).days / step.size)
   const months = (date.year - origin.year) * 12 + date.month - origin.month
   const ordinal = Math.floor(months / step.size)
-  return Temporal.PlainDate.compare(cutAt({ origin, step }, ordinal), date) > 0 ? ordinal - 1 : ordinal
+  return Temporal.PlainDate.compare(cutoffAt({ origin, step }, ordinal), date) > 0 ? ordinal - 1 : ordinal
 }
 
 function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: number): BillingPeriod | null {
-  const from = cutAt(cuts, ordinal)
-  const to = cutAt(cuts, ordinal + 1)
+  const from = cutoffAt(cuts, ordinal)
+  const to = cutoffAt(cuts, ordinal + 1)
   const start = startOf(from, zone)
   const end = startOf(to, zone)
   if (start >= end) return null // a day a zone left out when it crossed the date line
@@ -196,7 +196,7 @@ export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<Billing
   const cuts = cutsOf(grid)
   const first = ordinalOf(cuts, dayAt(span.start, grid.zone))
   for (let ordinal = first; ; ordinal += 1) {
-    const from = cutAt(cuts, ordinal)
+    const from = cutoffAt(cuts, ordinal)
     if (Temporal.PlainDate.compare(from, HORIZON) >= 0) return
     if (span.end !== null && startOf(from, grid.zone) >= span.end) return
     const period = periodAt(cuts, grid.zone, span, ordinal, first)

@@ -1,6 +1,6 @@
 // Which time a calculation is taken over.
 import { type Instant, type Interval, instantOf, interval } from '../time.ts'
-import type { ToldState } from './told-state.ts'
+import type { PersistedUsage } from './persisted-usage.ts'
 
 /**
  * The time whose events make up the usage of a period: the period itself, or with `persist` everything from the schedule's
@@ -12,7 +12,7 @@ export function usageInterval(
   persist: boolean,
   scheduleStart: Instant,
   period: Interval,
-  told: readonly Pick<ToldState, 'at'>[] = [],
+  told: readonly Pick<PersistedUsage, 'at'>[] = [],
 ): Interval {
   if (period.start < scheduleStart) throw new RangeError('the period starts before its schedule')
   if (!persist) return period

@@ -6,10 +6,14 @@ import pg from 'pg'
 import type { Logger } from '../logger.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Clock, Instant } from '../time.ts'
+import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
+import { probePostgres } from './probe.ts'
+import { untilDatabaseAnswers } from './until-answers.ts'
 
-/** What a process may be in the database. The roles and what each may touch are in the migrations. */
-export type DatabaseRole = 'millrace_app' | 'millrace_gateway' | 'millrace_worker' | 'millrace_identity'
+/** What a process may log in to the database as. What each role may touch is in the migrations. */
+export const DATABASE_ROLES = ['millrace_app', 'millrace_gateway', 'millrace_worker', 'millrace_identity'] as const
+export type DatabaseRole = (typeof DATABASE_ROLES)[number]
 
 type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
@@ -40,37 +44,80 @@ export type ReadUow = {
 export type Uow = ReadUow & { readonly [writable]: true }
 
 const pools = new WeakMap<Database, pg.Pool>()
+const guards = new WeakMap<pg.Pool, UnlessHung>()
 
 /** A handle on the database in one role; made by `openDatabase`. */
 export type Database = { readonly role: DatabaseRole; readonly clock: Clock; close(): Promise<void> }
 
-/** Connects as `role`. Throws when that role could escape row-level security. */
-export async function openDatabase(options: {
-  url: string
-  role: DatabaseRole
-  clock: Clock
-  logger: Logger
-  poolMax: number
-}): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolMax,
-    options: `-c role=${options.role} -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
-    connectionTimeoutMillis: 10_000,
-  })
-  pool.on('error', error => options.logger.warn({ err: error }, 'an idle database connection was lost'))
-  const database: Database = { role: options.role, clock: options.clock, close: () => pool.end() }
-  pools.set(database, pool)
-  await refuseUnsafeRole(pool)
+/** A caller of the api is answered within 5 s; a job may wait longer for its turn. */
+const CONNECT_MS = 10_000
+
+type Options = {
+  /** Logs in as `role`. */
+  readonly url: string
+  readonly role: DatabaseRole
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly poolMax: number
+  /** How long a unit of work may wait for a connection. */
+  readonly connectMs?: number
+}
+
+/**
+ * Connects as `role`, and waits half a minute for a server that is starting. Throws when the login is another one, or could
+ * become more than that role.
+ */
+export async function openDatabase(options: Options): Promise<Database> {
+  const database = openPool(options, '')
+  try {
+    await untilDatabaseAnswers(() => refuseUnsafeLogin(poolOf(database), options.role), options.logger)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
   return database
 }
 
-async function refuseUnsafeRole(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ unsafe: boolean }>(
-    `select rolsuper or rolbypassrls or exists (select from pg_class where relowner = r.oid) as unsafe
-     from pg_roles r where rolname = current_user`,
+/** For set-up alone: the owner of the database, at `url`, takes on `role` and can put it off again. No process opens this. */
+export const openAsOwner = (options: Options): Database => openPool(options, `-c role=${options.role} `)
+
+function openPool({ url, role, clock, logger, poolMax, connectMs }: Options, more: string): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolMax,
+    options: `${more}-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
+    connectionTimeoutMillis: connectMs ?? CONNECT_MS,
+  })
+  pool.on('error', error => logger.warn({ err: error }, 'an idle database connection was lost'))
+  const database: Database = { role, clock, close: () => pool.end() }
+  pools.set(database, pool)
+  guards.set(
+    pool,
+    createUnlessHung('PostgreSQL', signal => probePostgres(url, signal)),
   )
-  if (rows[0]?.unsafe !== false) throw new Error('the database role owns tables or can bypass row-level security')
+  return database
+}
+
+/**
+ * Asks about the login and not about the role it has taken on, which `set role none` would put off: it must be `role` itself,
+ * own nothing, bypass nothing, make no roles or databases, and be a member of no other role.
+ */
+async function refuseUnsafeLogin(pool: pg.Pool, role: DatabaseRole): Promise<void> {
+  const { rows } = await pool.query<{ login: string; safe: boolean }>(
+    `select session_user as login,
+       not (r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb or r.rolreplication)
+       and not exists (select from pg_auth_members where member = r.oid)
+       and not exists (select from pg_shdepend
+         where refclassid = 'pg_authid'::regclass and refobjid = r.oid and deptype = 'o') as safe
+     from pg_roles r where r.rolname = session_user`,
+  )
+  const login = rows[0]?.login ?? 'nobody'
+  const see = 'See docs/operating.md, PostgreSQL.'
+  if (login !== role) throw new Error(`This process logs in to PostgreSQL as ${role}, not as ${login}. ${see}`)
+  if (rows[0]?.safe !== true)
+    throw new Error(
+      `The PostgreSQL login ${role} owns objects, has special rights or is a member of another role. ${see}`,
+    )
 }
 
 function poolOf(database: Database): pg.Pool {
@@ -106,18 +153,19 @@ export async function inTenant<T>(
   }
 }
 
-/** Runs `work` in one read-only snapshot of `tenant`. */
+/** Runs `work` in one read-only snapshot of `tenant`; without an actor as the service itself, which may see everything. */
 export async function readTenant<T>(
   database: Database,
   tenant: Tenant,
   work: (uow: ReadUow) => Promise<T>,
+  actor: Actor = { id: null, requestId: null },
 ): Promise<T> {
   try {
     return await transact(
       database,
       async tx => {
         await enter(tx, tenant)
-        return await work({ tx, tenant, actor: { id: null, requestId: null }, now: database.clock.now() })
+        return await work({ tx, tenant, actor, now: database.clock.now() })
       },
       { accessMode: 'read only', isolationLevel: 'repeatable read' },
     )
@@ -142,8 +190,11 @@ async function transact<T>(
     lost = error
   }
   client.on('error', onError)
+  const transaction = drizzle(client).transaction(work, settings)
   try {
-    return await drizzle(client).transaction(work, settings)
+    const guard = guards.get(poolOf(database))
+    // The connection to a server that hangs is given up below; nothing, not even the rollback, waits for it.
+    return guard ? await guard.answerOf(transaction, onError) : await transaction
   } catch (error) {
     if (isUnavailable(error)) lost ??= error instanceof Error ? error : new Error(String(error))
     throw error
@@ -162,28 +213,13 @@ async function enter(tx: Transaction, tenant: Tenant): Promise<void> {
 /** The transaction of a system job. */
 export type SystemTransaction = Transaction
 
-/** The system jobs that may look across tenants. Their role's policies say at what. */
-export type SystemJob =
-  | 'load-api-keys'
-  | 'note-key-uses'
-  | 'load-meters'
-  | 'load-platforms'
-  | 'find-named-subscriptions'
-  | 'outbox-relay'
-  | 'find-due-billing'
-  | 'find-lost-reprocesses'
-  | 'expire-idempotency-keys'
-  | 'find-files'
-  | 'find-alert-rules'
-  | 'identity'
-  | 'load-grants'
-  | 'load-memberships'
-  | 'verify-audit'
-
-/** Runs a named system job in one transaction; never as the api's role. */
+/**
+ * Runs a named system job in one transaction, across tenants; never as the api's role. The role's policies say at what it may
+ * look: a job of the worker declares them, and a test compares (api/jobs/rights.it.test.ts).
+ */
 export async function asSystem<T>(
   database: Database,
-  _job: SystemJob,
+  _job: string,
   work: (tx: Transaction) => Promise<T>,
   settings?: Parameters<NodePgDatabase['transaction']>[1],
 ): Promise<T> {
@@ -230,11 +266,19 @@ export function listen(
 }
 const LISTEN_RETRY_MS = 1_000
 
-/** Whether the database answers, for readiness: null when it does, the reason otherwise. */
+const FAULT_MS = 2_500
+
+/** Whether the database answers, for readiness: null when it does, the reason otherwise. Takes at most 2.5 s. */
 export async function databaseFault(database: Database): Promise<string | null> {
   try {
-    await poolOf(database).query('select 1')
-    return null
+    const tooLate = new Promise<boolean>(resolve => setTimeout(() => resolve(true), FAULT_MS).unref())
+    const isTooLate = await Promise.race([
+      poolOf(database)
+        .query('select 1')
+        .then(() => false),
+      tooLate,
+    ])
+    return isTooLate ? `PostgreSQL does not answer: nothing within ${FAULT_MS / 1_000} s` : null
   } catch (error) {
     return `PostgreSQL does not answer: ${error instanceof Error ? error.message : String(error)}`
   }

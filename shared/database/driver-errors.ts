@@ -19,6 +19,8 @@ function fieldOf(constraint: string | undefined): string | undefined {
   return column?.startsWith('referen') ? 'reference' : column
 }
 
+/** Text that is not valid in the database's encoding, or a jsonb escape of such a character. */
+const UNSTORABLE = new Set(['22021', '22P05'])
 const UNAVAILABLE = /^(08|53|57P0)/
 const LOST_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
 // The driver gives a connection that broke, or that could not be had in time, no code: only its words tell.
@@ -74,6 +76,10 @@ export function mapDriverError(error: unknown): unknown {
       ...column,
       cause: error,
     })
+  }
+  if (UNSTORABLE.has(driver.code)) {
+    const message = 'A text holds a NUL character or a lone surrogate, which cannot be stored; remove it.'
+    return new AppError('INVALID_REQUEST', message, { cause: error })
   }
   if (driver.code === '23P01') {
     return new AppError('COULD_NOT_UPDATE_RESOURCE', 'It overlaps another one in time; change its start or its end.', {

@@ -1,11 +1,13 @@
-// The small HTTP server of a process that has no other: is it alive, is it ready, what does it measure.
+// What operators ask of a process, on a port of its own: is it alive, is it ready and if not why, what does it measure.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { register } from 'prom-client'
+import type { Registry } from 'prom-client'
 
 export type HealthServerOptions = {
   readonly port: number
+  /** Loopback unless operators say otherwise: metrics and reasons are for them alone. */
   readonly host: string
+  readonly registry: Registry
   /** Null when ready, otherwise why not. */
   readonly ready: () => Promise<string | null>
 }
@@ -39,7 +41,7 @@ function listen(server: Server, { port, host }: HealthServerOptions): Promise<vo
   })
 }
 
-async function answer({ ready }: HealthServerOptions, url: string, response: ServerResponse): Promise<void> {
+async function answer({ ready, registry }: HealthServerOptions, url: string, response: ServerResponse): Promise<void> {
   switch (url.split('?')[0]) {
     case '/health/live':
       return sendJson(response, 200, { status: 'live' })
@@ -50,7 +52,7 @@ async function answer({ ready }: HealthServerOptions, url: string, response: Ser
         : sendJson(response, 503, { status: 'not_ready', reason })
     }
     case '/metrics':
-      return send(response, 200, register.contentType, await register.metrics())
+      return send(response, 200, registry.contentType, await registry.metrics())
     default:
       return sendJson(response, 404, { status: 'not_found' })
   }

@@ -94,7 +94,7 @@ export function ackMeaning({ replicas, syncAlways }: LogDurability): string {
 /** The server behind a monitoring address; null when it does not answer as one with JetStream. */
 async function askServer(url: string): Promise<BrokerServer | null> {
   try {
-    const response = await fetch(new URL('/varz', url), { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) })
+    const response = await fetch(`${url.replace(/\/$/, '')}/varz`, { signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS) })
     const { server_name: name, version, jetstream } = (await response.json()) as Varz
     if (!name || !jetstream?.config) return null
     return { name, version: version ?? '', syncAlways: jetstream.config.sync_always === true }

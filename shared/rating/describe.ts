@@ -1,6 +1,6 @@
 // Says in words how a charge came about: one sentence fragment a piece, for the description of price details.
 import { ONE, plain } from '../decimal.ts'
-import type { Charge, Piece } from './price.ts'
+import type { BandCharge, Piece } from './price.ts'
 
 const BOUND_NAMES = {
   MINIMUM_NUMBER: 'minimum number',
@@ -12,10 +12,16 @@ const BOUND_NAMES = {
 /** One term in words: `2 × 0.1 EUR`, `3450 ÷ 1000 × 0.015 EUR`, `1.4 % of 3000 EUR`, `12 events × 0.25 EUR`. */
 export function describePiece(piece: Piece, currency: string): string {
   switch (piece.kind) {
-    case 'FIXED':
+    case 'FEE':
       return `fixed ${plain(piece.quantity)} ${currency}`
+    case 'FEES':
+      return `${plain(piece.times)} × fixed ${plain(piece.fee)} ${currency}`
     case 'UNITS':
       return `${plain(piece.units)}${piece.blockSize.eq(ONE) ? '' : ` ÷ ${plain(piece.blockSize)}`} × ${plain(piece.price)} ${currency}`
+    case 'BLOCKS':
+      return `${plain(piece.blocks)} blocks of ${plain(piece.blockSize)} × ${plain(piece.price)} ${currency}`
+    case 'PASSED':
+      return `${plain(piece.quantity)} ${currency} as metered`
     case 'PERCENTAGE':
       return `${plain(piece.percentage)} % of ${plain(piece.base)} ${currency}`
     case 'EVENTS':
@@ -26,7 +32,7 @@ export function describePiece(piece: Piece, currency: string): string {
 }
 
 /** A charge in words: its terms, and the limit that replaced their sum: `2 × 0.1 EUR → minimum amount 10 EUR`. */
-export const describeCharge = (charge: Charge, currency: string): string =>
+export const describeCharge = (charge: BandCharge, currency: string): string =>
   charge.pieces
     .map(
       (piece, index) => `${index === 0 ? '' : piece.kind === 'BOUND' ? ' → ' : ' + '}${describePiece(piece, currency)}`,

@@ -2,18 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decimal, plain, ZERO } from '../decimal.ts'
 import { applyIncludedVolume, type IncludedVolume } from './included-volume.ts'
-import { amountVolume, EMPTY_BAND, numberVolume } from './price.ts'
+import { amountVolume, numberVolume } from './price.ts'
 import { rate } from './rate.ts'
+import { price } from './testing/prices.ts'
 
 const free = (quantity: string, count = '0'): IncludedVolume => ({ quantity: decimal(quantity), count: decimal(count) })
 
 test('5000 used, 1000 included: tiers rate the remaining 4000 from the start, 340', () => {
   const { billable, details } = applyIncludedVolume(numberVolume(decimal('5000')), free('1000'))
-  const bands = [
-    { ...EMPTY_BAND, amount: decimal('0.10'), topBound: decimal('1000') },
-    { ...EMPTY_BAND, amount: decimal('0.08') },
-  ] as const
-  expect(plain(rate({ pricingType: 'TIERED', currency: 'EUR', bands }, billable).total.quantity)).toBe('340')
+  const tiers = price('TIERED', { amount: '0.10', topBound: '1000' }, { amount: '0.08' })
+  expect(plain(rate(tiers, billable).total.quantity)).toBe('340')
   expect(plain(details.used.quantity)).toBe('1000')
   expect(plain(details.periodVolume.quantity)).toBe('5000')
 })

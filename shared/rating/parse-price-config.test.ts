@@ -32,6 +32,10 @@ test('a tiered price on the wire rates as it reads', () => {
   expect(plain(rate(reading.config, numberVolume(decimal('12000'))).total.quantity)).toBe('920')
 })
 
+test('PASS_THROUGH can do without a band', () => {
+  expect(parsePriceConfig({ pricing_type: 'PASS_THROUGH' }, money).kind).toBe('ok')
+})
+
 test('NONE needs no band', () => {
   expect(parsePriceConfig({ pricing_type: 'NONE' }, numbers).kind).toBe('ok')
 })
@@ -46,8 +50,49 @@ const tiered = (...bands: BandInput[]): PriceConfigInput => ({ pricing_type: 'TI
 
 describe('a price that cannot be billed is refused by its field', () => {
   const faults: readonly [string, PriceConfigInput, { metric: 'NUMBER' | 'AMOUNT'; currency?: string }][] = [
-    ['pricing_type', { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1') }] }, numbers],
-    ['pricing_type', { pricing_type: 'PASS_THROUGH' }, money],
+    ['pricing_type', { pricing_type: 'PER_UNIT', bands: [{ amount: eur('1') }] }, numbers],
+    ['pricing_type', { pricing_type: 'toString' }, money],
+    ['bands.0.amount', { pricing_type: 'FLAT_TOP_UP', bands: [{ block_size: { number: '5' } }] }, numbers],
+    [
+      'bands.0.fixed_amount',
+      { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1'), fixed_amount: eur('1') }] },
+      numbers,
+    ],
+    ['pricing_type', { pricing_type: 'PASS_THROUGH' }, numbers],
+    ['bands.0.amount', { pricing_type: 'PASS_THROUGH', bands: [{ amount: eur('1') }] }, money],
+    ['bands.0.amount', { pricing_type: 'FLEXIBLE', bands: [{ amount: eur('1') }] }, numbers],
+    [
+      'bands.1.block_size',
+      {
+        pricing_type: 'TIERED_TOP_UP',
+        bands: [
+          { amount: eur('1'), tier_top_bound: up('5') },
+          { amount: eur('1'), block_size: { number: '5' } },
+        ],
+      },
+      numbers,
+    ],
+    ['top_up', { pricing_type: 'FLAT', bands: [{ amount: eur('1') }], top_up: { rollover: true } }, numbers],
+    [
+      'step_accumulation',
+      { pricing_type: 'FLAT', bands: [{ amount: eur('1') }], step_accumulation: 'STEPS_REACHED' },
+      numbers,
+    ],
+    [
+      'step_accumulation',
+      { pricing_type: 'STAIR_STEP', bands: [{ fixed_amount: eur('1') }], step_accumulation: 'ALL' },
+      numbers,
+    ],
+    [
+      'bands.0.block_size',
+      { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1'), block_size: { number: '5' } }] },
+      numbers,
+    ],
+    [
+      'bands.0.minimum_number',
+      { pricing_type: 'STAIR_STEP', bands: [{ fixed_amount: eur('1'), minimum_number: '5' }] },
+      numbers,
+    ],
     ['bands', { pricing_type: 'FLAT', bands: [] }, numbers],
     ['bands', { pricing_type: 'TIERED' }, numbers],
     ['bands', { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }, { fixed_amount: eur('1') }] }, numbers],
@@ -70,7 +115,6 @@ describe('a price that cannot be billed is refused by its field', () => {
     ['bands.0.block_size', flat({ amount: eur('1'), block_size: { number: '1', count: '1' } }), numbers],
     ['bands.0.maximum_amount', flat({ minimum_amount: eur('2'), maximum_amount: eur('1') }), numbers],
     ['bands.0.maximum_number', flat({ minimum_number: '2', maximum_number: '1' }), numbers],
-    ['bands.0.minimum_number', tiered({ amount: eur('1'), minimum_number: '2' }), numbers],
     ['bands.0.tier_top_bound', flat({ amount: eur('1'), tier_top_bound: up('10') }), numbers],
     ['bands.0.tier_top_bound', tiered({ amount: eur('1') }, { amount: eur('1') }), numbers],
     ['bands.0.tier_top_bound', tiered({ tier_top_bound: up('0') }, {}), numbers],

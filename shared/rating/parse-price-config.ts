@@ -1,34 +1,31 @@
 // From the wire shape of a price (decimal strings, snake_case) to what `rate` takes. The catalog calls it to refuse a
 // bad price when it is saved; the invoice builder calls it to rate. One reading, so what was accepted can be billed.
-import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../decimal.ts'
-import { type Band, EMPTY_BAND } from './price.ts'
-import { isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES, type SupportedPricingType } from './rate.ts'
+import { type Decimal, ONE, ZERO } from '../decimal.ts'
+import { type AmountInput, BAND_FIELDS, type BandInput, Fault, readBand } from './band-reader.ts'
+import { type Band, EMPTY_BAND, type Metric } from './price.ts'
+import {
+  type BandField,
+  DEFAULT_SETTINGS,
+  type PriceModel,
+  type SettingName,
+  type Settings,
+  STEP_ACCUMULATIONS,
+} from './price-model.ts'
+import { findPriceModel, isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES } from './rate.ts'
+
+export type { BandInput } from './band-reader.ts'
 
 type Given<Value> = Value | null | undefined
-export type AmountInput = { readonly quantity: string; readonly currency: string }
-export type MeterValueInput = {
-  readonly number?: Given<string>
-  readonly amount?: Given<AmountInput>
-  readonly count?: Given<string>
+export type PriceConfigInput = {
+  readonly pricing_type: string
+  readonly bands?: Given<readonly BandInput[]>
+  readonly top_up?: Given<{ readonly rollover?: Given<boolean> }>
+  readonly step_accumulation?: Given<string>
 }
-/** `PricingItemConfigBand` as it travels and is stored. */
-export type BandInput = {
-  readonly amount?: Given<AmountInput>
-  readonly percentage?: Given<string>
-  readonly credits?: Given<unknown>
-  readonly fixed_amount?: Given<AmountInput>
-  readonly minimum_amount?: Given<AmountInput>
-  readonly maximum_amount?: Given<AmountInput>
-  readonly minimum_number?: Given<string>
-  readonly maximum_number?: Given<string>
-  readonly block_size?: Given<MeterValueInput>
-  readonly tier_top_bound?: Given<MeterValueInput>
-}
-export type PriceConfigInput = { readonly pricing_type: string; readonly bands?: Given<readonly BandInput[]> }
 
 export type PriceConfigContext = {
   /** What is metered: plain numbers (also units, seats and lump sums) or money. */
-  readonly metric: 'NUMBER' | 'AMOUNT'
+  readonly metric: Metric
   /** The pricing currency; absent, the first amount of the bands decides. */
   readonly currency?: string
 }
@@ -43,109 +40,38 @@ export type PriceConfigReading =
 export const BANDS_MAX = 200
 /** ISO 4217 "no currency": what a price without any amount is in until a schedule gives it one. */
 const NO_CURRENCY = 'XXX'
-const SINGLE_BAND: readonly SupportedPricingType[] = ['FLAT', 'FIXED']
-const TIERED_BANDS: readonly SupportedPricingType[] = ['TIERED', 'TOP_TIERED', 'STAIR_STEP']
-const LUMP_SUM: readonly SupportedPricingType[] = ['FIXED', 'STAIR_STEP']
 
-class Fault extends Error {
-  readonly field: string
+const TAKEABLE: readonly BandField[] = [
+  'amount',
+  'percentage',
+  'fixedAmount',
+  'minimumAmount',
+  'maximumAmount',
+  'minimumNumber',
+  'maximumNumber',
+]
 
-  constructor(field: string, message: string) {
-    super(message)
-    this.field = field
+type Typed = { readonly type: string; readonly model: PriceModel }
+
+/** Refuses the first member of a band that its model does not read: a price never says more than is billed. */
+function checkTaken({ type, model }: Typed, band: Band, index: number): void {
+  const extra = TAKEABLE.find(name => band[name] !== null && !model.takes.includes(name))
+  const field = extra ?? (!band.blockSize.eq(ONE) && !model.takes.includes('blockSize') ? 'blockSize' : null)
+  if (field) {
+    const name = BAND_FIELDS[field]
+    throw new Fault(
+      `bands.${index}.${name}`,
+      `${type} does not use ${name}; leave it out, or use another pricing type.`,
+    )
+  }
+  if (model.bands === 'one' && band.topBound !== null) {
+    throw new Fault(`bands.${index}.tier_top_bound`, `${type} has no tiers.`)
   }
 }
 
-type Reader = { readonly type: SupportedPricingType; readonly metric: 'NUMBER' | 'AMOUNT'; readonly currency: string }
-
-function readDecimal(field: string, text: string): Decimal {
-  if (!isPlainDecimal(text)) throw new Fault(field, `${field} must be a decimal of at most 26 and 12 digits.`)
-  return decimal(text)
-}
-
-function readAmount(reader: Reader, field: string, input: Given<AmountInput>): Decimal | null {
-  if (input === null || input === undefined) return null
-  if (input.currency !== reader.currency) {
-    throw new Fault(`${field}.currency`, `${field} is in ${input.currency}, the price is in ${reader.currency}.`)
-  }
-  return readDecimal(`${field}.quantity`, input.quantity)
-}
-
-function readNumber(field: string, input: Given<string>): Decimal | null {
-  return input === null || input === undefined ? null : readDecimal(field, input)
-}
-
-function readMeterValue(reader: Reader, field: string, input: Given<MeterValueInput>): Decimal | null {
-  if (input === null || input === undefined) return null
-  const values = [
-    readNumber(`${field}.number`, input.number),
-    readAmount(reader, `${field}.amount`, input.amount),
-    readNumber(`${field}.count`, input.count),
-  ].filter(value => value !== null)
-  const [value] = values
-  if (value === undefined || values.length > 1)
-    throw new Fault(field, `${field} takes one of number, amount and count.`)
-  return value
-}
-
-function readTopBound(reader: Reader, field: string, input: Given<MeterValueInput>): Decimal | null {
-  if (input === null || input === undefined) return null
-  if (input.count !== null && input.count !== undefined) {
-    throw new Fault(`${field}.count`, 'Tiers by number of events are not supported; bound the metered value instead.')
-  }
-  if (reader.metric === 'NUMBER' && input.amount) {
-    throw new Fault(`${field}.amount`, 'The metric counts numbers, so the bound must be a number.')
-  }
-  return readMeterValue(reader, field, input)
-}
-
-function checkBand(reader: Reader, field: string, band: Band): void {
-  const { type, metric } = reader
-  if (band.blockSize.lte(ZERO)) throw new Fault(`${field}.block_size`, 'A block size must be greater than 0.')
-  if (band.percentage !== null && (metric === 'NUMBER' || LUMP_SUM.includes(type))) {
-    throw new Fault(`${field}.percentage`, 'A percentage prices metered amounts by FLAT, TIERED or TOP_TIERED only.')
-  }
-  if (LUMP_SUM.includes(type) && band.amount !== null && band.fixedAmount !== null) {
-    throw new Fault(`${field}.amount`, `${type} asks one lump sum: give fixed_amount or amount, not both.`)
-  }
-  if (LUMP_SUM.includes(type) && band.amount === null && band.fixedAmount === null) {
-    throw new Fault(`${field}.fixed_amount`, `${type} needs a fixed_amount.`)
-  }
-  if (type !== 'FLAT' && (band.minimumNumber !== null || band.maximumNumber !== null)) {
-    const name = band.minimumNumber === null ? 'maximum_number' : 'minimum_number'
-    throw new Fault(`${field}.${name}`, 'A minimum or maximum number is supported by FLAT only.')
-  }
-  if (band.minimumNumber && band.maximumNumber?.lt(band.minimumNumber)) {
-    throw new Fault(`${field}.maximum_number`, 'maximum_number must not be below minimum_number.')
-  }
-  if (band.minimumAmount && band.maximumAmount?.lt(band.minimumAmount)) {
-    throw new Fault(`${field}.maximum_amount`, 'maximum_amount must not be below minimum_amount.')
-  }
-}
-
-function readBand(reader: Reader, index: number, input: BandInput): Band {
-  const field = `bands.${index}`
-  if (input.credits !== null && input.credits !== undefined) {
-    throw new Fault(`${field}.credits`, 'Prices in credits are not supported.')
-  }
-  const band: Band = {
-    amount: readAmount(reader, `${field}.amount`, input.amount),
-    percentage: readNumber(`${field}.percentage`, input.percentage),
-    fixedAmount: readAmount(reader, `${field}.fixed_amount`, input.fixed_amount),
-    minimumAmount: readAmount(reader, `${field}.minimum_amount`, input.minimum_amount),
-    maximumAmount: readAmount(reader, `${field}.maximum_amount`, input.maximum_amount),
-    minimumNumber: readNumber(`${field}.minimum_number`, input.minimum_number),
-    maximumNumber: readNumber(`${field}.maximum_number`, input.maximum_number),
-    blockSize: readMeterValue(reader, `${field}.block_size`, input.block_size) ?? ONE,
-    topBound: readTopBound(reader, `${field}.tier_top_bound`, input.tier_top_bound),
-  }
-  checkBand(reader, field, band)
-  return band
-}
-
-/** Bounds rise strictly from above 0, and the last band has none, so every volume lies in exactly one band. */
+/** Bounds rise strictly from above 0, and the last band has none, so every volume is in exactly one band. */
 function checkBounds(bands: readonly Band[]): void {
-  let floor = ZERO
+  let floor: Decimal = ZERO
   for (const [index, band] of bands.entries()) {
     const field = `bands.${index}.tier_top_bound`
     const last = index === bands.length - 1
@@ -161,10 +87,11 @@ function checkBounds(bands: readonly Band[]): void {
   }
 }
 
-function checkCount(type: SupportedPricingType, count: number): void {
+function checkCount({ type, model }: Typed, count: number): void {
   if (count > BANDS_MAX) throw new Fault('bands', `A price has at most ${BANDS_MAX} bands.`)
-  if (count === 0 && type !== 'NONE') throw new Fault('bands', `${type} needs at least one band.`)
-  if (count > 1 && SINGLE_BAND.includes(type)) throw new Fault('bands', `${type} has exactly one band.`)
+  if (count === 0 && model.bands !== 'none' && !model.bandIsOptional)
+    throw new Fault('bands', `${type} needs at least one band.`)
+  if (count > 1 && model.bands === 'one') throw new Fault('bands', `${type} has exactly one band.`)
 }
 
 const amountsOf = (band: BandInput): Given<AmountInput>[] => [
@@ -184,21 +111,60 @@ export function currencyOfBands(bands: Given<readonly BandInput[]>): string | nu
   return null
 }
 
+const SETTING_FIELDS: Readonly<Record<SettingName, string>> = {
+  rollover: 'top_up',
+  stepAccumulation: 'step_accumulation',
+}
+
+function readSettings({ type, model }: Typed, { top_up, step_accumulation }: PriceConfigInput): Settings {
+  const stepAccumulation = STEP_ACCUMULATIONS.find(known => known === (step_accumulation ?? 'NONE'))
+  if (!stepAccumulation) {
+    throw new Fault('step_accumulation', `step_accumulation is one of ${STEP_ACCUMULATIONS.join(', ')}.`)
+  }
+  const settings: Settings = { rollover: top_up?.rollover === true, stepAccumulation }
+  for (const name of ['rollover', 'stepAccumulation'] as const) {
+    if (settings[name] !== DEFAULT_SETTINGS[name] && !model.settings.includes(name)) {
+      throw new Fault(SETTING_FIELDS[name], `${type} does not use ${SETTING_FIELDS[name]}; leave it out.`)
+    }
+  }
+  return settings
+}
+
 function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig {
   const type = input.pricing_type
-  if (!isSupportedPricingType(type)) {
+  const model = findPriceModel(type)
+  if (!model || !isSupportedPricingType(type)) {
     throw new Fault('pricing_type', `${type} is not supported; use one of ${SUPPORTED_PRICING_TYPES.join(', ')}.`)
   }
+  const { metric } = context
+  if (!model.metrics.includes(metric)) {
+    throw new Fault('pricing_type', `${type} prices metered ${metric === 'NUMBER' ? 'money' : 'numbers'} only.`)
+  }
   const inputs = input.bands ?? []
-  checkCount(type, inputs.length)
+  const typed = { type, model }
+  checkCount(typed, inputs.length)
+  const settings = readSettings(typed, input)
   const currency = context.currency ?? currencyOfBands(inputs) ?? NO_CURRENCY
-  const reader = { type, metric: context.metric, currency }
-  // What is not billed needs no price, so NONE keeps no band it was sent.
-  const [first = EMPTY_BAND, ...rest] =
-    type === 'NONE' ? [] : inputs.map((band, index) => readBand(reader, index, band))
-  if (TIERED_BANDS.includes(type)) checkBounds([first, ...rest])
-  else if (first.topBound !== null) throw new Fault('bands.0.tier_top_bound', `${type} has no tiers.`)
-  return { pricingType: type, currency, bands: [first, ...rest] }
+  // What is not billed needs no price, so a price without bands keeps none it was sent.
+  const given = model.bands === 'none' ? [] : inputs.map((band, index) => readOne(typed, index, band, metric, currency))
+  const bands = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
+  if (model.bands === 'tiers') checkBounds(bands)
+  const rating = model.prepare(
+    bands,
+    metric,
+    settings,
+    (index, fault) => new Fault(`bands.${index}.${BAND_FIELDS[fault.field]}`, fault.message),
+  )
+  return { pricingType: type, currency, bands, rating }
+}
+
+function readOne(typed: Typed, index: number, input: BandInput, metric: Metric, currency: string): Band {
+  if (input.credits !== null && input.credits !== undefined) {
+    throw new Fault(`bands.${index}.credits`, 'Prices in credits are not supported.')
+  }
+  const band = readBand({ metric, currency }, index, input)
+  checkTaken(typed, band, index)
+  return band
 }
 
 /** Reads and checks a price; never throws on what a caller sent, but names the field at fault. */

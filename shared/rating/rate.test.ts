@@ -2,19 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, max, min, plain, sum, ZERO } from '../decimal.ts'
 import { describeCharge } from './describe.ts'
-import { amountVolume, type Band, type Bands, EMPTY_BAND, numberVolume, type Volume } from './price.ts'
-import { isSupportedPricingType, type PriceConfig, rate, SUPPORTED_PRICING_TYPES } from './rate.ts'
+import { amountVolume, type Band, EMPTY_BAND, type Metric, numberVolume, type Volume } from './price.ts'
+import { findPriceModel, isSupportedPricingType, type PriceConfig, rate, SUPPORTED_PRICING_TYPES } from './rate.ts'
+import { type BandText, price, priceOf, textOf } from './testing/prices.ts'
 
-type BandText = Partial<Record<keyof Band, string>>
-const band = (given: BandText): Band => ({
-  ...EMPTY_BAND,
-  ...Object.fromEntries(Object.entries(given).map(([key, text]) => [key, decimal(text)])),
-})
-const price = (pricingType: PriceConfig['pricingType'], first: BandText, ...rest: BandText[]): PriceConfig => ({
-  pricingType,
-  currency: 'EUR',
-  bands: [band(first), ...rest.map(band)],
-})
 const used = (text: string): Volume => numberVolume(decimal(text))
 const totalOf = (config: PriceConfig, volume: Volume): string => plain(rate(config, volume).total.quantity)
 
@@ -61,7 +52,7 @@ describe('check values of semantics 3.2', () => {
   })
 
   test('scenario F: 1.4 % + 0.25 an event, 12 events worth 3000, costs 45', () => {
-    const config = price('FLAT', { percentage: '1.4', amount: '0.25' })
+    const config = priceOf('FLAT', [{ percentage: '1.4', amount: '0.25' }], { metric: 'AMOUNT' })
     const rated = rate(config, amountVolume(decimal('3000'), 'EUR', decimal('12')))
     expect(plain(rated.total.quantity)).toBe('45')
     expect(rated.charges[0]?.pieces.map(piece => [piece.kind, plain(piece.quantity)])).toEqual([
@@ -70,13 +61,15 @@ describe('check values of semantics 3.2', () => {
     ])
   })
 
-  test('the fixed amount of every entered tier is asked, of others not', () => {
+  test('the fixed amount of every entered tier is charged, of others not; the first is entered without usage', () => {
     const config = price(
       'TIERED',
       { topBound: '10', amount: '1', fixedAmount: '3' },
       { topBound: '20', amount: '1', fixedAmount: '4' },
       { amount: '1', fixedAmount: '100' },
     )
+    expect(totalOf(config, used('0'))).toBe('3')
+    expect(totalOf(config, used('-4'))).toBe('3')
     expect(totalOf(config, used('10'))).toBe('13')
     expect(totalOf(config, used('11'))).toBe('18')
     expect(totalOf(config, used('20'))).toBe('27')
@@ -87,6 +80,45 @@ describe('check values of semantics 3.2', () => {
       plain(rate(config, used('1003')).total.quantity.minus(rate(config, used('998')).total.quantity))
     expect(more(price('TIERED', ...TIERS))).toBe('0.44')
     expect(more(price('TOP_TIERED', ...TIERS))).toBe('-19.56')
+  })
+})
+
+describe('FLAT_TOP_UP sells whole blocks', () => {
+  const BLOCKS: BandText = { amount: '50', blockSize: '10000000' }
+  const keeping = priceOf('FLAT_TOP_UP', [BLOCKS], { top_up: { rollover: true } })
+  const leftBefore = (left: string) => ({ prior: { rollover: decimal(left) } })
+
+  test('23 million of blocks of 10 million are 3 blocks, 150; the 7 million left serve the next month', () => {
+    const june = rate(keeping, used('23000000'))
+    expect([plain(june.total.quantity), plain(june.rollover)]).toEqual(['150', '7000000'])
+    expect(june.charges.map(charge => describeCharge(charge, 'EUR'))).toEqual(['3 blocks of 10000000 × 50 EUR'])
+    const july = rate(keeping, used('9000000'), { prior: june })
+    expect([plain(july.total.quantity), plain(july.rollover)]).toEqual(['50', '8000000'])
+  })
+
+  const cases: readonly [used: string, before: string, cost: string, left: string][] = [
+    ['0', '0', '0', '0'],
+    ['-5', '0', '0', '0'],
+    ['1', '0', '50', '9999999'],
+    ['10000000', '0', '50', '0'],
+    ['10000000.001', '0', '100', '9999999.999'],
+    ['7000000', '7000000', '0', '0'],
+    ['3000000', '7000000', '0', '4000000'],
+    ['7000001', '7000000', '50', '9999999'],
+  ]
+  test.each(cases)('%s used with %s left from before costs %s and leaves %s', (volume, before, cost, left) => {
+    const rated = rate(keeping, used(volume), leftBefore(before))
+    expect([plain(rated.total.quantity), plain(rated.rollover)]).toEqual([cost, left])
+  })
+
+  test('without rollover nothing is kept, and what is kept elsewhere does not count', () => {
+    const rated = rate(price('FLAT_TOP_UP', BLOCKS), used('3000000'), leftBefore('7000000'))
+    expect([plain(rated.total.quantity), plain(rated.rollover)]).toEqual(['50', '0'])
+  })
+
+  test('blocks of a third of a unit are counted whole where they come out even', () => {
+    const config = price('FLAT_TOP_UP', { amount: '1', blockSize: '0.3' })
+    expect(['0.9', '0.91', '1'].map(text => totalOf(config, used(text)))).toEqual(['3', '4', '4'])
   })
 })
 
@@ -147,22 +179,34 @@ describe('every figure of a charge is shown', () => {
     expect(charge && describeCharge(charge, 'EUR')).toBe(words)
   })
 
-  test('metered money in another currency, and a percentage of plain numbers, are refused', () => {
-    const config = price('FLAT', { percentage: '1' })
+  test('metered money in another currency is refused', () => {
+    const config = priceOf('FLAT', [{ percentage: '1' }], { metric: 'AMOUNT' })
     expect(() => rate(config, amountVolume(decimal('1'), 'USD', ZERO))).toThrow(/USD cannot be priced in EUR/)
-    expect(() => rate(config, used('1'))).toThrow(/percentage/)
   })
 
   test('the types a catalog may save are exactly those that rate', () => {
-    expect(SUPPORTED_PRICING_TYPES).toEqual(['FLAT', 'FIXED', 'TIERED', 'TOP_TIERED', 'STAIR_STEP', 'NONE'])
-    expect(isSupportedPricingType('FLAT_TOP_UP')).toBe(false)
+    expect(SUPPORTED_PRICING_TYPES).toEqual([
+      'FLAT',
+      'FIXED',
+      'TIERED',
+      'TOP_TIERED',
+      'STAIR_STEP',
+      'FLAT_TOP_UP',
+      'TIERED_TOP_UP',
+      'STAIR_STEP_TOP_UP',
+      'PASS_THROUGH',
+      'FLEXIBLE',
+      'NONE',
+    ])
+    expect(isSupportedPricingType('PER_UNIT')).toBe(false)
     expect(isSupportedPricingType('toString')).toBe(false)
   })
 })
 
 const figure = (max: number, places: number): fc.Arbitrary<Decimal> =>
   fc.integer({ min: 0, max: max * 10 ** places }).map(value => decimal(`${value}e-${places}`))
-const priceOf = figure(1000, 6)
+type Bands = readonly [Band, ...Band[]]
+const anyAmount = figure(1000, 6)
 const quantityOf = figure(100_000, 3)
 
 const bandsOf = (prices: fc.Arbitrary<Decimal>): fc.Arbitrary<Bands> =>
@@ -183,16 +227,26 @@ const bandsOf = (prices: fc.Arbitrary<Decimal>): fc.Arbitrary<Bands> =>
       return [at(0), ...sorted.map((_bound, index) => at(index + 1))]
     })
 
-const configOf = (pricingType: PriceConfig['pricingType'], bands: Bands): PriceConfig => ({
-  pricingType,
-  currency: 'EUR',
-  bands,
-})
+/** A price of the members its model takes: others of the bands are left out, and all but the first where there are no tiers. */
+function configOf(pricingType: string, bands: Bands, metric: Metric = 'NUMBER'): PriceConfig {
+  const model = findPriceModel(pricingType)
+  const [first] = bands
+  const own = model?.bands === 'tiers' ? bands : model?.bands === 'one' ? [{ ...first, topBound: null }] : []
+  const taken = own.map(({ topBound, ...band }) => ({
+    ...Object.fromEntries(Object.entries(band).filter(([name]) => model?.takes.some(field => field === name))),
+    // A lump sum is said once.
+    ...(model?.basis === 'lump' ? { amount: null } : {}),
+    topBound,
+  }))
+  return priceOf(pricingType, taken.map(textOf), { metric })
+}
+
+const PRICES_OF_NUMBERS = SUPPORTED_PRICING_TYPES.filter(type => findPriceModel(type)?.metrics.includes('NUMBER'))
 
 describe('laws', () => {
   test('the units of the tiers sum to the volume, and pieces to charges to the total', () => {
     fc.assert(
-      fc.property(bandsOf(priceOf), quantityOf, fc.constantFrom(...SUPPORTED_PRICING_TYPES), (bands, volume, type) => {
+      fc.property(bandsOf(anyAmount), quantityOf, fc.constantFrom(...PRICES_OF_NUMBERS), (bands, volume, type) => {
         const rated = rate(configOf(type, bands), numberVolume(volume))
         for (const charge of rated.charges) {
           expect(sum(charge.pieces.map(piece => piece.quantity)).eq(charge.quantity)).toBe(true)
@@ -206,7 +260,7 @@ describe('laws', () => {
   test('FLAT, FIXED and TIERED never cost less for more, where prices are not negative', () => {
     fc.assert(
       fc.property(
-        bandsOf(priceOf),
+        bandsOf(anyAmount),
         quantityOf,
         quantityOf,
         fc.constantFrom('FLAT', 'FIXED', 'TIERED', 'NONE'),
@@ -221,7 +275,7 @@ describe('laws', () => {
 
   test('tiers of one price cost what a flat price does', () => {
     fc.assert(
-      fc.property(bandsOf(fc.constant(ZERO)), priceOf, quantityOf, (bands, unit, volume) => {
+      fc.property(bandsOf(fc.constant(ZERO)), anyAmount, quantityOf, (bands, unit, volume) => {
         const [first, ...rest] = bands
         const even: Bands = [{ ...first, amount: unit }, ...rest.map(band => ({ ...band, amount: unit }))]
         const tiered = rate(configOf('TIERED', even), numberVolume(volume)).total.quantity
@@ -236,8 +290,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(
         bandsOf(fc.constant(ZERO)),
-        priceOf,
-        priceOf,
+        anyAmount,
+        anyAmount,
         quantityOf,
         fc.nat(1000),
         (bands, unit, share, volume, count) => {
@@ -249,8 +303,8 @@ describe('laws', () => {
             ...rest.map(band => ({ ...one, topBound: band.topBound })),
           ]
           const money = amountVolume(volume, 'EUR', decimal(String(count)))
-          const tiered = rate(configOf('TIERED', even), money).total.quantity
-          const flat = rate(configOf('FLAT', [one]), money).total.quantity
+          const tiered = rate(configOf('TIERED', even, 'AMOUNT'), money).total.quantity
+          const flat = rate(configOf('FLAT', [one], 'AMOUNT'), money).total.quantity
           // A band's part of the events is a ratio kept to 40 places.
           expect(tiered.minus(flat).abs().lt('1e-25')).toBe(true)
         },
@@ -260,7 +314,7 @@ describe('laws', () => {
 
   test('what more usage adds is the price of each band over the part it adds, and the bands it enters', () => {
     fc.assert(
-      fc.property(bandsOf(priceOf), quantityOf, quantityOf, (bands, first, more) => {
+      fc.property(bandsOf(anyAmount), quantityOf, quantityOf, (bands, first, more) => {
         const config = configOf('TIERED', bands)
         const upTo = (volume: Decimal): Decimal => rate(config, numberVolume(volume)).total.quantity
         const added = upTo(first.plus(more)).minus(upTo(first))
@@ -275,7 +329,8 @@ function costBetween(bands: Bands, from: Decimal, to: Decimal): Decimal {
   const parts = bands.map((band, index) => {
     const floor = bands[index - 1]?.topBound ?? ZERO
     const overlap = min(band.topBound ?? to, to).minus(max(floor, from))
-    const entered = from.lte(floor) && floor.lt(to)
+    // The first band is entered without usage too, so no usage enters it.
+    const entered = index > 0 && from.lte(floor) && floor.lt(to)
     return max(overlap, ZERO)
       .times(band.amount ?? ZERO)
       .plus(entered ? (band.fixedAmount ?? ZERO) : ZERO)

@@ -1,21 +1,32 @@
-// Where a price is computed: (configuration, volume) -> charges. Adding a model is one file and one line of MODELS.
-import { sum } from '../decimal.ts'
+// Where a price is computed: (price, volume) -> charges. A new model is one file and one line of MODELS.
+import { type Decimal, sum } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
-import { rateFixed } from './models/fixed.ts'
-import { rateFlat } from './models/flat.ts'
-import { rateNone } from './models/none.ts'
-import { rateStairStep } from './models/stair-step.ts'
-import { rateTiered } from './models/tiered.ts'
-import { rateTopTiered } from './models/top-tiered.ts'
-import type { Bands, Charge, PriceModel, Volume } from './price.ts'
+import { fixed } from './models/fixed.ts'
+import { flat } from './models/flat.ts'
+import { flatTopUp } from './models/flat-top-up.ts'
+import { flexible } from './models/flexible.ts'
+import { none } from './models/none.ts'
+import { passThrough } from './models/pass-through.ts'
+import { stairStep } from './models/stair-step.ts'
+import { stairStepTopUp } from './models/stair-step-top-up.ts'
+import { tiered } from './models/tiered.ts'
+import { tieredTopUp } from './models/tiered-top-up.ts'
+import { topTiered } from './models/top-tiered.ts'
+import type { Band, BandCharge, Volume } from './price.ts'
+import { NO_PRIOR, type PriceModel, type Prior, type Rating } from './price-model.ts'
 
 const MODELS = {
-  FLAT: rateFlat,
-  FIXED: rateFixed,
-  TIERED: rateTiered,
-  TOP_TIERED: rateTopTiered,
-  STAIR_STEP: rateStairStep,
-  NONE: rateNone,
+  FLAT: flat,
+  FIXED: fixed,
+  TIERED: tiered,
+  TOP_TIERED: topTiered,
+  STAIR_STEP: stairStep,
+  FLAT_TOP_UP: flatTopUp,
+  TIERED_TOP_UP: tieredTopUp,
+  STAIR_STEP_TOP_UP: stairStepTopUp,
+  PASS_THROUGH: passThrough,
+  FLEXIBLE: flexible,
+  NONE: none,
 } as const satisfies Record<string, PriceModel>
 
 export type SupportedPricingType = keyof typeof MODELS
@@ -26,31 +37,47 @@ export const isSupportedPricingType = (text: string): text is SupportedPricingTy
 export const SUPPORTED_PRICING_TYPES: readonly SupportedPricingType[] =
   Object.keys(MODELS).filter(isSupportedPricingType)
 
+/** The model of a pricing type; undefined for one that is not priced. */
+export const findPriceModel = (pricingType: string): PriceModel | undefined =>
+  isSupportedPricingType(pricingType) ? MODELS[pricingType] : undefined
+
 /** A price ready to rate; made from wire text by `parsePriceConfig`. */
 export type PriceConfig = {
   readonly pricingType: SupportedPricingType
   readonly currency: string
-  readonly bands: Bands
+  readonly bands: readonly Band[]
+  readonly rating: Rating
+}
+
+/** What rating may need besides the volume. */
+export type RateOptions = {
+  /** The quantity that decides on the tier, where that is another metric or counts only some of the events. */
+  readonly position?: Decimal
+  /** What earlier pricing periods left. */
+  readonly prior?: Prior
 }
 
 export type RatedPrice = {
   readonly pricingType: SupportedPricingType
   readonly volume: Volume
-  /** One a band that charged, lowest band first; empty for NONE and for TIERED without usage. */
-  readonly charges: readonly Charge[]
+  /** One a band that charged, lowest band first; empty for a price that charges nothing. */
+  readonly charges: readonly BandCharge[]
   /** The sum of the charges, exact: rounding belongs to the invoice line. */
   readonly total: Amount
+  /** Units bought and not used, for the next pricing period; zero unless the price keeps them. */
+  readonly rollover: Decimal
 }
 
 /**
  * Prices `volume` (what is left after included volume). Exact and total: no rounding, no clock.
- * Throws RangeError when metered money is not in the currency of the price, or when a percentage prices plain numbers.
+ * Throws RangeError when metered money is not in the currency of the price: conversion is never implicit.
  */
-export function rate(config: PriceConfig, volume: Volume): RatedPrice {
+export function rate(config: PriceConfig, volume: Volume, options: RateOptions = {}): RatedPrice {
   if (volume.metric === 'AMOUNT' && volume.currency !== config.currency) {
     throw new RangeError(`metered ${volume.currency} cannot be priced in ${config.currency} without a conversion`)
   }
-  const charges = MODELS[config.pricingType]({ bands: config.bands, volume })
+  const { position = volume.quantity, prior = NO_PRIOR } = options
+  const { charges, rollover } = config.rating({ volume, position, prior })
   const total = amount(sum(charges.map(charge => charge.quantity)), config.currency)
-  return { pricingType: config.pricingType, volume, charges, total }
+  return { pricingType: config.pricingType, volume, charges, total, rollover }
 }

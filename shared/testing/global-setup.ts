@@ -1,5 +1,5 @@
 // Real servers for the `it` tests, started once a run: PostgreSQL with a migrated template, and ClickHouse. NATS is
-// cheap and each test starts its own. TEST_DATABASE_URL and TEST_CLICKHOUSE_URL name servers to use instead. A server
+// cheap and each test starts its own; here its program is found, or built once. TEST_DATABASE_URL and TEST_CLICKHOUSE_URL name servers to use instead. A server
 // that cannot be had fails the run.
 import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,10 +10,12 @@ import type { TestProject } from 'vitest/node'
 import { freePort, type Service } from '../../infra/services/child.ts'
 import { findChromium, NO_CHROMIUM } from '../../infra/services/chromium.ts'
 import { startClickHouse } from '../../infra/services/clickhouse.ts'
+import { findNatsServer } from '../../infra/services/nats-binary.ts'
 import { startPostgres } from '../../infra/services/postgres.ts'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
 import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../pid-file.ts'
+import { prepareTestLogins } from './database-logins.ts'
 import { uniqueName } from './names.ts'
 
 declare module 'vitest' {
@@ -25,12 +27,15 @@ declare module 'vitest' {
     clickhouseUrl: string
     /** The browser of the tests in a browser, or null when this system has none. */
     chromiumPath: string | null
+    /** Whether the files of the project follow each other in one process. */
+    followsOthers: boolean
   }
 }
 
 const PREFIX = 'millrace-it-'
 const OWNER = 'owner.json'
 const quiet = () => {}
+const say = (line: string) => void process.stderr.write(`${line}\n`)
 
 /** Ends the servers of runs that were killed before they could, and removes their data. */
 async function sweepKilledRuns(): Promise<void> {
@@ -64,20 +69,27 @@ async function makeTemplate(databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl)
   url.pathname = `/${name}`
   await migrate(url.href)
+  await prepareTestLogins(url.href)
   return name
 }
 
-async function execute(url: string, sql: string): Promise<void> {
+/** What processes of this run made and kept for their files (`createTestDatabase`). */
+async function keptDatabases(databaseUrl: string, template: string): Promise<string[]> {
+  const rows = await execute(databaseUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${template}_')`)
+  return rows.map(({ datname }) => datname)
+}
+
+async function execute(url: string, sql: string): Promise<{ datname: string }[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(sql)
+    return (await client.query<{ datname: string }>(sql)).rows
   } finally {
     await client.end()
   }
 }
 
-type Running = { readonly context: ProvidedContext; stop(): Promise<void> }
+type Running = { readonly context: Omit<ProvidedContext, 'followsOthers'>; stop(): Promise<void> }
 
 async function startServers(): Promise<Running> {
   await sweepKilledRuns()
@@ -100,10 +112,12 @@ async function startServers(): Promise<Running> {
     const clickhouseUrl =
       process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
     const databaseTemplate = await makeTemplate(databaseUrl)
+    await findNatsServer(say)
     return {
       context: { databaseUrl, databaseTemplate, clickhouseUrl, chromiumPath: chromiumPath() },
       stop: async () => {
-        await execute(databaseUrl, `DROP DATABASE ${databaseTemplate} WITH (FORCE)`)
+        for (const name of [...(await keptDatabases(databaseUrl, databaseTemplate)), databaseTemplate])
+          await execute(databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`)
         await stopAll()
       },
     }
@@ -125,6 +139,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('databaseTemplate', context.databaseTemplate)
   project.provide('clickhouseUrl', context.clickhouseUrl)
   project.provide('chromiumPath', context.chromiumPath)
+  project.provide('followsOthers', project.config.isolate === false)
   return async () => {
     servers.users -= 1
     if (servers.users === 0) await stop()

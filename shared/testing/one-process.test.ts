@@ -19,3 +19,14 @@ test('none of them mocks a module, stops the clock or changes the environment', 
   expect(shared.length).toBeGreaterThan(50)
   expect(changing).toEqual([ALONE])
 })
+
+/** Statements over every tenant's rows, and what works on all of them. */
+const ACROSS_TENANTS = /\btruncate\b|startOutboxRelay|startJobs\(/
+
+test('none that shares a database with others changes the rows of every tenant', () => {
+  const own = /\bstartOwnApi\(|\bcreateTestDatabase\(/
+  const changing = shared
+    .map(file => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }))
+    .filter(({ text }) => ACROSS_TENANTS.test(text) && !own.test(text))
+  expect(changing.map(({ file }) => file)).toEqual([])
+})

@@ -5,7 +5,7 @@ import type {} from './global-setup.ts'
 import { uniqueName } from './names.ts'
 
 export type TestDatabase = {
-  /** Of a superuser; `openDatabase` takes the role it should act in. */
+  /** Of a superuser, who owns it. Processes log in at `loginOf(url, role)`. */
   readonly url: string
   drop(): Promise<void>
 }
@@ -20,9 +20,12 @@ async function execute(sql: string): Promise<void> {
   }
 }
 
-/** A database of its own with the whole schema. Without a server it throws: nothing is ever skipped. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = uniqueName()
+/**
+ * A database of its own with the whole schema. `kept`: the end of the run drops it if no one did before. Without a server it
+ * throws: nothing is ever skipped.
+ */
+export async function createTestDatabase({ kept = false } = {}): Promise<TestDatabase> {
+  const name = kept ? `${inject('databaseTemplate')}_${uniqueName()}` : uniqueName()
   await execute(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')}`)
   const url = new URL(inject('databaseUrl'))
   url.pathname = `/${name}`

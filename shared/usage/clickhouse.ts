@@ -1,18 +1,28 @@
 // The one way to make a ClickHouse client, so that every process reads decimals the same way.
 import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
 
 export type { ClickHouseClient } from '@clickhouse/client'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const CONNECTIONS_MAX = 8
 
+/** What watches over the questions of a client; a server that hangs is noticed long before the request's own limit. */
+const guards = new WeakMap<ClickHouseClient, UnlessHung>()
+
+async function pingAt(url: string, signal: AbortSignal): Promise<void> {
+  const { origin } = new URL(url)
+  const answer = await fetch(`${origin}/ping`, { signal })
+  await answer.arrayBuffer()
+}
+
 /**
  * A client of one database. Decimals and 64-bit integers come as JSON strings, never as floats; inserts are synchronous,
  * so an answer means that the rows are there.
  */
 export function createClickHouse(url: string, database: string): ClickHouseClient {
-  return createClient({
+  const client = createClient({
     url,
     database,
     request_timeout: REQUEST_TIMEOUT_MS,
@@ -26,6 +36,21 @@ export function createClickHouse(url: string, database: string): ClickHouseClien
       async_insert: 0,
     },
   })
+  guards.set(
+    client,
+    createUnlessHung('ClickHouse', signal => pingAt(url, signal)),
+  )
+  return client
+}
+
+const PING_MS = 2_500
+
+/** Why ClickHouse does not answer, for readiness; null when it does. Takes at most 2.5 s. */
+export async function clickHouseFault(client: ClickHouseClient): Promise<string | null> {
+  const tooLate = new Promise<null>(resolve => setTimeout(() => resolve(null), PING_MS).unref())
+  const answer = await Promise.race([client.ping(), tooLate])
+  if (answer?.success) return null
+  return `ClickHouse does not answer: ${answer === null ? `nothing within ${PING_MS / 1_000} s` : answer.error.message}`
 }
 
 /**
@@ -50,7 +75,7 @@ export async function insertLines(client: ClickHouseClient, table: string, lines
 
 /**
  * Rows of a query as arrays in column order. Every value a tenant chose must come in through `params`, or through the one
- * function that makes it digits (api/usage/condition-sql.ts).
+ * function that makes it digits (api/usage/condition-sql.ts). A server that hangs is an error with the code ETIMEDOUT after 4 s.
  */
 export async function selectRows<Row extends readonly unknown[]>(
   client: ClickHouseClient,
@@ -58,11 +83,17 @@ export async function selectRows<Row extends readonly unknown[]>(
   params: Record<string, unknown> = {},
   settings: Record<string, string> = {},
 ): Promise<Row[]> {
-  const result = await client.query({
-    query,
-    query_params: params,
-    format: 'JSONCompactEachRow',
-    clickhouse_settings: settings,
-  })
-  return result.json<Row>() as Promise<Row[]>
+  const abort = new AbortController()
+  const read = async (): Promise<Row[]> => {
+    const result = await client.query({
+      query,
+      query_params: params,
+      format: 'JSONCompactEachRow',
+      clickhouse_settings: settings,
+      abort_signal: abort.signal,
+    })
+    return (await result.json<Row>()) as Row[]
+  }
+  const guard = guards.get(client)
+  return guard ? await guard.answerOf(read(), reason => abort.abort(reason)) : await read()
 }

@@ -16,7 +16,10 @@ export type ToolAnswer = {
   readonly isError: boolean
   // biome-ignore lint/suspicious/noExplicitAny: the answers of every tool, each of its own shape.
   readonly content: any
+  /** The structured answer as JSON. */
   readonly text: string
+  /** The line beside it. */
+  readonly line: string
 }
 export type Agent = {
   readonly client: Client
@@ -88,5 +91,10 @@ const changeOf = ({ scope, platforms, seconds }: TokenOptions = {}) => ({
 async function callTool(client: Client, name: string, given: Record<string, unknown>): Promise<ToolAnswer> {
   const answer = await client.callTool({ name, arguments: given })
   const [block] = answer.content as { type: string; text: string }[]
-  return { isError: answer.isError === true, content: answer.structuredContent, text: block?.text ?? '' }
+  return {
+    isError: answer.isError === true,
+    content: answer.structuredContent,
+    text: JSON.stringify(answer.structuredContent),
+    line: block?.text ?? '',
+  }
 }

@@ -2,15 +2,15 @@
 import Type from 'typebox'
 import { defineResource, field, LIFECYCLE_RULES, type Resource } from '../../resource/define-resource.ts'
 import { Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../resource/shapes.ts'
-import { customerResource } from '../customers/resource.ts'
-import { featureResource } from '../features/feature.ts'
+import { featureResource } from '../catalog/features/feature.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { checkRule } from './check-rule.ts'
 import { AlertType, RuleEntitlement, RuleInvoice, ShownRuleEntitlement } from './schema.ts'
 import { type AlertRule, alertRules } from './table.ts'
 
 const CUSTOMERS_MAX = 1_000
 
-export const alertRuleResource: Resource = defineResource<AlertRule>({
+export const alertRuleResource: Resource<AlertRule> = defineResource<AlertRule>({
   objectType: 'ALERT_RULE',
   shapeName: 'AlertRule',
   idPrefix: 'alru',
@@ -59,7 +59,7 @@ export const alertRuleResource: Resource = defineResource<AlertRule>({
       type: 'ENTITLEMENT',
       trigger_type: 'DYNAMIC',
       entitlement: {
-        feature_id: (await seed.make(featureResource))['id'],
+        feature_id: (await seed.make(featureResource)).id,
         comparator: 'GREATER_THAN_OR_EQUALS',
         threshold: { percentage: '80' },
       },

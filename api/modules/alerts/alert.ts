@@ -2,14 +2,14 @@
 import Type from 'typebox'
 import { defineResource, type Resource, readOnly } from '../../resource/define-resource.ts'
 import { IdText } from '../../resource/shapes.ts'
-import { customerResource } from '../customers/resource.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscriptions/subscription.ts'
 import { alertRuleResource } from './alert-rule.ts'
 import { AlertData, AlertType } from './schema.ts'
 import { type Alert, alerts } from './table.ts'
 
 /** Creation is a call of its own (routes.ts), since a repeat is answered with the alert that is there. */
-export const alertResource: Resource = defineResource<Alert>({
+export const alertResource: Resource<Alert> = defineResource<Alert>({
   objectType: 'ALERT',
   shapeName: 'Alert',
   idPrefix: 'aler',
@@ -36,12 +36,12 @@ export const alertResource: Resource = defineResource<Alert>({
       const subscription = await seed.make(subscriptionResource)
       return {
         platform_id: seed.platformId,
-        alert_rule_id: rule['id'],
-        customer_id: subscription['customer_id'],
+        alert_rule_id: rule.id,
+        customer_id: subscription.customer_id,
         type: 'ENTITLEMENT',
         data_trigger_reference: seed.unique('reported'),
         alert_data: {
-          entitlement: { pricing_plan_subscription_id: subscription['id'], used_value: { number: '90' } },
+          entitlement: { pricing_plan_subscription_id: subscription.id, used_value: { number: '90' } },
         },
       }
     },

@@ -1,12 +1,12 @@
 // The rules of alert rules and alerts (semantics 9.3), through the api.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Row } from '../../resource/define-resource.ts'
 import { catalogOf, eur, refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import { customerResource } from '../customers/resource.ts'
-import { featureResource } from '../features/feature.ts'
-import { succeed } from '../invoices/testing/billed-subscription.ts'
-import { seedInvoice } from '../invoices/testing/seed-invoice.ts'
+import type { Row } from '../../testing/wire.ts'
+import { succeed } from '../billing/testing/billed-subscription.ts'
+import { seedInvoice } from '../billing/testing/seed-invoice.ts'
+import { featureResource } from '../catalog/features/feature.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscriptions/subscription.ts'
 import { alertRuleResource } from './alert-rule.ts'
 
@@ -327,8 +327,8 @@ describe('an alert', () => {
   test('is never changed or deleted, not even by a statement', async () => {
     const by = await rule({ type: 'ENTITLEMENT', entitlement: entitlement({ number: '80' }) })
     const { id } = (await a.call('POST', ALERTS, report(by))).body
-    expect((await a.call('PATCH', `${ALERTS}/${id}`, { type: 'INVOICE' })).status).toBe(404)
-    expect((await a.call('DELETE', `${ALERTS}/${id}`)).status).toBe(404)
+    expect((await a.call('PATCH', `${ALERTS}/${id}`, { type: 'INVOICE' })).status).toBe(405)
+    expect((await a.call('DELETE', `${ALERTS}/${id}`)).status).toBe(405)
     const [may] = await api.sql(
       `select has_table_privilege('millrace_app', 'alerts', 'update') as update, has_table_privilege('millrace_app', 'alerts', 'delete') as delete`,
     )

@@ -3,8 +3,8 @@ import type { Uow } from '../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { requireAll } from '../../resource/store.ts'
-import { featureResource } from '../features/feature.ts'
-import type { Feature } from '../features/table.ts'
+import { featureResource } from '../catalog/features/feature.ts'
+import type { Feature } from '../catalog/features/table.ts'
 import type { RuleEntitlement, RuleInvoice } from './schema.ts'
 import type { AlertRule } from './table.ts'
 
@@ -63,7 +63,7 @@ async function checkEntitlement(uow: Uow, row: AlertRule, rule: RuleEntitlement)
   if (threshold.percentage != null && decimal(threshold.percentage).lt(ZERO))
     refuse(`${path}.percentage`, 'A percentage is 0 or more.')
   const field = 'entitlement.feature_id'
-  const [feature] = (await requireAll(uow, featureResource, [{ id: feature_id, field }])) as Feature[]
+  const [feature] = await requireAll(uow, featureResource, [{ id: feature_id, field }])
   if (feature) checkFeature(feature, kind, path)
 }
 

@@ -4,11 +4,10 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { findMany, notFound, requireAll } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
-import { customerResource } from '../customers/resource.ts'
-import { featureResource } from '../features/feature.ts'
-import type { Feature } from '../features/table.ts'
+import { featureResource } from '../catalog/features/feature.ts'
 import { findInvoice } from '../invoices/repository.ts'
-import { platformResource } from '../platforms/platform.ts'
+import { customerResource } from '../parties/customers/resource.ts'
+import { platformResource } from '../parties/platforms/platform.ts'
 import { subscriptionResource } from '../subscriptions/subscription.ts'
 import { alertResource } from './alert.ts'
 import { alertRuleResource } from './alert-rule.ts'
@@ -38,7 +37,7 @@ export async function createAlert(uow: Uow, body: AlertRequest): Promise<Row> {
   // The same for another's platform as for none.
   if (platform_id !== uow.tenant.platformId) throw notFound(platformResource, platform_id, 'platform_id')
   const asked = [{ id: alert_rule_id, field: 'alert_rule_id' }]
-  const [rule] = (await requireAll(uow, alertRuleResource, asked)) as AlertRule[]
+  const [rule] = await requireAll(uow, alertRuleResource, asked)
   if (!rule) throw notFound(alertRuleResource, alert_rule_id, 'alert_rule_id')
   const data_trigger_reference = body.data_trigger_reference ?? null
   const before = await findAlert(uow, rule.id, data_trigger_reference)
@@ -81,13 +80,13 @@ async function checkEntitlementData(uow: Uow, rule: AlertRule, body: AlertReques
   const id = entitlement.pricing_plan_subscription_id
   const [subscription] = await requireAll(uow, subscriptionResource, [{ id, field }])
   if (subscription?.['customer_id'] !== body.customer_id) refuse(field, 'The subscription is of another customer.')
-  const [feature] = (await findMany(uow, featureResource, [rule.entitlement?.feature_id ?? ''])) as Feature[]
+  const [feature] = await findMany(uow, featureResource, [rule.entitlement?.feature_id ?? ''])
   const kind = feature?.type === 'AMOUNT' ? 'amount' : 'number'
   const other = kind === 'amount' ? 'number' : 'amount'
   for (const name of ['entitlement_value', 'threshold_value', 'used_value'] as const) {
     const value = entitlement[name]
     if (value == null || (value[kind] != null && value[other] == null)) continue
-    refuse(`alert_data.entitlement.${name}`, `The rule watches a feature of type ${feature?.type}; give ${kind} alone.`)
+    refuse(`alert_data.entitlement.${name}`, `The rule targets a feature of type ${feature?.type}; give ${kind} alone.`)
   }
 }
 

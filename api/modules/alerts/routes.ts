@@ -29,7 +29,7 @@ export function alertRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     tag: alertResource.path,
     permission: 'ALERT.CREATE',
-    summary: 'Report an alert by one of your alert rules. Those that the rule finds itself come by themselves.',
+    summary: 'Report an alert for one of your alert rules.',
     method: 'POST',
     url: `/v1/${alertResource.path}`,
     body: CreateBody,

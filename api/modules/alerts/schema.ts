@@ -11,7 +11,7 @@ import {
   Shape,
   Timestamp,
 } from '../../resource/shapes.ts'
-import { Comparator } from '../conditions/schema.ts'
+import { Comparator } from '../catalog/conditions/schema.ts'
 
 export const Threshold = Shape({
   number: Optional(Nullable(DecimalText)),

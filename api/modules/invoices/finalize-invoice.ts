@@ -1,13 +1,11 @@
-// PATCH status FINAL: finalises a DRAFT by hand, at any time after its period has ended.
-
+// PATCH status FINAL: finalizes a DRAFT by hand, at any time after its period has ended.
 import type { Actor } from '../../../shared/database/database.ts'
 import { readTenant } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
-import { computeInvoice, type InvoiceDeps } from './compute-invoice.ts'
 import { makeFinal } from './finalize.ts'
 import { invalidMove } from './invoice-change.ts'
-import { keyOfRow } from './invoice-keys.ts'
+import { type InvoiceDeps, producerOf } from './producer.ts'
 import { getInvoice, lockInvoice } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 
@@ -27,25 +25,22 @@ export async function finalizeInvoice(
 ): Promise<InvoiceRow> {
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   if (found.status === 'FINAL') return found
-  if (!(await deps.usage.settle(SETTLE_MS))) {
+  const producer = producerOf(deps, found)
+  if (!(await producer.settle(SETTLE_MS))) {
     throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send it again.', {
       retryAfterSeconds: RETRY_AFTER_S,
     })
   }
-  const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
-  return await computeInvoice(deps, { tenant, actor, target, mayClose: () => true }, async (uow, state, build) => {
+  return await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
     const row = await lockInvoice(uow, id)
     if (row.status === 'FINAL') return row
     if (row.status === 'VOID' || row.status === 'ARCHIVED')
       throw invalidMove(row, `An invoice that is ${row.status} cannot become FINAL.`)
-    if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
-    if (state.window.cutAt > uow.now)
+    if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
+    if (current.cutoffAt > uow.now)
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
-    return await makeFinal(uow, {
-      inputs: state.inputs,
-      row,
-      computed: build(state.window, uow.now),
-      stamp: state.stamp,
-    })
+    const saved = await makeFinal(uow, row, current.compute(uow.now))
+    await current.close(uow)
+    return saved
   })
 }

@@ -3,20 +3,29 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { emit } from '../../outbox.ts'
+import type { LineValues } from './lines/line-values.ts'
 import { type NewInvoice, saveInvoice } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView } from './view.ts'
 
-/** Saves `values` where they differ from what is stored. Emits UPDATED, and STATUS_TO_… when the status moved. */
-export async function change(uow: Uow, row: InvoiceRow, values: Partial<NewInvoice>): Promise<InvoiceRow> {
+/**
+ * Saves `values` where they differ from what is stored, and with them `lines`, which follow from the same draft as the content.
+ * Emits UPDATED, and STATUS_TO_… when the status moved.
+ */
+export async function change(
+  uow: Uow,
+  row: InvoiceRow,
+  values: Partial<NewInvoice>,
+  lines?: readonly LineValues[],
+): Promise<InvoiceRow> {
   const current: Partial<Record<string, unknown>> = row
   // What is closed is not computed again.
   const closes = values.status !== undefined && values.status !== 'OPEN' && values.status !== 'DRAFT'
   const all = closes ? { ...values, to_be_reprocessed_at: null } : values
   const changed = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (changed.length === 0) return row
-  const saved = await saveInvoice(uow, row.id, Object.fromEntries(changed))
-  if (changed.every(([name]) => name === 'fingerprint')) return saved // nothing a reader could see
+  const saved = await saveInvoice(uow, row.id, Object.fromEntries(changed), lines)
+  if (changed.every(([name]) => name === 'inputs_hash')) return saved // nothing a reader could see
   const data = invoiceView(saved)
   await emit(uow, { type: 'INVOICE.UPDATED', objectId: row.id, data, previous: invoiceView(row) })
   if (saved.status !== row.status) {

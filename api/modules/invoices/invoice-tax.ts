@@ -4,10 +4,10 @@ import { WHOLE } from '../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../shared/billing/periods.ts'
 import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../shared/billing/tax.ts'
 import { decimal } from '../../../shared/decimal.ts'
-import type { AddressInput, BillingEntityInput, BillingInputs, CustomerInput } from './billing-inputs.ts'
+import type { DraftInvoice, Finding } from './draft-invoice.ts'
+import { addressOf, type BillingEntityInput, type Parties } from './parties.ts'
 
-export type TaxFinding = { readonly status: 'ERROR' | 'WARNING'; readonly details: string }
-export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly TaxFinding[] }
+export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly Finding[] }
 
 const UNTAXED: TaxDecided = {
   kind: 'DECIDED',
@@ -24,12 +24,15 @@ const UNTAXED: TaxDecided = {
  * (the rule asks for a figure nobody gave), a WARNING does not (an address is incomplete). A customer without a country
  * is taxed as one in the seller's country, since an unproven export must not escape tax; a seller without one charges none.
  */
-export function invoiceTax(inputs: BillingInputs, on: LocalDate): InvoiceTax {
-  const seller = inputs.billing_entity.registered_address?.country ?? null
-  const buyer = addressOf(inputs.customer)?.country ?? null
+export function invoiceTax(
+  { parties, salesTaxPercentage }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage'>,
+  on: LocalDate,
+): InvoiceTax {
+  const seller = parties.billing_entity.registered_address?.country ?? null
+  const buyer = addressOf(parties.customer)?.country ?? null
   if (seller === null)
     return { decision: UNTAXED, findings: [warning('The billing entity has no country, so no tax is charged.')] }
-  const decision = decideTax(questionOf(inputs, { seller, buyer: buyer ?? seller, on }))
+  const decision = decideTax(questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage }))
   if (buyer === null) {
     const details = 'The customer has no country; tax is charged as in the country of the billing entity.'
     return decision.kind === 'DECIDED'
@@ -43,16 +46,22 @@ export function invoiceTax(inputs: BillingInputs, on: LocalDate): InvoiceTax {
   return { decision: UNTAXED, findings: [{ status: 'ERROR', details: `${decision.message} (${decision.field})` }] }
 }
 
-const warning = (details: string): TaxFinding => ({ status: 'WARNING', details })
+const warning = (details: string): Finding => ({ status: 'WARNING', details })
+
+type TaxFacts = {
+  readonly seller: string
+  readonly buyer: string
+  readonly on: LocalDate
+  readonly salesTaxPercentage: string | null
+}
 
 function questionOf(
-  inputs: BillingInputs,
-  { seller, buyer, on }: { seller: string; buyer: string; on: LocalDate },
+  { customer, billing_entity }: Parties,
+  { seller, buyer, on, salesTaxPercentage }: TaxFacts,
 ): TaxQuestion {
-  const { customer, subscription } = inputs
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
   return {
-    seller: sellerOf(inputs.billing_entity, seller),
+    seller: sellerOf(billing_entity, seller),
     buyer: {
       country: buyer,
       region: addressOf(customer)?.state ?? null,
@@ -63,7 +72,7 @@ function questionOf(
     },
     on,
     billingType: 'DEFAULT',
-    salesTaxPercentage: subscription.sales_tax_percentage === null ? null : decimal(subscription.sales_tax_percentage),
+    salesTaxPercentage: salesTaxPercentage === null ? null : decimal(salesTaxPercentage),
   }
 }
 
@@ -76,9 +85,3 @@ function sellerOf(entity: BillingEntityInput, country: string): TaxSeller {
     applyLocalVatForMissingTaxId: entity.tax_settings?.apply_local_vat_for_missing_tax_id === true,
   }
 }
-
-/** The address that decides tax and stands on the document. */
-export const addressOf = (customer: CustomerInput): AddressInput | null =>
-  (customer.type === 'ORGANIZATION'
-    ? customer.organization?.registered_address
-    : customer.individual?.residential_address) ?? null

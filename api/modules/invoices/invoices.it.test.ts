@@ -3,25 +3,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../shared/failpoint.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse } from '../../../shared/usage/clickhouse.ts'
-import type { Row } from '../../resource/define-resource.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import type { InvoiceDeps } from './compute-invoice.ts'
-import { finalizeInvoice } from './finalize-invoice.ts'
-import { runBilling } from './run-billing.ts'
+import type { Row } from '../../testing/wire.ts'
+import type { BillingDeps } from '../billing/run/compute-invoice.ts'
+import { runBilling } from '../billing/run/run-billing.ts'
 import {
   type Billed,
   type BilledOptions,
   billedSubscription,
   succeed,
   useTokens,
-} from './testing/billed-subscription.ts'
-import { NO_USAGE } from './testing/no-usage.ts'
-import { createUsageReader, type UsageReader } from './usage-reader.ts'
+} from '../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { createUsageReader, type UsageReader } from '../billing/usage/usage-reader.ts'
+import { invoiceProducers } from '../producers.ts'
+import { finalizeInvoice } from './finalize-invoice.ts'
 
 let clickhouse: TestClickHouse
 let client: ClickHouseClient
 let api: ApiHarness
-let deps: InvoiceDeps
+let deps: BillingDeps
 /** What the barrier answers; tests turn it off. */
 let complete = true
 
@@ -234,8 +235,8 @@ describe('billing runs', () => {
   })
 })
 
-describe('finalising', () => {
-  test('twenty concurrent finalisations give one number', async () => {
+describe('finalizing', () => {
+  test('twenty concurrent finalizations give one number', async () => {
     const tenant = api.tenants.bLive
     const { invoice } = await draftInvoice(tenant)
     const answers = await Promise.all(
@@ -247,13 +248,14 @@ describe('finalising', () => {
     expect(types.filter(type => type === 'INVOICE.STATUS_TO_FINAL')).toHaveLength(1)
   })
 
-  test('numbers of invoices finalised in parallel, some of which fail, have no gap', async () => {
+  test('numbers of invoices finalized in parallel, some of which fail, have no gap', async () => {
     const tenant = api.tenants.aTest
     const drafts = await Promise.all(Array.from({ length: 6 }, () => draftInvoice(tenant)))
     const failing = { ...deps, failpoint: createFailpoints('invoices.before-commit:error') }
-    const finalise = (which: InvoiceDeps, id: string) => finalizeInvoice(which, tenant.tenant, ACTOR, id)
+    const finalize = (which: BillingDeps, id: string) =>
+      finalizeInvoice({ ...which, producers: invoiceProducers(which) }, tenant.tenant, ACTOR, id)
     const attempts = await Promise.allSettled(
-      drafts.flatMap(({ invoice }) => [finalise(failing, invoice['id']), finalise(deps, invoice['id'])]),
+      drafts.flatMap(({ invoice }) => [finalize(failing, invoice['id']), finalize(deps, invoice['id'])]),
     )
     expect(attempts.filter(attempt => attempt.status === 'fulfilled').length).toBeGreaterThanOrEqual(6)
     const rows = await api.sql(
@@ -269,7 +271,9 @@ describe('finalising', () => {
     const tenant = api.tenants.aLive
     const { invoice } = await draftInvoice(tenant)
     const failing = { ...deps, failpoint: createFailpoints('invoices.before-commit:error') }
-    await expect(finalizeInvoice(failing, tenant.tenant, ACTOR, invoice['id'])).rejects.toThrow('failpoint')
+    await expect(
+      finalizeInvoice({ ...failing, producers: invoiceProducers(failing) }, tenant.tenant, ACTOR, invoice['id']),
+    ).rejects.toThrow('failpoint')
     expect(await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)).toEqual(invoice)
   })
 
@@ -308,7 +312,7 @@ describe('finalising', () => {
     })
     expect((await eventsOf(invoice['id'])).at(-1)?.['type']).toBe('INVOICE.PAID')
     expect(await succeed(tenant, 'PATCH', url, { paid: false })).toMatchObject({ payment_status: 'UNPAID' })
-    // Late usage and a second finalisation leave it as it is.
+    // Late usage and a second finalization leave it as it is.
     expect((await succeed(tenant, 'PATCH', url, { status: 'FINAL' }))['periods']).toEqual(final['periods'])
   })
 
@@ -381,6 +385,24 @@ describe('finalising', () => {
     await run(tenant, billed)
     const kept = await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)
     expect(kept).toMatchObject({ status: 'DRAFT', validation_result: [{ status: 'ERROR' }] })
+    const subscription = `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`
+    await succeed(tenant, 'PATCH', subscription, { sales_tax_percentage: '8' })
+    const final = await succeed(tenant, 'PATCH', `/v1/invoices/${invoice['id']}`, { status: 'FINAL' })
+    expect(final).toMatchObject({ status: 'FINAL', sales_tax_percentage: '8' })
+  })
+
+  test('a subscription between two parties in the US is not activated without a percentage', async () => {
+    const tenant = api.tenants.bTest
+    const billed = await subscribe(tenant, { fee: '100', activate: false })
+    const subscription = `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`
+    const { billing_entity_id } = await succeed(tenant, 'GET', subscription)
+    const registered_address = { country: 'US', state: 'NY' }
+    await succeed(tenant, 'PATCH', `/v1/billing-entities/${billing_entity_id}`, { registered_address })
+    await succeed(tenant, 'PATCH', `/v1/customers/${billed.customerId}`, { organization: { registered_address } })
+    const { status, body } = await tenant.call('PATCH', subscription, { status: 'ACTIVE' })
+    expect([status, body['code'], body['field']]).toEqual([400, 'MISSING_FIELD', 'sales_tax_percentage'])
+    expect((await succeed(tenant, 'GET', subscription))['status']).toBe('DRAFT')
+    await succeed(tenant, 'PATCH', subscription, { status: 'ACTIVE', sales_tax_percentage: '0' })
   })
 })
 

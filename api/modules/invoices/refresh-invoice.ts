@@ -1,9 +1,8 @@
 // POST …/refresh: computes an invoice that is not FINAL from what its parties, prices and usage are now.
 import { type Actor, readTenant } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
-import { computeInvoice, type InvoiceDeps } from './compute-invoice.ts'
 import { change, invalidMove } from './invoice-change.ts'
-import { keyOfRow } from './invoice-keys.ts'
+import { type InvoiceDeps, producerOf } from './producer.ts'
 import { getInvoice, lockInvoice } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 
@@ -14,13 +13,14 @@ const SETTLE_MS = 2_000
 export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: Actor, id: string): Promise<InvoiceRow> {
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   checkOpen(found)
-  await deps.usage.settle(SETTLE_MS)
-  const target = { subscriptionId: found.pricing_plan_subscription_id, key: keyOfRow(found) }
-  return await computeInvoice(deps, { tenant, actor, target, mayClose: () => false }, async (uow, state, build) => {
+  const producer = producerOf(deps, found)
+  await producer.settle(SETTLE_MS)
+  return await producer.recompute({ tenant, actor, row: found, mayClose: false }, async (uow, current) => {
     const row = await lockInvoice(uow, id)
     checkOpen(row)
-    if (!state.window) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
-    return await change(uow, row, { ...build(state.window, null).built, fingerprint: state.stamp })
+    if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
+    const { columns, lines, inputsHash } = current.compute(null)
+    return await change(uow, row, { ...columns, inputs_hash: inputsHash }, lines)
   })
 }
 

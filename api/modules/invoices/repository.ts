@@ -5,6 +5,8 @@ import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import type { LineValues } from './lines/line-values.ts'
+import { replaceLines } from './lines/store-lines.ts'
 import { type InvoiceOutline, type InvoiceRow, invoices } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
@@ -27,13 +29,12 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
   return row ?? (await getInvoice(uow, id))
 }
 
-const { content, ...OUTLINE } = getTableColumns(invoices)
-const advance_charges = sql<InvoiceOutline['advance_charges']>`${content} -> 'advance_charges'`
+const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
 
-/** The invoices of a subscription that count, in order. There may be a thousand, so none brings its content. */
+/** The invoices of a subscription that are not VOID, in order. There may be a thousand, so none brings its content. */
 export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceOutline[]> {
   return await uow.tx
-    .select({ ...OUTLINE, advance_charges })
+    .select(OUTLINE)
     .from(invoices)
     .where(
       and(
@@ -42,12 +43,12 @@ export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: strin
         ne(invoices.status, 'VOID'),
       ),
     )
-    .orderBy(asc(invoices.cut_at), asc(invoices.id))
+    .orderBy(asc(invoices.cutoff_at), asc(invoices.id))
 }
 
 export type NewInvoice = Omit<InvoiceRow, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
 
-export async function insertInvoice(uow: Uow, values: NewInvoice): Promise<InvoiceRow> {
+export async function insertInvoice(uow: Uow, values: NewInvoice, lines: readonly LineValues[]): Promise<InvoiceRow> {
   const now = formatInstant(uow.now)
   const [row] = await uow.tx
     .insert(invoices)
@@ -61,10 +62,18 @@ export async function insertInvoice(uow: Uow, values: NewInvoice): Promise<Invoi
     })
     .returning()
   if (!row) throw new Error('an insert returned no row')
+  await replaceLines(uow, row.id, lines)
   return row
 }
 
-export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoice>): Promise<InvoiceRow> {
+/** Saves these columns and, when given, the lines; first the lines, since those of a FINAL invoice are frozen. */
+export async function saveInvoice(
+  uow: Uow,
+  id: string,
+  values: Partial<NewInvoice>,
+  lines?: readonly LineValues[],
+): Promise<InvoiceRow> {
+  if (lines) await replaceLines(uow, id, lines)
   const [row] = await uow.tx
     .update(invoices)
     .set({ ...values, updated_at: formatInstant(uow.now) })

@@ -1,93 +1,44 @@
 // The calls on invoices. Nothing creates one but billing.
+
+import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
-import Type, { type TSchema } from 'typebox'
+import Type from 'typebox'
 import { readTenant } from '../../../shared/database/database.ts'
-import { listOf, PageOf, PageQuery } from '../../http/pagination.ts'
+import { PageOf } from '../../http/pagination.ts'
+import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute } from '../../http/route.ts'
-import { OneOf, Optional, Shape, Timestamp } from '../../resource/shapes.ts'
-import type { InvoiceDeps } from './compute-invoice.ts'
-import { filterConditions, listInvoices, ORDERABLE, searchConditions } from './list-invoices.ts'
+import {
+  filterConditions,
+  filterQuery,
+  type ListQuery,
+  orderOf,
+  orderQuery,
+  SearchBody,
+  searchConditions,
+} from '../../list/list-spec.ts'
+import { SliceQuery } from '../../list/slice.ts'
+import { OneOf, Optional, Shape } from '../../resource/shapes.ts'
+import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { renderInvoicePdf } from './pdf/render-pdf.ts'
-import { previewInvoices } from './preview-invoices.ts'
+import type { InvoiceDeps } from './producer.ts'
 import { refreshInvoice } from './refresh-invoice.ts'
 import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
-import type { InvoiceStatus } from './table.ts'
+import { invoices } from './table.ts'
 import { updateInvoice } from './update-invoice.ts'
 import { invoiceView } from './view.ts'
 
 const PATH = '/v1/invoices'
-const IdParams = Shape({ id: Type.String({ minLength: 1, maxLength: 255 }) })
-const IdFilter = Optional(Type.String({ maxLength: 64 }))
-const Status = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Flag = Optional(OneOf('true', 'false'))
-const Repeatable = (item: TSchema) => Optional(Type.Union([item, Type.Array(item, { maxItems: 100 })]))
 
-const PageOptions = {
-  ...PageQuery,
-  order_by: Optional(OneOf(...ORDERABLE)),
-  order_direction: Optional(OneOf('asc', 'desc', 'ASC', 'DESC')),
-  include_periods: Flag,
-  include_lines: Flag,
-}
-
-const ListQuery = Shape({
-  ...PageOptions,
-  customer_id: IdFilter,
-  'statuses[]': Repeatable(Status),
-  invoice_date: Optional(Type.String({ maxLength: 100, description: 'A range [from,to]; either may be empty.' })),
-  on_hold: Flag,
-  paid: Flag,
-  pricing_plan_subscription_id: IdFilter,
-})
-
-const SearchValue = Type.String({ maxLength: 255 })
-const SearchBody = Shape({
-  search_fields: Optional(
-    Type.Array(
-      Shape({
-        name: Type.String(),
-        value: SearchValue,
-        wildcard_start: Optional(Type.Boolean()),
-        wildcard_end: Optional(Type.Boolean()),
-        ignore_case: Optional(Type.Boolean()),
-      }),
-      { maxItems: 20 },
-    ),
-  ),
-  filter_fields: Optional(
-    Type.Array(
-      Shape({
-        name: Type.String(),
-        value: Optional(SearchValue),
-        values: Optional(Type.Array(SearchValue, { maxItems: 100 })),
-      }),
-      { maxItems: 20 },
-    ),
-  ),
-})
+const Parts = { include_periods: Flag, include_lines: Flag }
+const ListOptions = { ...orderQuery(INVOICE_LIST), ...SliceQuery, ...Parts }
 
 const PatchBody = Shape({
   status: Optional(Type.Literal('FINAL')),
   on_hold: Optional(Type.Boolean()),
   payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
   paid: Optional(Type.Boolean()),
-})
-
-const INVOICES_PER_SCHEDULE_MAX = 12
-const PreviewBody = Shape({
-  pricing_plan_subscription_id: Type.String({ minLength: 1, maxLength: 64 }),
-  start_at: Optional(Timestamp),
-  invoices_per_schedule: Optional(Type.Integer({ minimum: 1, maximum: INVOICES_PER_SCHEDULE_MAX })),
-})
-const { id: _id, created_at: _created, updated_at: _updated, ...previewed } = InvoiceView.properties
-const InvoicePreview = Type.Object(previewed, { title: 'InvoicePreview' })
-const PreviewAnswer = Type.Object({
-  invoice: InvoicePreview,
-  first_invoice: InvoicePreview,
-  invoice_infos: Type.Array(
-    Type.Object({ pricing_plan_schedule_id: Type.String(), invoices: Type.Array(InvoicePreview) }),
-  ),
 })
 
 const RefreshType = OneOf('FULL', 'CUSTOMER', 'BILLING_ENTITY', 'TAX_RATES')
@@ -103,9 +54,7 @@ const about = (action: 'VIEW' | 'UPDATE', summary: string) => ({
 })
 
 /** Registers the invoice calls. */
-export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & Omit<InvoiceDeps, 'database'>): void {
-  const { database, usage, failpoint } = deps
-  const invoicing: InvoiceDeps = { database, usage, ...(failpoint ? { failpoint } : {}) }
+export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps): void {
   readingRoutes(app, deps)
   actionRoute(app, deps, {
     ...about('UPDATE', 'Make an invoice FINAL, put it on hold or release it, or mark a FINAL one paid or unpaid.'),
@@ -116,7 +65,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & Omit<Invoi
     body: PatchBody,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params, body }) =>
-      invoiceView(await updateInvoice(invoicing, { tenant, actor, id: params.id }, body)),
+      invoiceView(await updateInvoice(deps, { tenant, actor, id: params.id }, body)),
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now.'),
@@ -126,17 +75,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & Omit<Invoi
     params: IdParams,
     body: RefreshBody,
     response: InvoiceView,
-    handle: async ({ tenant, actor }, { params }) =>
-      invoiceView(await refreshInvoice(invoicing, tenant, actor, params.id)),
-  })
-  actionRoute(app, deps, {
-    ...about('VIEW', 'The invoices a subscription will have. Creates nothing.'),
-    method: 'POST',
-    url: `${PATH}/preview`,
-    status: 200,
-    body: PreviewBody,
-    response: PreviewAnswer,
-    handle: ({ tenant }, { body }) => previewInvoices(invoicing, tenant, body),
+    handle: async ({ tenant, actor }, { params }) => invoiceView(await refreshInvoice(deps, tenant, actor, params.id)),
   })
 }
 
@@ -145,30 +84,31 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     ...about('VIEW', 'List the invoices.'),
     method: 'GET',
     url: PATH,
-    query: ListQuery,
+    query: Shape({ ...filterQuery(INVOICE_LIST), paid: Flag, ...ListOptions }),
     response: PageOf(InvoiceView),
-    handle: (uow, { query }) => {
-      const statuses = listOf(query['statuses[]'] as string | string[] | undefined) as InvoiceStatus[]
-      const { 'statuses[]': _statuses, ...filters } = query
-      return listInvoices(uow, {
-        conditions: filterConditions({ ...filters, statuses }),
-        options: query,
-        url: urlOf(PATH, query),
-      })
+    handle: (uow, { query: given }) => {
+      const query = given as ListQuery
+      const paid =
+        query['paid'] === undefined ? [] : [eq(invoices.payment_status, query['paid'] === 'true' ? 'PAID' : 'UNPAID')]
+      const conditions = [...filterConditions(INVOICE_LIST, query), ...paid]
+      return listInvoices(uow, { path: PATH, query, conditions, order: orderOf(INVOICE_LIST, query) })
     },
   })
   readRoute(app, deps, {
     ...about('VIEW', 'Search the invoices: every field given must match.'),
     method: 'POST',
     url: `${PATH}/search`,
-    query: Shape(PageOptions),
+    query: Shape(ListOptions),
     body: SearchBody,
     response: PageOf(InvoiceView),
-    handle: (uow, { query, body }) =>
-      listInvoices(uow, { conditions: searchConditions(body), options: query, url: urlOf(`${PATH}/search`, query) }),
+    handle: (uow, { query: given, body }) => {
+      const query = given as ListQuery
+      const conditions = searchConditions(INVOICE_LIST, body)
+      return listInvoices(uow, { path: `${PATH}/search`, query, conditions, order: orderOf(INVOICE_LIST, query) })
+    },
   })
   readRoute(app, deps, {
-    ...about('VIEW', 'Read one invoice with its periods and lines.'),
+    ...about('VIEW', 'Read an invoice with its periods and lines.'),
     method: 'GET',
     url: `${PATH}/:id`,
     params: IdParams,
@@ -177,7 +117,7 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     handle: async (uow, { params }) => invoiceView(await getInvoice(uow, params.id)),
   })
   actionRoute(app, deps, {
-    ...about('VIEW', 'The invoice as a PDF.'),
+    ...about('VIEW', 'Read an invoice as a PDF.'),
     method: 'GET',
     url: `${PATH}/:id/pdf`,
     status: 200,
@@ -190,13 +130,4 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
       return await renderInvoicePdf(invoiceView(row))
     },
   })
-}
-
-/** The request's own address, with the parameters it was asked with. */
-function urlOf(path: string, query: Readonly<Record<string, unknown>>): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of listOf(value as string | string[] | undefined)) parameters.append(name, one)
-  }
-  return `${path}?${parameters}`
 }

@@ -1,7 +1,7 @@
-// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `charged_before`, `told_state` and
+// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `previously_billed`, `persisted_usage` and
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
-import { Optional } from '../../resource/shapes.ts'
+import { OneOf, Optional } from '../../resource/shapes.ts'
 
 const Text = Type.String()
 const Money = Type.Object({ quantity: Text, currency: Text })
@@ -77,9 +77,9 @@ const PriceDetails = Type.Object({
   description: Text,
   proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
   pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),
-  charged_before: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
+  previously_billed: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
   /** Of usage that is counted on from a state that was told (persist data): that state, which is in the meter value. */
-  told_state: Optional(Type.Object({ persist_data_id: Text, start_at: Text, meter_value: Quantity })),
+  persisted_usage: Optional(Type.Object({ persist_data_id: Text, start_at: Text, meter_value: Quantity })),
 })
 
 const SubLine = Type.Object({
@@ -105,11 +105,14 @@ const Line = Type.Object({
   id: Text,
   line_order: Type.Integer(),
   description: Text,
-  pricing_item_id: Text,
-  pricing_item_config_id: Text,
+  pricing_item_id: Optional(Text),
+  pricing_item_config_id: Optional(Text),
   product_items: Type.Array(LineProductItem),
-  type: Type.Literal('REVENUE'),
-  pricing_type: Text,
+  type: OneOf('REVENUE', 'DISCOUNT'),
+  pricing_type: Optional(Text),
+  discount_type: Optional(Text),
+  /** The path of the clause in its schedule that made the line. */
+  clause: Optional(Text),
   tax_categories: Type.Array(TaxCategoryShare),
   amount_excluding_tax: Money,
   amount_including_tax: Money,
@@ -130,10 +133,10 @@ const groupFields = {
   billing_period: Period,
   start_at: Text,
   end_at: Text,
-  type: Type.Literal('PRICING'),
+  type: OneOf('PRICING', 'DISCOUNT'),
   product_category: Optional(Named),
   products: Type.Array(Named),
-  pricing: Type.Object({ id: Text, name: Text }),
+  pricing: Optional(Type.Object({ id: Text, name: Text })),
   description: Text,
   pricing_plan_subscription_id: Text,
   pricing_plan_schedule_id: Text,
@@ -171,8 +174,8 @@ const contentFields = {
   billing_entity: Snapshot,
   purchase_order_number: Optional(Text),
   pricing_plan_subscription_ids: Type.Array(Text),
-  billing_period: Period,
-  billing_period_date: Text,
+  billing_period: Optional(Period),
+  billing_period_date: Optional(Text),
   pricing_amount_type: Text,
   rounding_mode: Text,
   tax_categories: Type.Array(TaxCategorySummary),
@@ -189,8 +192,6 @@ const contentFields = {
 export const InvoiceContent = Type.Object({
   ...contentFields,
   periods: Type.Array(InvoicePeriod),
-  /** Keys of the advance charges this invoice asks, so that no other asks them again. Not shown. */
-  advance_charges: Type.Array(Text),
 })
 
 export const InvoiceView = Type.Object(
@@ -206,9 +207,9 @@ export const InvoiceView = Type.Object(
     billing_type: Text,
     customer_id: Text,
     billing_entity_id: Text,
-    pricing_plan_subscription_id: Text,
-    period_start: Text,
-    period_end: Text,
+    pricing_plan_subscription_id: TextOrNull,
+    period_start: TextOrNull,
+    period_end: TextOrNull,
     invoice_date: TextOrNull,
     delivery_date: TextOrNull,
     due_date: TextOrNull,

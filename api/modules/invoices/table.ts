@@ -4,19 +4,25 @@ import type { InvoiceContent } from './schema.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 
+export type InvoiceType = 'STANDARD' | 'CREDIT' | 'ONE_OFF' | 'ONE_OFF_CREDIT'
+export type BillingType = 'DEFAULT' | 'SELF_BILLING'
+
 export const invoices = pgTable('invoices', {
   ...tenantColumns(),
   invoice_number: text(),
   status: text().$type<InvoiceStatus>().notNull(),
-  type: text().$type<'STANDARD'>().notNull(),
-  billing_type: text().$type<'DEFAULT'>().notNull(),
+  /** What made it: the name of its producer. */
+  producer: text().notNull(),
+  type: text().$type<InvoiceType>().notNull(),
+  billing_type: text().$type<BillingType>().notNull(),
   customer_id: text().notNull(),
   billing_entity_id: text().notNull(),
-  pricing_plan_subscription_id: text().notNull(),
-  period_start: timestamp().notNull(),
-  period_end: timestamp().notNull(),
-  advance_only: boolean().notNull(),
-  cut_at: timestamp().notNull(),
+  // Of an invoice that is for a period of a subscription: which, and how it is cut.
+  pricing_plan_subscription_id: text(),
+  period_start: timestamp(),
+  period_end: timestamp(),
+  advance_only: boolean(),
+  cutoff_at: timestamp(),
   usage_from: timestamp(),
   invoice_date: timestamp(),
   delivery_date: timestamp(),
@@ -30,7 +36,7 @@ export const invoices = pgTable('invoices', {
   on_hold: boolean().notNull(),
   payment_status: text().$type<'UNPAID' | 'PAID'>().notNull(),
   content: wireJson<InvoiceContent>().notNull(),
-  fingerprint: text().notNull(),
+  inputs_hash: text().notNull(),
   finalize_at: timestamp(),
   updated_to_final_at: timestamp(),
   to_be_reprocessed_at: timestamp(),
@@ -39,4 +45,24 @@ export const invoices = pgTable('invoices', {
 export type InvoiceRow = typeof invoices.$inferSelect
 
 /** An invoice without what is printed on it, which is nearly all of its size. */
-export type InvoiceOutline = Omit<InvoiceRow, 'content'> & Pick<InvoiceContent, 'advance_charges'>
+export type InvoiceOutline = Omit<InvoiceRow, 'content'>
+
+/** The columns that a producer computes. */
+export type InvoiceColumns = Pick<
+  InvoiceRow,
+  | 'period_start'
+  | 'period_end'
+  | 'advance_only'
+  | 'cutoff_at'
+  | 'usage_from'
+  | 'invoice_date'
+  | 'delivery_date'
+  | 'due_date'
+  | 'billing_currency'
+  | 'timezone'
+  | 'amount_excluding_tax'
+  | 'tax_amount'
+  | 'amount_including_tax'
+  | 'sales_tax_percentage'
+  | 'content'
+>

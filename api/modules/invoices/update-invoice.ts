@@ -4,12 +4,11 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
-import { lockSubscription, saveNextBilling } from '../subscriptions/next-billing.ts'
-import { graceEnd } from './billing-plan.ts'
-import type { InvoiceDeps } from './compute-invoice.ts'
 import { finalizeInvoice } from './finalize-invoice.ts'
+import { graceEnd } from './grace.ts'
 import { change, invalidMove } from './invoice-change.ts'
-import { loadBillingInputs } from './load-inputs.ts'
+import { loadInvoicingSettings } from './load-parties.ts'
+import { type InvoiceDeps, type InvoiceProducer, producerOf } from './producer.ts'
 import { getInvoice, lockInvoice } from './repository.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView } from './view.ts'
@@ -38,10 +37,11 @@ export async function updateInvoice(
   let row = found
   if (patch.status === 'FINAL') row = await finalizeInvoice(deps, tenant, actor, id)
   if (patch.on_hold === undefined && payment === null) return row
+  const producer = producerOf(deps, found)
   return await inTenant(deps.database, tenant, actor, async uow => {
-    await lockSubscription(uow, found.pricing_plan_subscription_id)
+    await producer.lock(uow, found)
     let locked = await lockInvoice(uow, id)
-    if (patch.on_hold !== undefined) locked = await hold(uow, locked, patch.on_hold)
+    if (patch.on_hold !== undefined) locked = await hold(uow, producer, { row: locked, onHold: patch.on_hold })
     return payment === null ? locked : await pay(uow, locked, payment)
   })
 }
@@ -72,14 +72,17 @@ function checkPayable(row: InvoiceRow): void {
 }
 
 /** A release starts the grace anew (semantics 5.1). */
-async function hold(uow: Uow, row: InvoiceRow, onHold: boolean): Promise<InvoiceRow> {
+async function hold(
+  uow: Uow,
+  producer: InvoiceProducer,
+  { row, onHold }: { readonly row: InvoiceRow; readonly onHold: boolean },
+): Promise<InvoiceRow> {
   if (row.on_hold === onHold) return row
   if (row.status !== 'OPEN' && row.status !== 'DRAFT')
     throw invalidMove(row, `An invoice that is ${row.status} cannot be put on hold.`, 'on_hold')
-  const inputs = await loadBillingInputs(uow, row.pricing_plan_subscription_id)
-  const finalizeAt = !onHold && row.status === 'DRAFT' ? formatInstant(graceEnd(inputs, uow.now)) : null
-  // The run was not coming back for an invoice on hold; it finds out by itself when to come next.
-  if (!onHold) await saveNextBilling(uow, row.pricing_plan_subscription_id, formatInstant(uow.now))
+  const settings = await loadInvoicingSettings(uow)
+  const finalizeAt = !onHold && row.status === 'DRAFT' ? formatInstant(graceEnd(settings, uow.now)) : null
+  if (!onHold) await producer.released(uow, row)
   return await change(uow, row, { on_hold: onHold, finalize_at: finalizeAt })
 }
 

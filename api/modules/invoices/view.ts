@@ -13,7 +13,7 @@ export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE
   const paid = row.payment_status === 'PAID'
   const nothing = money(ZERO.toFixed())
   const total = money(row.amount_including_tax)
-  const { periods, advance_charges: _notShown, ...content } = row.content
+  const { periods, ...content } = row.content
   return {
     object_type: 'INVOICE',
     id: row.id,

@@ -3,9 +3,9 @@ import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../shared/b
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { type Instant, parseInstant } from '../../../shared/time.ts'
 import { getOne } from '../../resource/store.ts'
-import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { customerResource } from '../customers/resource.ts'
-import { platformResource } from '../platforms/platform.ts'
+import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../parties/customers/resource.ts'
+import { platformResource } from '../parties/platforms/platform.ts'
 import type { Schedule, Subscription } from './table.ts'
 
 const at = (text: string): Instant => {
@@ -19,7 +19,7 @@ async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Pro
   const customer = await getOne(uow, customerResource, subscription.customer_id)
   const entity = await getOne(uow, billingEntityResource, subscription.billing_entity_id)
   const platform = await getOne(uow, platformResource, uow.tenant.platformId)
-  const name: string = customer['timezone'] ?? entity['timezone'] ?? platform['timezone'] ?? 'UTC'
+  const name: string = customer.timezone ?? entity.timezone ?? platform.timezone ?? 'UTC'
   const zone = zoneOf(name)
   if (zone === null) throw new Error(`not a stored time zone: ${name}`)
   return zone

@@ -6,7 +6,6 @@ import { AppError } from '../../../shared/errors.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import { saveChange } from '../../resource/commands.ts'
-import type { Row } from '../../resource/define-resource.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { currentPeriodEnd } from './billing-calendar.ts'
@@ -18,10 +17,13 @@ import type { Subscription } from './table.ts'
 type CancelRequest = Static<typeof CancelBody>
 
 /** Cancels an ACTIVE subscription, moves a pending cancellation, or with UNDO takes it back before it takes effect. */
-export async function cancelSubscription(uow: Uow, idOrReference: string, request: CancelRequest): Promise<Row> {
-  const row = await lockOne(uow, subscriptionResource, idOrReference)
-  if (!row) throw notFound(subscriptionResource, idOrReference)
-  const subscription = row as Subscription
+export async function cancelSubscription(
+  uow: Uow,
+  idOrReference: string,
+  request: CancelRequest,
+): Promise<Subscription> {
+  const subscription = await lockOne(uow, subscriptionResource, idOrReference)
+  if (!subscription) throw notFound(subscriptionResource, idOrReference)
   requireCancellable(subscription, formatInstant(uow.now))
   if (request.cancel_at !== undefined && request.type !== 'DATE') {
     throw new AppError('INVALID_FIELD', 'Only a cancellation of type DATE takes cancel_at.', { field: 'cancel_at' })
@@ -61,9 +63,9 @@ async function takeEffect(
   })
   if (due) {
     const data = await viewOf(uow, subscriptionResource, row)
-    await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row['id'], data, previous: null })
+    await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row.id, data, previous: null })
   }
-  return row as Subscription
+  return row
 }
 
 function requireCancellable(subscription: Subscription, now: string): void {
@@ -77,7 +79,7 @@ function requireCancellable(subscription: Subscription, now: string): void {
   })
 }
 
-async function undoCancellation(uow: Uow, subscription: Subscription): Promise<Row> {
+async function undoCancellation(uow: Uow, subscription: Subscription): Promise<Subscription> {
   if (subscription.cancelled_at === null) {
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }

@@ -5,7 +5,7 @@ import { type Directory, GENERATIONS_MAX } from '../../../shared/attribution/rep
 import { selectorOf } from '../../../shared/attribution/selector.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
-import type { AttributionTerms } from '../customers/table.ts'
+import type { AttributionTerms } from '../parties/customers/table.ts'
 
 /** A customer as events name it. */
 export type AttributionCustomer = {

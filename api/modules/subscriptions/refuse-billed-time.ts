@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { lockOne } from '../../resource/store.ts'
-import { customerResource } from '../customers/resource.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 

@@ -1,6 +1,7 @@
 // The calls on subscriptions and schedules that are more than the shared operations: they act on both together.
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { IdParams } from '../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../http/route.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { Shape } from '../../resource/shapes.ts'
@@ -13,13 +14,14 @@ import {
   createSchedule,
   deleteSchedule,
   type Neighbours,
+  type PriceEffect,
+  type ScheduleBody,
   updateSchedule,
 } from './schedule-commands.ts'
 import { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { deleteSubscription, updateSubscription } from './subscription-commands.ts'
 
-const IdParams = Shape({ id: Type.String({ minLength: 1, maxLength: 255 }) })
 const NeighbourQuery = Shape({
   set_previous_end_at: Type.Optional(
     Type.Enum(['true', 'false'], { description: 'End the schedule before this one at its start.' }),
@@ -30,10 +32,14 @@ const neighboursOf = (query: Static<typeof NeighbourQuery>): Neighbours => ({
 })
 
 /** PATCH, DELETE and cancel of subscriptions; everything that changes a schedule. */
-export function subscriptionRoutes(app: FastifyInstance, deps: RouteDeps): void {
+export function subscriptionRoutes(
+  app: FastifyInstance,
+  deps: RouteDeps,
+  effects: { readonly onPriceChange: PriceEffect },
+): void {
   registerSubscriptionChanges(app, deps)
   registerScheduleCreation(app, deps)
-  registerScheduleChanges(app, deps)
+  registerScheduleChanges(app, deps, effects.onPriceChange)
 }
 
 const SUBSCRIPTION = '/v1/pricing-plan-subscriptions/:id'
@@ -102,24 +108,28 @@ function registerScheduleCreation(app: FastifyInstance, deps: RouteDeps): void {
     response: scheduleResource.view,
     status: 201,
     handle: async (uow, { query, body }) => {
-      const given = normalizeTimes(scheduleResource.createBody, body) as Row
+      const given = normalizeTimes(scheduleResource.createBody, body) as ScheduleBody
       return await viewOf(uow, scheduleResource, await createSchedule(uow, given, neighboursOf(query)))
     },
   })
 }
 
-function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
+function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps, onPriceChange: PriceEffect): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
-    summary: 'Change a draft schedule, or the end of an active one.',
+    summary: 'Change a draft schedule, or the end and the discounts of an active one.',
     method: 'PATCH',
     url: SCHEDULE,
     query: NeighbourQuery,
     body: scheduleResource.updateBody,
     handle: async (uow, { params, query, body }) => {
-      const patch = normalizeTimes(scheduleResource.updateBody, body) as Row
-      return await viewOf(uow, scheduleResource, await updateSchedule(uow, params.id, patch, neighboursOf(query)))
+      const patch = normalizeTimes(scheduleResource.updateBody, body) as Partial<ScheduleBody>
+      return await viewOf(
+        uow,
+        scheduleResource,
+        await updateSchedule(uow, params.id, patch, neighboursOf(query), onPriceChange),
+      )
     },
   })
   writeRoute(app, deps, {

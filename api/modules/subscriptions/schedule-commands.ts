@@ -1,23 +1,29 @@
 // What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { instantOf, parseInstant } from '../../../shared/time.ts'
+import { at, type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
-import { scheduleReprocess } from '../reprocess/schedule-reprocess.ts'
+import { checkDiscount } from './discounts/check-discount.ts'
+import { discountChanges } from './discounts/discount-entries.ts'
+import { refuseClosedPeriods } from './discounts/refuse-closed-periods.ts'
 import { wakeBilling } from './next-billing.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
-import { namedVersion, requireSellable } from './schedule-version.ts'
+import { type NamesVersion, namedVersion, requireSellable } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Schedule, Subscription } from './table.ts'
 
+/** A valid body of a schedule. */
+export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }
+/** What follows, in the same transaction, when the usage of a customer from an instant on may be priced otherwise. */
+export type PriceEffect = (uow: Uow, of: { customerId: string; from: Instant }) => Promise<unknown>
 export type Neighbours = { readonly setPreviousEndAt: boolean }
 
 /** Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts. */
-export async function createSchedule(uow: Uow, body: Row, neighbours: Neighbours): Promise<Row> {
-  const given = body['pricing_plan_subscription_id'] as string
+export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: Neighbours): Promise<Schedule> {
+  const given = body.pricing_plan_subscription_id
   const subscription = await lockOne(uow, subscriptionResource, given)
   if (!subscription) throw notFound(subscriptionResource, given, 'pricing_plan_subscription_id')
   const version = await namedVersion(uow, body)
@@ -25,45 +31,46 @@ export async function createSchedule(uow: Uow, body: Row, neighbours: Neighbours
     const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
   }
-  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription as Subscription, body['start_at'], null)
+  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription, body.start_at, null)
   return await createResource(uow, scheduleResource, {
     ...withoutSelector(body),
-    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
   })
 }
 
-/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead. */
-export async function updateSchedule(uow: Uow, id: string, patch: Row, neighbours: Neighbours): Promise<Row> {
+/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead and in its discounts. */
+export async function updateSchedule(
+  uow: Uow,
+  id: string,
+  patch: Partial<ScheduleBody>,
+  neighbours: Neighbours,
+  onPriceChange: PriceEffect,
+): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const version = await namedVersion(uow, patch)
   const named = version ? { pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: version.id } : {}
   if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
-    await endPrevious(
-      uow,
-      subscription,
-      (patch['start_at'] as string | null | undefined) ?? schedule.start_at,
-      schedule.id,
-    )
+    await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
   }
   const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
   if (schedule.status === 'ACTIVE') {
     await wakeBilling(uow, subscription)
-    // The end of a live schedule is the one thing that can change its price (semantics 1.4).
-    if (row['end_at'] !== schedule.end_at) {
-      const ends = [row['end_at'], schedule.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
-      await scheduleReprocess(uow, {
-        customerId: subscription.customer_id,
-        from: instantOf(Math.min(uow.now, ...ends)),
-      })
-    }
+    // The end and the discounts of a live schedule are what can change its price (semantics 1.4).
+    const ends = [row.end_at, schedule.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
+    const changed = [
+      ...(row.end_at === schedule.end_at ? [] : [uow.now, ...ends]),
+      ...discountChanges(schedule.discount, row.discount, at(row.start_at)).map(({ from }) => from),
+    ]
+    if (changed.length > 0)
+      await onPriceChange(uow, { customerId: subscription.customer_id, from: instantOf(Math.min(...changed)) })
   }
   return row
 }
 
 /** Deletes a DRAFT schedule, unless that would leave a gap between its neighbours. */
-export async function deleteSchedule(uow: Uow, id: string): Promise<Row> {
+export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const all = await listSchedules(uow, subscription.id)
   const place = all.findIndex(other => other.id === schedule.id)
@@ -76,7 +83,7 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Row> {
 }
 
 /** Activates a DRAFT schedule; an ACTIVE one stays as it is. Refused while one before it is DRAFT (contract: States). */
-export async function activateSchedule(uow: Uow, id: string): Promise<Row> {
+export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   if (schedule.status === 'ACTIVE') return schedule
   const waiting = (await listSchedules(uow, subscription.id)).find(
@@ -117,18 +124,21 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
   }
 }
 
-async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Row> {
+async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {
   requireOpen(subscription)
   await requireSellable(uow, schedule, subscription, true)
+  // Judged again: a version may have changed, and a period have closed, since the draft was saved.
+  await checkDiscount(uow, schedule)
+  await refuseClosedPeriods(uow, subscription.id, discountChanges(null, schedule.discount, at(schedule.start_at)))
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
 }
 
 async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
   const seen = await getOne(uow, scheduleResource, id)
-  const subscription = await lockOne(uow, subscriptionResource, seen['pricing_plan_subscription_id'])
+  const subscription = await lockOne(uow, subscriptionResource, seen.pricing_plan_subscription_id)
   const schedule = await lockOne(uow, scheduleResource, id)
   if (!schedule || !subscription) throw notFound(scheduleResource, id)
-  return { schedule: schedule as Schedule, subscription: subscription as Subscription }
+  return { schedule, subscription }
 }
 
 /** Ends the schedule before `startAt` there, or extends it up to there. */

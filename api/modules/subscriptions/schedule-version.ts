@@ -3,34 +3,32 @@ import { and, desc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import type { Row } from '../../resource/define-resource.ts'
-import { columnOf, findOne, notFound } from '../../resource/store.ts'
+import { findOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { pricingResource } from '../pricing-plans/pricing.ts'
-import { pricingPlanResource } from '../pricing-plans/pricing-plan.ts'
-import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
-import type { PricingItem } from '../pricing-plans/schema.ts'
+import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import {
+  type Pricing,
+  type PricingPlan,
+  type PricingPlanVersion,
+  pricingPlanVersions,
+  pricings,
+} from '../catalog/pricing-plans/table.ts'
 import type { VersionSelector } from './schema.ts'
 import type { Schedule, Subscription } from './table.ts'
 
-/** What a schedule needs to know of a version, and of a pricing of it. */
-type Version = {
-  id: string
-  pricing_plan_id: string
-  version: number
-  status: 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
-}
-type Priced = { name: string; items: readonly PricingItem[] }
-
 const SELECTOR = 'pricing_plan_version_selector'
+/** The ways in which a body names a version. */
+export type GivenVersion = { readonly [SELECTOR]?: Static<typeof VersionSelector> | null }
+export type NamesVersion = GivenVersion & { readonly pricing_plan_version_id?: string | null }
 
 /**
  * The version a body names, by id or by selector; null when it names none. LATEST, the default, is the highest ACTIVE one.
  * Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the field.
  */
-export async function namedVersion(uow: Uow, body: Row): Promise<Version | null> {
-  const id = (body['pricing_plan_version_id'] ?? null) as string | null
-  const selector = (body[SELECTOR] ?? null) as Static<typeof VersionSelector> | null
+export async function namedVersion(uow: Uow, body: NamesVersion): Promise<PricingPlanVersion | null> {
+  const id = body.pricing_plan_version_id ?? null
+  const selector = body[SELECTOR] ?? null
   if (selector !== null) {
     if (id === null) return await selectVersion(uow, selector)
     throw new AppError('INVALID_FIELD', `Send pricing_plan_version_id or ${SELECTOR}, not both.`, { field: SELECTOR })
@@ -38,10 +36,10 @@ export async function namedVersion(uow: Uow, body: Row): Promise<Version | null>
   if (id === null) return null
   const version = await findOne(uow, pricingPlanVersionResource, id)
   if (!version) throw notFound(pricingPlanVersionResource, id, 'pricing_plan_version_id')
-  return version as Version
+  return version
 }
 
-async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>): Promise<Version> {
+async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>): Promise<PricingPlanVersion> {
   const plan = await selectPlan(uow, selector)
   const wanted = selector.type === 'VERSION' ? selector.version : undefined
   if (selector.type === 'VERSION' && wanted === undefined) {
@@ -54,25 +52,25 @@ async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>)
       field: `${SELECTOR}.version`,
     })
   }
-  const { table } = pricingPlanVersionResource
+  const table = pricingPlanVersions
   const [version] = await uow.tx
     .select()
     .from(table)
     .where(
       and(
         inThisTenant(uow, table),
-        eq(columnOf(table, 'pricing_plan_id'), plan['id']),
-        wanted === undefined ? eq(columnOf(table, 'status'), 'ACTIVE') : eq(columnOf(table, 'version'), wanted),
+        eq(table.pricing_plan_id, plan.id),
+        wanted === undefined ? eq(table.status, 'ACTIVE') : eq(table.version, wanted),
       ),
     )
-    .orderBy(desc(columnOf(table, 'version')))
+    .orderBy(desc(table.version))
     .limit(1)
-  if (version) return version as Version
+  if (version) return version
   const lacks = wanted === undefined ? 'no ACTIVE version' : `no version ${wanted}`
-  throw new AppError('RESOURCE_NOT_FOUND', `The plan ${plan['id']} has ${lacks}.`, { field: SELECTOR })
+  throw new AppError('RESOURCE_NOT_FOUND', `The plan ${plan.id} has ${lacks}.`, { field: SELECTOR })
 }
 
-async function selectPlan(uow: Uow, selector: Static<typeof VersionSelector>): Promise<Row> {
+async function selectPlan(uow: Uow, selector: Static<typeof VersionSelector>): Promise<PricingPlan> {
   const { pricing_plan_id: id, pricing_plan_reference: reference } = selector
   const name = id === undefined ? 'pricing_plan_reference' : 'pricing_plan_id'
   const given = id ?? reference
@@ -82,7 +80,7 @@ async function selectPlan(uow: Uow, selector: Static<typeof VersionSelector>): P
   }
   const plan = await findOne(uow, pricingPlanResource, given)
   if (!plan) throw notFound(pricingPlanResource, given, `${SELECTOR}.${name}`)
-  if (reference !== undefined && plan['reference'] !== reference) {
+  if (reference !== undefined && plan.reference !== reference) {
     const message = 'pricing_plan_id and pricing_plan_reference name different plans; send one of them.'
     throw new AppError('INVALID_FIELD', message, { field: `${SELECTOR}.pricing_plan_reference` })
   }
@@ -99,11 +97,10 @@ export async function requireSellable(
   subscription: Subscription,
   activating: boolean,
 ): Promise<void> {
-  const { table } = pricingPlanVersionResource
+  const table = pricingPlanVersions
   const where = and(inThisTenant(uow, table), eq(table.id, schedule.pricing_plan_version_id))
-  const [row] = await uow.tx.select().from(table).where(where).for('share')
-  if (!row) throw notFound(pricingPlanVersionResource, schedule.pricing_plan_version_id, 'pricing_plan_version_id')
-  const version = row as Version
+  const [version] = await uow.tx.select().from(table).where(where).for('share')
+  if (!version) throw notFound(pricingPlanVersionResource, schedule.pricing_plan_version_id, 'pricing_plan_version_id')
   if (version.status !== 'ACTIVE' && (activating || version.status !== 'DRAFT')) {
     const message = `Version ${version.version} of the plan is ${version.status}; only an ACTIVE version can be ${activating ? 'activated' : 'chosen'} here.`
     throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
@@ -115,17 +112,16 @@ export async function requireSellable(
   if (version.status === 'ACTIVE') await requireCurrency(uow, version, schedule.pricing_currency)
 }
 
-async function requireCurrency(uow: Uow, version: Version, currency: string): Promise<void> {
-  const { table } = pricingResource
-  const where = and(inThisTenant(uow, table), eq(columnOf(table, 'pricing_plan_version_id'), version.id))
-  const pricings = (await uow.tx.select().from(table).where(where)) as Priced[]
-  const foreign = pricings.find(pricing => currenciesOf(pricing).some(priced => priced !== currency))
+async function requireCurrency(uow: Uow, version: PricingPlanVersion, currency: string): Promise<void> {
+  const where = and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, version.id))
+  const all = await uow.tx.select().from(pricings).where(where)
+  const foreign = all.find(pricing => currenciesOf(pricing).some(priced => priced !== currency))
   if (!foreign) return
   const message = `The pricing ${foreign.name} of this version is in ${currenciesOf(foreign).join(', ')}, not in ${currency}.`
   throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
 }
 
-const currenciesOf = (pricing: Priced): string[] => [
+const currenciesOf = (pricing: Pricing): string[] => [
   ...new Set(
     pricing.items
       .flatMap(item => item.configs)

@@ -3,22 +3,26 @@ import { and, eq, ne } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { formatInstant } from '../../../shared/time.ts'
+import { at, formatInstant } from '../../../shared/time.ts'
 import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
 import { Currency, IdText, OneOf, Period, Timestamp } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
-import { featureResource } from '../features/feature.ts'
-import { EntitlementsShape } from '../features/schema.ts'
-import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
-import { requireSellable } from './schedule-version.ts'
+import { canonicalEntitlements } from '../catalog/features/canonical-entitlements.ts'
+import { featureResource } from '../catalog/features/feature.ts'
+import { EntitlementsShape } from '../catalog/features/schema.ts'
+import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { checkDiscount } from './discounts/check-discount.ts'
+import { discountChanges } from './discounts/discount-entries.ts'
+import { refuseClosedPeriods } from './discounts/refuse-closed-periods.ts'
+import { DiscountShape } from './discounts/schema.ts'
+import { type GivenVersion, requireSellable } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { type Schedule, type Subscription, schedules } from './table.ts'
 import { inTimelineOrder, timelineFault } from './timeline.ts'
 
-export const scheduleResource = defineResource<Schedule>({
+export const scheduleResource = defineResource<Schedule, GivenVersion>({
   objectType: 'PRICING_PLAN_SCHEDULE',
   shapeName: 'PricingPlanSchedule',
   idPrefix: 'ppsc',
@@ -30,7 +34,6 @@ export const scheduleResource = defineResource<Schedule>({
     pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
     pricing_plan_id: readOnly(Type.String()),
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
-    pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
     start_at: field(Timestamp, { create: 'required', change: 'draft' }),
     // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
     end_at: field(Timestamp),
@@ -38,7 +41,10 @@ export const scheduleResource = defineResource<Schedule>({
     billing_period: field(Period, { change: 'draft' }),
     // Besides, or instead of, what the pricings of its version grant.
     entitlements: field(EntitlementsShape, { change: 'draft' }),
+    // May change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
+    discount: field(DiscountShape),
   },
+  given: { pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }) },
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts.
   operations: ['list', 'get'],
   byReference: false,
@@ -59,8 +65,8 @@ export const scheduleResource = defineResource<Schedule>({
   check: checkSchedule,
   fixture: {
     create: async seed => ({
-      pricing_plan_subscription_id: (await seed.make(subscriptionResource))['id'],
-      pricing_plan_version_id: (await seed.make(pricingPlanVersionResource))['id'],
+      pricing_plan_subscription_id: (await seed.make(subscriptionResource)).id,
+      pricing_plan_version_id: (await seed.make(pricingPlanVersionResource)).id,
       start_at: '2026-01-01T00:00:00Z',
     }),
     update: { start_at: '2026-02-01T00:00:00+01:00' },
@@ -68,7 +74,7 @@ export const scheduleResource = defineResource<Schedule>({
 })
 
 const subscriptionOf = async (uow: Uow, schedule: { pricing_plan_subscription_id: string }): Promise<Subscription> =>
-  (await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)) as Subscription
+  await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
 
 /** The schedules of a subscription in the order of time. */
 export async function listSchedules(uow: ReadUow, subscriptionId: string): Promise<Schedule[]> {
@@ -93,6 +99,9 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
+  await checkDiscount(uow, row)
+  const before = previous?.discount ?? null
+  await refuseClosedPeriods(uow, subscription.id, discountChanges(before, row.discount, at(row.start_at)))
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

@@ -1,7 +1,7 @@
 // Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
+import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -83,7 +83,7 @@ describe('create', () => {
     [{ end_at: '2026-01-01T00:00:00Z' }, 'end_at', 'INVALID_FIELD'],
     [{ type: 'TRIAL' }, 'type', 'INVALID_FIELD'],
     [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD'],
-    [{ discount: {} }, 'discount', 'INVALID_FIELD'],
+    [{ markup: {} }, 'markup', 'INVALID_FIELD'],
     [{ pricing_currency: 'USD' }, 'pricing_currency', 'INVALID_FIELD'],
   ])('refuses %j by name', async (fault, field, code) => {
     const { status, body } = await post({ start_at: '2026-01-01T00:00:00Z', ...fault })

@@ -19,6 +19,7 @@ export const InactivePeriod = Shape({
 export const ScheduleInfo = Type.Object({
   id: Type.String(),
   pricing_plan_id: Type.String(),
+  pricing_plan: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   pricing_plan_version_id: Type.String(),
   pricing_plan_version: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   start_at: Timestamp,

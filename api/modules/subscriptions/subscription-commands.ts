@@ -4,11 +4,11 @@ import { AppError } from '../../../shared/errors.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import { deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
-import type { Resource, Row } from '../../resource/define-resource.ts'
-import { deleteRow, getOne, lockOne, notFound } from '../../resource/store.ts'
+import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
+import { deleteRow, lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
-import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { customerResource } from '../customers/resource.ts'
+import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
@@ -16,25 +16,31 @@ import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
-export async function updateSubscription(uow: Uow, idOrReference: string, patch: Row): Promise<Row> {
+export async function updateSubscription(uow: Uow, idOrReference: string, patch: Row): Promise<Subscription> {
   const { status, ...terms } = patch
   const previous = await lockOne(uow, subscriptionResource, idOrReference)
   if (!previous) throw notFound(subscriptionResource, idOrReference)
-  if (status !== 'ACTIVE' || previous['status'] !== 'DRAFT') {
-    return await updateResource(uow, subscriptionResource, previous['id'], patch)
+  if (status !== 'ACTIVE' || previous.status !== 'DRAFT') {
+    return await updateResource(uow, subscriptionResource, previous.id, patch)
   }
-  const row = await updateResource(uow, subscriptionResource, previous['id'], terms)
-  return await activateSubscription(uow, row as Subscription)
+  const row = await updateResource(uow, subscriptionResource, previous.id, terms)
+  return await activateSubscription(uow, row)
 }
 
 /** The caller holds the subscription's lock, so of two activations at once the second finds it ACTIVE. */
-async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Row> {
+async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Subscription> {
   const customer = await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
-  if (customer['roles'].includes('PROCESSING_ONLY')) {
+  if (customer.roles.includes('PROCESSING_ONLY')) {
     const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
     throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: subscription.customer_id })
   }
   const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
+  const [seller, buyer] = [entity.registered_address?.country, customer.organization?.registered_address?.country]
+  if (seller === 'US' && buyer === 'US' && subscription.sales_tax_percentage === null) {
+    const message =
+      'Seller and customer are in the US, so sales_tax_percentage is required before the subscription can be billed. Use "0" for an exempt sale.'
+    throw new AppError('MISSING_FIELD', message, { field: 'sales_tax_percentage' })
+  }
   await activateAllSchedules(uow, subscription)
   const schedules = await listSchedules(uow, subscription.id)
   await refuseBilledTime(
@@ -47,30 +53,36 @@ async function activateSubscription(uow: Uow, subscription: Subscription): Promi
     status: 'ACTIVE',
     activated_at: now,
     next_billing_at: now,
-    billing_entity_country: entity['registered_address']?.country ?? null,
+    billing_entity_country: entity.registered_address?.country ?? null,
   })
   const data = await viewOf(uow, subscriptionResource, row)
-  await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row['id'], data, previous: null })
+  await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row.id, data, previous: null })
   return row
 }
 
-async function requireActive(uow: Uow, resource: Resource, field: string, id: string): Promise<Row> {
-  const party = await getOne(uow, resource, id)
-  if (party['status'] === 'ACTIVE') return party
-  const message = `The ${resource.objectType} ${id} is ${party['status']}; it must be ACTIVE before it can be billed.`
+async function requireActive<R extends StoredRow & { readonly status: string }>(
+  uow: Uow,
+  resource: Resource<R>,
+  field: string,
+  id: string,
+): Promise<R> {
+  // Locked, so that it is not archived meanwhile.
+  const party = await lockExisting(uow, resource, id)
+  if (party.status === 'ACTIVE') return party
+  const message = `The ${resource.objectType} ${id} is ${party.status}; it must be ACTIVE before it can be billed.`
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: id, resourceType: resource.objectType })
 }
 
 /** Deletes a DRAFT subscription with its schedules, none of which has ever been billed. */
-export async function deleteSubscription(uow: Uow, idOrReference: string): Promise<Row> {
+export async function deleteSubscription(uow: Uow, idOrReference: string): Promise<Subscription> {
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
   if (!subscription) throw notFound(subscriptionResource, idOrReference)
-  if (subscription['status'] === 'DRAFT') {
-    for (const schedule of (await listSchedules(uow, subscription['id'])).toReversed()) {
+  if (subscription.status === 'DRAFT') {
+    for (const schedule of (await listSchedules(uow, subscription.id)).toReversed()) {
       const data = await viewOf(uow, scheduleResource, schedule)
       await deleteRow(uow, scheduleResource, schedule.id)
       await emit(uow, { type: 'PRICING_PLAN_SCHEDULE.DELETED', objectId: schedule.id, data, previous: null })
     }
   }
-  return await deleteResource(uow, subscriptionResource, subscription['id'])
+  return await deleteResource(uow, subscriptionResource, subscription.id)
 }

@@ -4,7 +4,14 @@ import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { defineResource, field, type Resource, type Row, readOnly } from '../../resource/define-resource.ts'
+import {
+  defineResource,
+  field,
+  type Resource,
+  type Row,
+  readOnly,
+  type StoredRow,
+} from '../../resource/define-resource.ts'
 import {
   Currency,
   DecimalText,
@@ -18,17 +25,21 @@ import {
 } from '../../resource/shapes.ts'
 import { findMany, findOne, getOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { customerResource } from '../customers/resource.ts'
-import { platformResource } from '../platforms/platform.ts'
-import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
+import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../parties/customers/resource.ts'
+import { platformResource } from '../parties/platforms/platform.ts'
 import { DueDateConfiguration, InactivePeriod, ScheduleInfo, SubscriptionStatus } from './schema.ts'
 import { type Subscription, schedules, subscriptions } from './table.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const
 
-export const subscriptionResource = defineResource<Subscription>({
+/** Parties by their references. */
+type GivenParties = { readonly customer_reference?: string | null; readonly billing_entity_reference?: string | null }
+
+export const subscriptionResource = defineResource<Subscription, GivenParties>({
   objectType: 'PRICING_PLAN_SUBSCRIPTION',
   shapeName: 'PricingPlanSubscription',
   idPrefix: 'ppsu',
@@ -41,22 +52,25 @@ export const subscriptionResource = defineResource<Subscription>({
     description: field(Description),
     purchase_order_number: field(Type.String({ maxLength: 255 })),
     customer_id: field(IdText('customer'), TERM),
-    customer_reference: field(Reference, { change: 'never' }),
     billing_entity_id: field(IdText('billing entity'), TERM),
-    billing_entity_reference: field(Reference, { change: 'never' }),
     billing_period: field(Period, TERM),
     billing_currency: field(Currency, TERM),
     billing_time: field(OneOf('EXACT', 'CALENDAR'), TERM),
     due_date_configuration: field(DueDateConfiguration),
     type: field(OneOf('BILLING', 'QUOTE', 'TEMPLATE'), { change: 'never' }),
     variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
-    sales_tax_percentage: field(DecimalText, TERM),
+    // Parties may move into the US while it runs; invoices that are not FINAL follow it.
+    sales_tax_percentage: field(DecimalText),
     init_invoice_on_hold: field(Type.Boolean()),
     replicate_meter_data_ingest_to_parent: field(Type.Boolean(), TERM),
     // It only shows, so it may change at any time; invoices that are not FINAL follow it.
     display_invoice_sub_lines_per_processing_only_customer: field(Type.Boolean()),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
+  },
+  given: {
+    customer_reference: field(Reference, { change: 'never' }),
+    billing_entity_reference: field(Reference, { change: 'never' }),
   },
   // Its PATCH, DELETE and cancel also act on its schedules: they are in routes.ts.
   operations: ['create', 'list', 'search', 'get', 'archive'],
@@ -74,6 +88,7 @@ export const subscriptionResource = defineResource<Subscription>({
   expand: {
     customer: { by: 'customer_id', to: () => customerResource },
     billing_entity: { by: 'billing_entity_id', to: () => billingEntityResource },
+    pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource, within: 'pricing_plan_schedule_infos' },
     pricing_plan_version: {
       by: 'pricing_plan_version_id',
       to: () => pricingPlanVersionResource,
@@ -83,11 +98,13 @@ export const subscriptionResource = defineResource<Subscription>({
   references: { customer_id: () => customerResource, billing_entity_id: () => billingEntityResource },
   computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo) },
   compute: computeViews,
-  defaults: async (uow, row: Subscription & Row) => {
+  defaults: async (uow, row: Subscription & GivenParties) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
     return {
-      ...(row['billing_entity_reference'] ? {} : { billing_entity_id: platform['default_billing_entity_id'] }),
-      billing_currency: platform['default_pricing_currency'],
+      ...(row.billing_entity_reference || platform.default_billing_entity_id === null
+        ? {}
+        : { billing_entity_id: platform.default_billing_entity_id }),
+      ...(platform.default_pricing_currency === null ? {} : { billing_currency: platform.default_pricing_currency }),
       billing_period: { type: 'MONTH', value: 1 },
       billing_time: 'CALENDAR',
       due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } },
@@ -105,8 +122,8 @@ export const subscriptionResource = defineResource<Subscription>({
     create: async seed => ({
       reference: seed.unique('subscription'),
       name: seed.unique('Inference'),
-      customer_id: (await seed.make(customerResource))['id'],
-      billing_entity_id: (await seed.make(billingEntityResource))['id'],
+      customer_id: (await seed.make(customerResource)).id,
+      billing_entity_id: (await seed.make(billingEntityResource)).id,
       billing_currency: 'EUR',
     }),
     update: { purchase_order_number: 'PO-2026-17' },
@@ -114,7 +131,7 @@ export const subscriptionResource = defineResource<Subscription>({
 })
 
 /** Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one. */
-async function resolveParties(uow: Uow, row: Subscription & Row): Promise<Subscription> {
+async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promise<Subscription> {
   const { customer_reference, billing_entity_reference, ...rest } = row
   return {
     ...rest,
@@ -126,7 +143,7 @@ async function resolveParties(uow: Uow, row: Subscription & Row): Promise<Subscr
       row.billing_entity_id,
       billing_entity_reference,
     ),
-  } as Subscription
+  }
 }
 
 async function named(
@@ -139,12 +156,12 @@ async function named(
   if (!reference) return id
   const found = await findOne(uow, resource, reference)
   if (!found) throw notFound(resource, reference, `${party}_reference`)
-  if (id && found['id'] !== id) {
+  if (id && found.id !== id) {
     throw new AppError('INVALID_FIELD', `${party}_id and ${party}_reference name different ones; send one of them.`, {
       field: `${party}_reference`,
     })
   }
-  return found['id']
+  return found.id
 }
 
 async function checkSubscription(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
@@ -187,9 +204,14 @@ function checkPercentage(text: string | null): void {
   })
 }
 
-async function refuseArchived(uow: Uow, resource: Resource, field: string, id: string): Promise<void> {
+async function refuseArchived(
+  uow: Uow,
+  resource: Resource<StoredRow & { readonly status: string }>,
+  field: string,
+  id: string,
+): Promise<void> {
   const party = await getOne(uow, resource, id)
-  if (party['status'] !== 'ARCHIVED') return
+  if (party.status !== 'ARCHIVED') return
   throw new AppError('INVALID_FIELD', `This ${resource.objectType} is ARCHIVED and takes no new subscription.`, {
     field,
   })
@@ -237,8 +259,8 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
 
 async function referencesOf(
   uow: ReadUow,
-  resource: Resource,
+  resource: Resource<StoredRow & { readonly reference: string | null }>,
   ids: readonly string[],
 ): Promise<Map<string, string | null>> {
-  return new Map((await findMany(uow, resource, ids)).map(row => [row['id'], row['reference']]))
+  return new Map((await findMany(uow, resource, ids)).map(row => [row.id, row.reference]))
 }

@@ -1,8 +1,8 @@
 // Subscriptions against a real database: what is accepted, what is refused and why, and what calls at once leave behind.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { customerResource } from '../customers/resource.ts'
+import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -91,6 +91,36 @@ describe('create', () => {
     expect((await tenant.call('POST', PATH, { customer_id: one['id'], billing_currency: 'EUR' })).body).toEqual(
       refusal('customer_id'),
     )
+  })
+})
+
+describe('a customer with a subscription', () => {
+  const archive = (id: string) => tenant.call('POST', `/v1/customers/${id}/archive`)
+
+  test('is archived once none of them is live', async () => {
+    const id = await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z')
+    const { customer_id } = await succeed(tenant, 'GET', `${PATH}/${id}`)
+    expect(await archive(customer_id)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', resource_id: id },
+    })
+    const patched = await tenant.call('PATCH', `/v1/customers/${customer_id}`, { status: 'ARCHIVED' })
+    expect(patched).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION', field: 'status' } })
+    await succeed(tenant, 'POST', `${PATH}/${id}/cancel`, { type: 'NOW' })
+    expect(await archive(customer_id)).toMatchObject({ status: 200, body: { status: 'ARCHIVED' } })
+  })
+
+  test('is never both archived and subscribed, when both are done at once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const id = await makeSubscription(tenant)
+      await makeSchedule(tenant, id, '2026-01-01T00:00:00Z')
+      const { customer_id } = await succeed(tenant, 'GET', `${PATH}/${id}`)
+      const [activated, archived] = await Promise.all([
+        tenant.call('PATCH', `${PATH}/${id}`, { status: 'ACTIVE' }),
+        archive(customer_id),
+      ])
+      expect([activated.status, archived.status].toSorted()).toEqual([200, 400])
+    }
   })
 })
 

@@ -2,7 +2,8 @@ import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
-import type { Entitlement } from '../features/schema.ts'
+import type { Entitlement } from '../catalog/features/schema.ts'
+import type { Discount } from './discounts/schema.ts'
 import type { DueDateConfiguration, InactivePeriod } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
@@ -44,6 +45,7 @@ export const schedules = pgTable('pricing_plan_schedules', {
   pricing_currency: text().notNull(),
   billing_period: wireJson<PeriodLength>(),
   entitlements: wireJson<Entitlement[]>().notNull(),
+  discount: wireJson<Discount>(),
 })
 
 export type Subscription = typeof subscriptions.$inferSelect

@@ -11,7 +11,7 @@ import { CUSTOMER, currencySlot, propertySlot, quantitySlot, REFERENCE, TIMESTAM
 import type { Slots } from './slots.ts'
 
 /** What events of one look have in common. */
-export type Look = {
+export type EventLayout = {
   readonly meter: MeterBytes
   /** Which entries they have, as resolve.ts tells it. */
   readonly mask: number
@@ -19,11 +19,11 @@ export type Look = {
 
 export type Familiar = {
   /** The look of the event at `start`; its texts are then in the slots, its timestamp in the spans, and its end in `end`. */
-  find(start: number, meters: MeterSet): Look | null
+  find(start: number, meters: MeterSet): EventLayout | null
   /** Where the event found last ends. */
   readonly end: number
   /** Remembers how the event from `start` to `end` looked, whose texts the long way put into the slots and spans. */
-  learn(start: number, end: number, look: Look): void
+  learn(start: number, end: number, look: EventLayout): void
 }
 
 const NAME = 0
@@ -39,7 +39,7 @@ type Text = {
   readonly enumValues: ReadonlySet<string> | null
 }
 /** The pieces stand before the texts, and one after the last. */
-type Known = Look & { readonly pieces: readonly Piece[]; readonly texts: readonly Text[] }
+type Known = EventLayout & { readonly pieces: readonly Piece[]; readonly texts: readonly Text[] }
 
 /** Looks remembered, the one met last first. */
 const KNOWN_MAX = 4
@@ -90,7 +90,7 @@ export function createFamiliar({ input, spans, slots }: { input: Input; spans: E
 
   const familiar = {
     end: 0,
-    find: (start: number, meters: MeterSet): Look | null => {
+    find: (start: number, meters: MeterSet): EventLayout | null => {
       for (let each = 0; each < known.length; each += 1) {
         const look = known[each]
         // A meter that changed is another object, and one of another tenant too.
@@ -102,7 +102,7 @@ export function createFamiliar({ input, spans, slots }: { input: Input; spans: E
       }
       return null
     },
-    learn: (start: number, end: number, look: Look): void => {
+    learn: (start: number, end: number, look: EventLayout): void => {
       unknown += 1
       if (unknown < LEARN_EVERY) return
       unknown = 0
@@ -112,7 +112,7 @@ export function createFamiliar({ input, spans, slots }: { input: Input; spans: E
   }
   return familiar
 
-  function lookOf(start: number, end: number, look: Look): Known {
+  function lookOf(start: number, end: number, look: EventLayout): Known {
     const texts = textsOf(look).sort((a, b) => a.start - b.start)
     const pieces: Piece[] = []
     let at = start
@@ -123,7 +123,7 @@ export function createFamiliar({ input, spans, slots }: { input: Input; spans: E
     return { ...look, pieces: [...pieces, new Piece(input.text(at, end))], texts }
   }
 
-  function textsOf({ meter: { values, properties }, mask }: Look): (Text & { start: number; end: number })[] {
+  function textsOf({ meter: { values, properties }, mask }: EventLayout): (Text & { start: number; end: number })[] {
     const found: (Text & { start: number; end: number })[] = []
     const take = (slot: number, kind: Text['kind'], enumValues: Text['enumValues'] = null): void => {
       const start = slots.starts[slot] ?? 0

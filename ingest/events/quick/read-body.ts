@@ -8,7 +8,7 @@ import type { Lines } from '../lines.ts'
 import type { Meter, MeterSet } from '../meter.ts'
 import { AHEAD_MS_MAX } from '../parse.ts'
 import { Input, isPieceAt, Output, Piece, putByte, putPiece, ROOM } from './bytes.ts'
-import { createFamiliar, type Look } from './familiar.ts'
+import { createFamiliar, type EventLayout } from './familiar.ts'
 import { type MeterBytes, meterBytes, NO_METER, shapeFor } from './meter-bytes.ts'
 import { resolve } from './resolve.ts'
 import { CLOSE, CLOSE_LIST, COMMA, EventSpans, NOT_COMMON, OPEN, OPEN_LIST, scanEvent, skip } from './scan-event.ts'
@@ -88,7 +88,7 @@ export function createQuickReader(): QuickReader {
   }
 
   /** Finds the event at `start` the long way; null when parse.ts must read it. */
-  const scan = (start: number, meters: MeterSet): Look | null => {
+  const scan = (start: number, meters: MeterSet): EventLayout | null => {
     scanned = scanEvent(input, start, spans)
     const meter = scanned < 0 ? null : meterOf(meters, spans)
     if (meter === null) return null

@@ -1,4 +1,5 @@
 // The entries of a scanned event against what its meter lists: which stands at which place, and whether each may.
+import { isCurrency as isCurrencyCode } from '../../../shared/iso-codes.ts'
 import { type Input, isPieceAt, type Piece } from './bytes.ts'
 import type { MeterBytes } from './meter-bytes.ts'
 import { type EventSpans, SPAN_WORDS, type SpanList } from './scan-event.ts'
@@ -108,6 +109,5 @@ function endOfDigits(bytes: Uint8Array, start: number): number {
 
 export function isCurrency(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start !== 3) return false
-  for (let at = start; at < end; at += 1) if ((bytes[at] ?? 0) < 0x41 || (bytes[at] ?? 0) > 0x5a) return false
-  return true
+  return isCurrencyCode(String.fromCharCode(bytes[start] ?? 0, bytes[start + 1] ?? 0, bytes[start + 2] ?? 0))
 }

@@ -1,6 +1,12 @@
-import { chargeLump, type PriceModel } from '../price.ts'
+import { chargeFee, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
+import { charged, definePriceModel } from '../price-model.ts'
 
 /** FIXED: a lump sum whatever the volume, also without any. Semantics 3.2. */
-export const rateFixed: PriceModel = ({ bands, volume }) => [
-  chargeLump({ bands, index: 0, metric: volume.metric, units: volume.quantity, events: volume.count }),
-]
+export const fixed = definePriceModel({
+  bands: 'one',
+  basis: 'lump',
+  perPricingPeriod: false,
+  takes: FEE_FIELDS,
+  read: readFeeBand,
+  rate: ({ bands, volume }) => charged([chargeFee(bands[0], { units: volume.quantity, events: volume.count })]),
+})

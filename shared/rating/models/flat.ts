@@ -1,11 +1,16 @@
-import { boundNumber, chargeBand, type PriceModel } from '../price.ts'
+import { chargeUnits, readUnitBand, UNIT_FIELDS } from '../charge-band.ts'
+import { charged, definePriceModel } from '../price-model.ts'
 
 /**
  * FLAT: fixed amount + amount × V ÷ block size, in proportion (part of a block costs its part); on an AMOUNT metric
  * percentage × metered money + amount × events. A negative volume gives a negative charge: corrections credit back
  * at the price they were charged at. Semantics 3.2.
  */
-export const rateFlat: PriceModel = ({ bands, volume }) => {
-  const { units, bound } = boundNumber(bands[0], volume.quantity)
-  return [chargeBand({ bands, index: 0, metric: volume.metric, units, events: volume.count, numberBound: bound })]
-}
+export const flat = definePriceModel({
+  bands: 'one',
+  basis: 'units',
+  perPricingPeriod: true,
+  takes: UNIT_FIELDS,
+  read: readUnitBand,
+  rate: ({ bands, volume }) => charged([chargeUnits(bands[0], { units: volume.quantity, events: volume.count })]),
+})

@@ -1,4 +1,11 @@
-import type { PriceModel } from '../price.ts'
+import { charged, definePriceModel } from '../price-model.ts'
 
 /** NONE: not billed and no invoice line; the usage stays visible. Semantics 3.2. */
-export const rateNone: PriceModel = () => []
+export const none = definePriceModel({
+  bands: 'none',
+  basis: 'nothing',
+  perPricingPeriod: false,
+  takes: [],
+  read: () => null,
+  rate: () => charged([]),
+})

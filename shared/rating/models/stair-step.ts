@@ -1,11 +1,22 @@
-import { bandContaining, chargeLump, type PriceModel, placedQuantity } from '../price.ts'
+import { chargeFee, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
+import { bandContaining, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
 /**
- * STAIR_STEP: the fee of the band that contains the volume, no unit price. The first band contains zero, so its fee is
- * asked without usage too. A negative total counts as zero. Semantics 3.2.
+ * STAIR_STEP: the fee of the band that contains the volume, no unit price; with `step_accumulation: STEPS_REACHED` the
+ * fees of all bands up to it. The first band contains zero, so its fee is charged without usage too. A negative total
+ * counts as zero. Semantics 3.2.
  */
-export const rateStairStep: PriceModel = ({ bands, volume }) => {
-  const units = placedQuantity(volume)
-  const index = bandContaining(bands, units)
-  return [chargeLump({ bands, index, metric: volume.metric, units, events: volume.count })]
-}
+export const stairStep = definePriceModel({
+  bands: 'tiers',
+  basis: 'lump',
+  perPricingPeriod: true,
+  settings: ['stepAccumulation'],
+  takes: FEE_FIELDS,
+  read: readFeeBand,
+  rate: ({ bands, volume, position, settings }) => {
+    const use = { units: placedQuantity(volume.quantity), events: volume.count }
+    const reached = bandContaining(bands, placedQuantity(position))
+    const steps = settings.stepAccumulation === 'NONE' ? [reached] : bands.slice(0, reached.index + 1)
+    return charged(steps.map(step => chargeFee(step, use)))
+  },
+})

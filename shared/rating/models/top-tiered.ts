@@ -1,8 +1,15 @@
-import { bandContaining, chargeBand, type PriceModel, placedQuantity } from '../price.ts'
+import { chargeUnits, readUnitBand, UNIT_FIELDS } from '../charge-band.ts'
+import { bandContaining, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
 /** TOP_TIERED: the band that contains the whole volume prices all of it. A negative total counts as zero. Semantics 3.2. */
-export const rateTopTiered: PriceModel = ({ bands, volume }) => {
-  const units = placedQuantity(volume)
-  const index = bandContaining(bands, units)
-  return [chargeBand({ bands, index, metric: volume.metric, units, events: volume.count })]
-}
+export const topTiered = definePriceModel({
+  bands: 'tiers',
+  basis: 'units',
+  perPricingPeriod: true,
+  takes: UNIT_FIELDS,
+  read: readUnitBand,
+  rate: ({ bands, volume, position }) => {
+    const band = bandContaining(bands, placedQuantity(position))
+    return charged([chargeUnits(band, { units: placedQuantity(volume.quantity), events: volume.count })])
+  },
+})

@@ -8,19 +8,19 @@ import type { Logger } from '../../../../shared/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf, interval } from '../../../../shared/time.ts'
 import type { CustomerMark } from '../../../usage/last-marks.ts'
-import type { UsageFigure } from '../../invoices/usage-needs.ts'
-import { sendersOf, usageParts } from '../../invoices/usage-parts.ts'
-import type { UsageReader } from '../../invoices/usage-reader.ts'
+import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
+import { sendersOf, usageParts } from '../../billing/usage/usage-parts.ts'
+import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import { type NewAlert, saveAlert } from '../save-alert.ts'
 import { holdRules } from './active-rules.ts'
+import { compareToThreshold } from './compare-to-threshold.ts'
+import { type EvaluationTarget, fingerprintOf, mayHaveChanged, usedOf, type WatchingRule } from './evaluation-target.ts'
 import { groupBy } from './group-by.ts'
-import { holdAgainst } from './hold-against.ts'
-import { loadPage, type Page, watchingRules } from './load-watches.ts'
-import { beginLook, resumeAfter, saveProgress, saveWatch } from './save-look.ts'
-import { fingerprintOf, mayHaveChanged, usedOf, type Watch, type WatchingRule } from './watch.ts'
+import { loadPage, type Page, watchingRules } from './load-targets.ts'
+import { beginEvaluation, resumeAfter, saveProgress, saveWatch } from './save-evaluation.ts'
 
-export type LookDeps = {
+export type EvaluationDeps = {
   /** In the role millrace_app: a look is at one tenant, under its row-level security. */
   readonly database: Database
   readonly usage: Pick<UsageReader, 'read' | 'positions' | 'lastMarks'>
@@ -33,7 +33,7 @@ export type LookDeps = {
 type Limits = { readonly page: number; readonly pages: number }
 
 /** What a look made, and whether it came to its end; what it did not come to is where the next one begins. */
-export type Look = { readonly made: number; readonly complete: boolean }
+export type Evaluation = { readonly made: number; readonly complete: boolean }
 
 const ACTOR: Actor = { id: null, requestId: null }
 /** Subscriptions in one transaction, and pages in one look, so that no tenant keeps the others waiting for long. */
@@ -42,13 +42,13 @@ const LIMITS: Limits = { page: 100, pages: 20 }
 const READS_MAX = 4
 
 /** Makes the alerts that are due and have not been made. Safe to run twice, and beside another. Throws when usage is away. */
-export async function alertUse(deps: LookDeps, tenant: Tenant): Promise<Look> {
+export async function alertUse(deps: EvaluationDeps, tenant: Tenant): Promise<Evaluation> {
   const { database, limits = LIMITS } = deps
   const { rules, from } = await readTenant(database, tenant, async uow => ({
     rules: await watchingRules(uow),
     from: await resumeAfter(uow),
   }))
-  if (from === null || rules.length === 0) await inTenant(database, tenant, ACTOR, beginLook)
+  if (from === null || rules.length === 0) await inTenant(database, tenant, ACTOR, beginEvaluation)
   if (rules.length === 0) {
     await inTenant(database, tenant, ACTOR, uow => saveProgress(uow, null))
     return { made: 0, complete: true }
@@ -67,10 +67,10 @@ export async function alertUse(deps: LookDeps, tenant: Tenant): Promise<Look> {
   return { made, complete: next === null }
 }
 
-type Found = { readonly fingerprint: string; readonly alerts: readonly { watch: Watch; alert: NewAlert }[] }
+type Found = { readonly fingerprint: string; readonly alerts: readonly { target: EvaluationTarget; alert: NewAlert }[] }
 
 async function lookAtPage(
-  deps: LookDeps,
+  deps: EvaluationDeps,
   tenant: Tenant,
   of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
 ): Promise<{ made: number; next: string | null }> {
@@ -81,8 +81,8 @@ async function lookAtPage(
   const found = new Map<string, Found>()
   const queue = changed.entries()
   const worker = async (): Promise<void> => {
-    for (const [id, watches] of queue) {
-      const each = await readWatches(deps, { tenant, page, watches }).catch(error => skip(deps, id, error))
+    for (const [id, targets] of queue) {
+      const each = await readWatches(deps, { tenant, page, targets }).catch(error => skip(deps, id, error))
       if (each) found.set(id, each)
     }
   }
@@ -93,55 +93,55 @@ async function lookAtPage(
 }
 
 /** What cannot be read of one subscription, ever, holds up no other; what may pass is thrown. */
-function skip({ logger }: LookDeps, subscriptionId: string, error: unknown): null {
+function skip({ logger }: EvaluationDeps, subscriptionId: string, error: unknown): null {
   if (!(error instanceof AppError) || error.status >= 500) throw error
   logger.warn({ err: error, subscriptionId }, 'what is used of a subscription cannot be held against its alert rules')
   return null
 }
 
-/** By subscription, the watches whose usage may be other than when it was last read. One question a meter for all of them. */
+/** By subscription, the targets whose usage may be other than when it was last read. One question a meter for all of them. */
 async function changedWatches(
-  deps: LookDeps,
+  deps: EvaluationDeps,
   tenant: Tenant,
   page: Page,
-): Promise<ReadonlyMap<string, readonly Watch[]>> {
+): Promise<ReadonlyMap<string, readonly EvaluationTarget[]>> {
   const known = [...page.open].filter(([id]) => page.last.has(id))
-  const marks = await marksOf(deps, tenant, { page, watches: known.flatMap(([, watches]) => watches) })
+  const marks = await marksOf(deps, tenant, { page, targets: known.flatMap(([, targets]) => targets) })
   const now = deps.database.clock.now()
   return new Map(
-    [...page.open].filter(([id, watches]) =>
+    [...page.open].filter(([id, targets]) =>
       mayHaveChanged(page.last.get(id), {
-        fingerprint: fingerprintOf(watches),
-        marks: watches.flatMap(watch => keysOf(page, watch).flatMap(key => marks.get(markKey(watch, key)) ?? [])),
+        fingerprint: fingerprintOf(targets),
+        marks: targets.flatMap(target => keysOf(page, target).flatMap(key => marks.get(markKey(target, key)) ?? [])),
         now,
       }),
     ),
   )
 }
 
-const markKey = ({ calculation }: Watch, key: string): string => `${calculation.meter_reference}\n${key}`
+const markKey = ({ calculation }: EvaluationTarget, key: string): string => `${calculation.meter_reference}\n${key}`
 
 /** Every name that events of the subscription may carry their customer by. */
-const keysOf = (page: Page, watch: Watch): string[] =>
-  sendersOf(attributionIn(page, watch), watch.subscription.id).flatMap(sender => sender.customerKeys)
+const keysOf = (page: Page, target: EvaluationTarget): string[] =>
+  sendersOf(attributionIn(page, target), target.subscription.id).flatMap(sender => sender.customerKeys)
 
-function attributionIn({ attribution }: Page, { subscription }: Watch): AttributionInputs {
+function attributionIn({ attribution }: Page, { subscription }: EvaluationTarget): AttributionInputs {
   const own = attribution.get(subscription.customer_id)
   if (!own) throw new Error(`the page lacks ${subscription.customer_id}`)
   return own
 }
 
 async function marksOf(
-  deps: LookDeps,
+  deps: EvaluationDeps,
   tenant: Tenant,
-  { page, watches }: { readonly page: Page; readonly watches: readonly Watch[] },
+  { page, targets }: { readonly page: Page; readonly targets: readonly EvaluationTarget[] },
 ): Promise<ReadonlyMap<string, readonly CustomerMark[]>> {
   const marks = new Map<string, CustomerMark[]>()
-  for (const [meterReference, own] of groupBy(watches, watch => watch.calculation.meter_reference)) {
-    const start = Math.min(...own.map(watch => watch.interval.start))
-    const end = Math.max(...own.map(watch => watch.interval.end))
+  for (const [meterReference, own] of groupBy(targets, target => target.calculation.meter_reference)) {
+    const start = Math.min(...own.map(target => target.interval.start))
+    const end = Math.max(...own.map(target => target.interval.end))
     const found = await deps.usage.lastMarks(tenant, {
-      customerKeys: [...new Set(own.flatMap(watch => keysOf(page, watch)))],
+      customerKeys: [...new Set(own.flatMap(target => keysOf(page, target)))],
       meterReference,
       interval: interval(instantOf(start), instantOf(end)),
     })
@@ -152,20 +152,20 @@ async function marksOf(
 
 /** Reads the usage of one subscription, each figure once, and holds it against its rules. */
 async function readWatches(
-  deps: LookDeps,
-  of: { readonly tenant: Tenant; readonly page: Page; readonly watches: readonly Watch[] },
+  deps: EvaluationDeps,
+  of: { readonly tenant: Tenant; readonly page: Page; readonly targets: readonly EvaluationTarget[] },
 ): Promise<Found> {
   const known = new Map<string, readonly UsageFigure[]>()
-  const alerts: { watch: Watch; alert: NewAlert }[] = []
-  for (const watch of of.watches) {
-    const { calculation, interval: within, subscription, rule, reference } = watch
+  const alerts: { target: EvaluationTarget; alert: NewAlert }[] = []
+  for (const target of of.targets) {
+    const { calculation, interval: within, subscription, rule, reference } = target
     const key = `${calculation.id} ${within.start} ${within.end}`
     const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval: within }
     const need = { key, calculation, condition: null, interval: within }
     const figures =
-      known.get(key) ?? (await deps.usage.read(of.tenant, usageParts(attributionIn(of.page, watch), scope), need))
+      known.get(key) ?? (await deps.usage.read(of.tenant, usageParts(attributionIn(of.page, target), scope), need))
     known.set(key, figures)
-    const finding = holdAgainst(rule.entitlement, watch.granted, usedOf(watch, figures))
+    const finding = compareToThreshold(rule.entitlement, target.granted, usedOf(target, figures))
     if (!finding?.holds) continue
     const { holds, ...values } = finding
     const entitlement = { pricing_plan_subscription_id: subscription.id, ...values }
@@ -176,9 +176,9 @@ async function readWatches(
       data_trigger_reference: reference,
       alert_data: { entitlement },
     }
-    alerts.push({ watch, alert })
+    alerts.push({ target, alert })
   }
-  return { fingerprint: fingerprintOf(of.watches), alerts }
+  return { fingerprint: fingerprintOf(of.targets), alerts }
 }
 
 async function savePage(
@@ -194,7 +194,7 @@ async function savePage(
   const alerts = found.flatMap(([, each]) => each.alerts)
   const holding = await holdRules(
     uow,
-    alerts.map(({ watch }) => watch.rule),
+    alerts.map(({ target }) => target.rule),
   )
   let made = 0
   for (const { alert } of alerts) {

@@ -2,26 +2,26 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { silentLogger } from '../../../../shared/logger.ts'
-import type { Row } from '../../../resource/define-resource.ts'
 import { eur } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import { customerResource } from '../../customers/resource.ts'
-import { grantTokens } from '../../features/testing/grant-tokens.ts'
-import { runBilling } from '../../invoices/run-billing.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
 import {
   type Billed,
   type BilledOptions,
   billedSubscription,
   succeed,
-} from '../../invoices/testing/billed-subscription.ts'
-import { NO_USAGE } from '../../invoices/testing/no-usage.ts'
+} from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { grantTokens } from '../../catalog/features/testing/grant-tokens.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { alertOverdue } from './alert-overdue.ts'
-import { lookForAlerts } from './look-for-alerts.ts'
+import { evaluateAlerts } from './evaluate-alerts.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startApi()
+  api = await startOwnApi()
   tenant = api.tenants.aLive
 })
 afterAll(() => api?.close())
@@ -121,6 +121,6 @@ test('an invoice that is late is told of also while usage cannot be read', async
   setTime('2026-03-20T12:00:00Z')
   const read = () => Promise.reject(new Error('ClickHouse is away'))
   const deps = { database: api.database, usage: { ...NO_USAGE, read }, logger: silentLogger }
-  await expect(lookForAlerts(deps, tenant.tenant)).rejects.toThrow('ClickHouse is away')
+  await expect(evaluateAlerts(deps, tenant.tenant)).rejects.toThrow('ClickHouse is away')
   expect(await alertsOf(by)).toHaveLength(1)
 })

@@ -2,34 +2,36 @@
 
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../../../shared/database/database.ts'
+import type { Database } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { silentLogger } from '../../../../shared/logger.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../../shared/testing/clickhouse.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../../../shared/usage/clickhouse.ts'
-import type { Row } from '../../../resource/define-resource.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import { alertTasksOf, findAlertRules } from '../../../workers/alert-jobs.ts'
-import { prepareJobSchema } from '../../../workers/job-schema.ts'
-import { createWorkerMetrics } from '../../../workers/metrics.ts'
-import { grantTokens } from '../../features/testing/grant-tokens.ts'
+import { prepareJobSchema } from '../../../jobs/job-schema.ts'
+import { createWorkerMetrics } from '../../../jobs/metrics.ts'
+import { runJob } from '../../../jobs/testing/run-job.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
 import {
   type Billed,
   type BilledOptions,
   billedSubscription,
   succeed,
   useTokens,
-} from '../../invoices/testing/billed-subscription.ts'
-import { createUsageReader } from '../../invoices/usage-reader.ts'
-import type { LookDeps } from './alert-use.ts'
-import { lookForAlerts } from './look-for-alerts.ts'
+} from '../../billing/testing/billed-subscription.ts'
+import { createUsageReader } from '../../billing/usage/usage-reader.ts'
+import { grantTokens } from '../../catalog/features/testing/grant-tokens.ts'
+import { alertJobs, findAlertRules } from '../jobs.ts'
+import type { EvaluationDeps } from './alert-use.ts'
+import { evaluateAlerts } from './evaluate-alerts.ts'
 
 const NOW = '2026-03-20T12:00:00Z'
 let clickhouse: TestClickHouse
 let client: ClickHouseClient
 let api: ApiHarness
 let tenant: TestTenant
-let deps: LookDeps
+let deps: EvaluationDeps
 /** Readings of usage since the test began. */
 let reads: number
 
@@ -37,9 +39,9 @@ beforeAll(async () => {
   clickhouse = await createTestClickHouse()
   client = createClickHouse(clickhouse.url, clickhouse.database)
   const { read, lastMarks } = createUsageReader({ client, jsm: undefined as never, partitions: 0 })
-  api = await startApi()
+  api = await startOwnApi()
   tenant = api.tenants.aLive
-  const usage: LookDeps['usage'] = {
+  const usage: EvaluationDeps['usage'] = {
     read: (...of) => {
       reads += 1
       return read(...of)
@@ -63,11 +65,11 @@ beforeEach(async () => {
   reads = 0
   // The rules of an earlier test are not this one's.
   await api.sql(`update alert_rules set status = 'ARCHIVED'`)
-  await api.sql('truncate alert_looks')
+  await api.sql('truncate alert_evaluations')
 })
 
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const look = (more: Partial<LookDeps> = {}, of = tenant) => lookForAlerts({ ...deps, ...more }, of.tenant)
+const look = (more: Partial<EvaluationDeps> = {}, of = tenant) => evaluateAlerts({ ...deps, ...more }, of.tenant)
 const rule = (body: object, of = tenant): Promise<Row> =>
   succeed(of, 'POST', '/v1/alert-rules', { reference: of.seed.unique('rule'), status: 'ACTIVE', ...body })
 const watching = (feature: Granted, threshold: object, more: object = {}) =>
@@ -209,7 +211,7 @@ describe('what is used of an entitlement', () => {
     const away = { ...deps.usage, read: () => Promise.reject(new Error('ClickHouse is away')) }
     await expect(look({ usage: away })).rejects.toThrow('away')
     expect(await alertsOf(by)).toEqual([])
-    const [state] = await api.sql('select seen_until from alert_looks where platform_id = $1', [
+    const [state] = await api.sql('select seen_until from alert_evaluations where platform_id = $1', [
       tenant.tenant.platformId,
     ])
     expect(state?.['seen_until']).toBeNull()
@@ -220,7 +222,7 @@ describe('what is used of an entitlement', () => {
     const [own, other] = [await granted(), await granted()]
     const rules = [await watching(own, { number: '10' }), await watching(other, { number: '10' })]
     for (const each of [own, other]) await use(each, '10', '2026-03-05 00:00:00.000')
-    const read: LookDeps['usage']['read'] = async (of, parts, ...more) => {
+    const read: EvaluationDeps['usage']['read'] = async (of, parts, ...more) => {
       if (parts.some(part => part.customerId === own.customerId)) throw new AppError('INVALID_OPERATION', 'Too many.')
       return await deps.usage.read(of, parts, ...more)
     }
@@ -320,7 +322,7 @@ describe('the job', () => {
   let worker: Database
   beforeAll(async () => {
     await prepareJobSchema(api.databaseUrl)
-    worker = await openDatabase({
+    worker = await openTestDatabase({
       url: api.databaseUrl,
       role: 'millrace_worker',
       clock: api.clock,
@@ -335,19 +337,15 @@ describe('the job', () => {
     await watching(own, { number: '10' })
     await use(own, '10', '2026-03-05 00:00:00.000')
     const metrics = createWorkerMetrics(new Registry())
-    const tasks = alertTasksOf({
-      database: worker,
-      lookForAlerts: of => lookForAlerts(deps, of),
-      metrics,
-      logger: silentLogger,
-    })
-    const find = async () => await tasks['find-alert-rules']?.({}, undefined as never)
+    const run = (name: string, payload?: unknown) =>
+      runJob(alertJobs, name, { ...deps, system: worker, metrics, logger: silentLogger }, payload)
+    const find = () => run('find-alert-rules')
     await find()
     await find()
-    const jobs = await api.sql(`select key from graphile_worker.jobs where task_identifier = 'look-for-alerts'`)
-    expect(jobs).toEqual([{ key: `look-for-alerts:${tenant.tenant.platformId}:LIVE` }])
+    const jobs = await api.sql(`select key from graphile_worker.jobs where task_identifier = 'evaluate-alerts'`)
+    expect(jobs).toEqual([{ key: `evaluate-alerts:${tenant.tenant.platformId}:LIVE` }])
     const { tenants } = await findAlertRules(worker)
-    await tasks['look-for-alerts']?.(tenants[0], undefined as never)
+    await run('evaluate-alerts', tenants[0])
     expect((await metrics.alerts.get()).values).toContainEqual({ labels: { type: 'ENTITLEMENT' }, value: 1 })
     expect((await metrics.alertLooks.get()).values).toEqual([{ labels: { outcome: 'complete' }, value: 1 }])
     setTime('2026-03-20T12:07:00Z')

@@ -1,12 +1,9 @@
 // What stands on the PDF of an invoice, as a pdfmake document. Pure: the same invoice gives the same document.
 import type { Content, TableCell, TDocumentDefinitions } from 'pdfmake/interfaces.js'
 import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
-import { interval } from '../../../../shared/time.ts'
-import type { AddressInput, BillingEntityInput, CustomerInput } from '../billing-inputs.ts'
-import { customerName } from '../customer-name.ts'
-import { addressOf } from '../invoice-tax.ts'
+import { at, interval } from '../../../../shared/time.ts'
+import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, customerName } from '../parties.ts'
 import type { InvoiceView, LineView, MoneyView, PriceDetailsView } from '../schema.ts'
-import { at } from '../windows.ts'
 
 const TEXT_LENGTH_MAX = 400
 
@@ -128,7 +125,7 @@ function linesTable(invoice: InvoiceView, zone: Zone): Content {
 }
 
 function lineRows(line: LineView): TableCell[][] {
-  const rows = [row(printable(line.description), line.details, line.amount_excluding_tax)]
+  const rows = [headRow(line)]
   for (const sub of line.sub_lines ?? [])
     rows.push(row(`   ${printable(sub.description)}`, sub.details, sub.details.amount, 'small'))
   const explained = line.details.description
@@ -137,6 +134,16 @@ function lineRows(line: LineView): TableCell[][] {
   if (!byBand && explained !== '') rows.push([{ text: printable(explained), style: 'small', colSpan: 4 }, '', '', ''])
   return rows
 }
+
+/** What is not charged has no quantity. */
+function headRow(line: LineView): TableCell[] {
+  const cells = row(printable(line.description), printedDetails(line), line.amount_excluding_tax)
+  return line.type === 'REVENUE' ? cells : cells.toSpliced(1, 1, '')
+}
+
+/** With the quantity that the line bills: details may explain it by that of a longer time. */
+const printedDetails = ({ details, meter_value: billed }: LineView): PriceDetailsView =>
+  billed ? { ...details, meter_value: billed } : details
 
 const row = (text: string, details: PriceDetailsView, amount: MoneyView, style = ''): TableCell[] =>
   [text, quantityOf(details), priceOf(details), money(amount)].map((cell, index) => ({

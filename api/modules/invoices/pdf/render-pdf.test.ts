@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { BuiltInvoice } from '../build-invoice.ts'
-import { closeInTurn } from '../example-closing.ts'
-import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../example-inputs.ts'
+import { closeInTurn } from '../../billing/testing/example-closing.ts'
+import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../../billing/testing/example-inputs.ts'
 import type { InvoiceView } from '../schema.ts'
+import type { InvoiceColumns } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { printable } from './invoice-document.ts'
 import { pdfText } from './pdf-text.ts'
@@ -29,7 +29,7 @@ function finalInvoice(names: { customer?: string; item?: string; footnote?: stri
   return viewOf(exampleInvoices(inputs, 1, '3450')[0])
 }
 
-function viewOf(built: BuiltInvoice | undefined): InvoiceView {
+function viewOf(built: InvoiceColumns | undefined): InvoiceView {
   if (!built) throw new Error('there is an invoice')
   return invoiceView({
     ...built,
@@ -40,6 +40,7 @@ function viewOf(built: BuiltInvoice | undefined): InvoiceView {
     updated_at: '2026-02-01T00:00:00Z',
     invoice_number: 'INV-2026-00001',
     status: 'FINAL',
+    producer: 'SUBSCRIPTION',
     type: 'STANDARD',
     billing_type: 'DEFAULT',
     customer_id: 'customer',
@@ -47,7 +48,7 @@ function viewOf(built: BuiltInvoice | undefined): InvoiceView {
     pricing_plan_subscription_id: 'subscription',
     on_hold: false,
     payment_status: 'UNPAID',
-    fingerprint: '',
+    inputs_hash: '',
     finalize_at: null,
     updated_to_final_at: '2026-02-01T08:00:00Z',
     to_be_reprocessed_at: null,
@@ -144,7 +145,7 @@ test('a line that is shared shows its bands in words, then each customer with it
     { day: 1, quantity: '300', after: 0, customerId: 'child' },
   ]
   const [priced] = closeInTurn({ ...inputs, sub_line_customers }, sent, 1)
-  const text = pdfText(await renderInvoicePdf(viewOf(priced?.built), { compress: false }))
+  const text = pdfText(await renderInvoicePdf(viewOf(priced?.columns), { compress: false }))
   for (const part of ['116.00 EUR', '1000 × 0.1 EUR; 200 × 0.08 EUR', 'Subsidiary', '300', '29.00 EUR', '87.00 EUR'])
     expect(text).toContain(part)
 })

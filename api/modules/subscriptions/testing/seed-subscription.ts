@@ -1,8 +1,8 @@
 // What the tests of subscriptions start from: plans that can be sold, and subscriptions on them.
 
-import type { Row } from '../../../resource/define-resource.ts'
 import type { TestTenant } from '../../../testing/harness.ts'
-import { pricingResource } from '../../pricing-plans/pricing.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import { subscriptionResource } from '../subscription.ts'
 
 /** Sends a call that must succeed and gives its body. */

@@ -1,0 +1,49 @@
+// A sentence for every parameter of path and query.
+import { isObject, type JsonObject, mapObjects, textIn } from './json.ts'
+
+const TEXTS: Readonly<Record<string, string>> = {
+  id: 'The id of the resource, or its `reference` where it has one.',
+  membershipResourceId: 'The id of the membership.',
+  'expand[]': 'What to include that the resource refers to; ALL includes everything. May be repeated.',
+  order_by: 'The field to sort by. Default `created_at`.',
+  order_direction: '`asc` or `desc`; capitals are accepted. Default `desc`.',
+  identifier_field: 'Which field finds the existing resource. Only `reference`, the default.',
+  reference: 'Only the resource with this reference.',
+  name: 'Only those of this name.',
+  type: 'Only those of this type.',
+  status: 'Only those with this status.',
+  'statuses[]': 'Only those with one of these statuses. May be repeated.',
+  variant: 'Only those of this variant.',
+  'variants[]': 'Only those of one of these variants. May be repeated.',
+  active: 'Only those that are active, or only those that are not.',
+  created_at: 'Only those created within a range `[from,to]` of times; either may be left out.',
+  updated_at: 'Only those changed within a range `[from,to]` of times; either may be left out.',
+  customer_id: 'Only those of the customer with this id.',
+  pricing_plan_subscription_id: 'Only those of the subscription with this id.',
+  meter_id: 'Only those of the meter with this id.',
+  meter_property_id: 'Only those of the meter property with this id.',
+  product_category_id: 'Only those of the product category with this id.',
+  product_id: 'Only those of the product with this id.',
+  processed_details_type: 'Only events that are billed (DEFAULT), not matched, or repeats (DUPLICATE).',
+  deleted: 'true: deleted events as well. Default: only events that count.',
+  include_periods: 'Whether invoices are shown with their periods. Default false.',
+  include_lines: 'Whether invoices are shown with their lines. Default false.',
+  on_hold: 'Only invoices that are on hold, or only those that are not.',
+  paid: 'Only invoices that are paid, or only those that are not.',
+  username: 'The e-mail address, or a part of it.',
+  user_type: 'Only keys of this type.',
+  user_id: 'Only changes by this user or API key.',
+  target_id: 'Only changes of the resource with this id.',
+  target_type: 'Only changes of resources of this object type.',
+}
+
+/** The paths with every parameter described that has no text of its own. */
+export function describeParameters(paths: JsonObject): JsonObject {
+  const described = mapObjects(paths, object => {
+    const name = textIn(object, 'name')
+    if (name === null || !isObject(object.schema) || object.description !== undefined) return object
+    const text = TEXTS[name]
+    return text === undefined ? object : { ...object, description: text }
+  })
+  return isObject(described) ? described : paths
+}

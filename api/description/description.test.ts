@@ -1,0 +1,210 @@
+// What everyone who generates a client, or reads the reference, relies on.
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createChecker } from '../testing/checker.ts'
+import { describedApi } from '../testing/described-api.ts'
+import { isObject, type Json, type JsonObject, objectIn, objectsIn, shapeText, textIn, textsIn } from './json.ts'
+
+let api: JsonObject
+beforeAll(async () => {
+  api = await describedApi()
+}, 60_000)
+
+type Operation = { readonly place: string; readonly method: string; readonly path: string; readonly of: JsonObject }
+const operations = (): Operation[] =>
+  Object.entries(objectIn(api, 'paths')).flatMap(([path, item]) =>
+    Object.keys(isObject(item) ? item : {}).map(method => ({
+      place: `${method.toUpperCase()} ${path}`,
+      method,
+      path,
+      of: objectIn(isObject(item) ? item : {}, method),
+    })),
+  )
+const shapes = (): [string, JsonObject][] => {
+  const all = objectIn(objectIn(api, 'components'), 'schemas')
+  return Object.keys(all).map(name => [name, objectIn(all, name)])
+}
+const wrong = (of: (each: Operation) => boolean): string[] =>
+  operations()
+    .filter(each => !of(each))
+    .map(({ place }) => place)
+
+describe('operations', () => {
+  test('there are all of them, each with an id of its own', () => {
+    const ids = operations().map(({ of }) => textIn(of, 'operationId'))
+    expect(ids.length).toBeGreaterThan(180)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter(id => !/^[a-z][a-z0-9_]+$/.test(id ?? ''))).toEqual([])
+  })
+
+  test('each says what it does in a summary and in a sentence or more', () => {
+    const ends = (text: string | null): boolean => text !== null && /[.`]$/.test(text)
+    expect(wrong(({ of }) => ends(textIn(of, 'summary')))).toEqual([])
+    const own = (of: JsonObject): string => textIn(of, 'description')?.split('\n\nNeeds')[0] ?? ''
+    expect(wrong(({ of }) => own(of).length > 20 && own(of).endsWith('.'))).toEqual([])
+    const articles = operations().filter(({ of }) =>
+      /\ba [aeio]|\ban (?!https)[^aeiouAEIOXU]/.test(`${of.summary} ${of.description}`),
+    )
+    expect(articles.map(({ of }) => of.summary)).toEqual([])
+  })
+
+  test('each has one tag, and the tags stand in an order with a text', () => {
+    const tags = objectsIn(api, 'tags')
+    expect(tags.filter(tag => !textIn(tag, 'description'))).toEqual([])
+    const names = tags.map(tag => textIn(tag, 'name'))
+    expect(wrong(({ of }) => textsIn(of, 'tags').every(tag => names.includes(tag)))).toEqual([])
+    expect(names.filter(name => !operations().some(({ of }) => textsIn(of, 'tags')[0] === name))).toEqual([])
+  })
+
+  test('each answers errors in the one shape, by status', () => {
+    const always = ['400', '401', '403', '404', '429', '500', '503']
+    expect(wrong(({ of }) => always.every(status => status in objectIn(of, 'responses')))).toEqual([])
+    expect(wrong(({ of }) => of.requestBody === undefined || '415' in objectIn(of, 'responses'))).toEqual([])
+    const responses = objectIn(objectIn(api, 'components'), 'responses')
+    for (const name of Object.keys(responses)) {
+      const response = objectIn(responses, name)
+      expect(objectIn(response, 'headers')).toHaveProperty('X-REQUEST-ID')
+      const schema = objectIn(objectIn(objectIn(response, 'content'), 'application/json'), 'schema')
+      expect(schema).toEqual({ $ref: '#/components/schemas/Error' })
+    }
+  })
+
+  test('one that creates answers 201 alone, and one that may repeat names its headers', () => {
+    const creates = operations().filter(({ of }) => textIn(of, 'operationId')?.endsWith('_create'))
+    expect(creates.length).toBeGreaterThan(15)
+    expect(creates.filter(({ of }) => '200' in objectIn(of, 'responses')).map(({ place }) => place)).toEqual([])
+    const headers = (of: JsonObject) => objectsIn(of, 'parameters').map(parameter => textIn(parameter, '$ref'))
+    const keyed = creates.filter(({ of }) => headers(of).includes('#/components/parameters/IdempotencyKey'))
+    expect(keyed.length).toBe(creates.length)
+  })
+
+  test('second addresses are deprecated and name the first', () => {
+    const aliases = operations().filter(({ of }) => of['x-alias-of'] !== undefined)
+    expect(aliases.length).toBeGreaterThan(8)
+    const ids = operations().map(({ of }) => of.operationId)
+    expect(aliases.filter(({ of }) => of.deprecated !== true || !ids.includes(of['x-alias-of']))).toEqual([])
+    expect(wrong(({ path, of }) => !path.startsWith('/v1/ingest/meter-data') || of.deprecated === true)).toEqual([])
+  })
+
+  test('list filters are lists, and page and limit are numbers with bounds', () => {
+    for (const { of } of operations()) {
+      for (const parameter of objectsIn(of, 'parameters')) {
+        const name = textIn(parameter, 'name') ?? ''
+        const schema = objectIn(parameter, 'schema')
+        if (name.endsWith('[]')) {
+          expect(parameter).toMatchObject({ style: 'form', explode: true })
+          expect(schema.type).toBe('array')
+        }
+        if (name === 'page' || name === 'limit') expect(schema).toMatchObject({ type: 'integer', minimum: 1 })
+      }
+    }
+  })
+
+  test('files are described as what they are', () => {
+    const content = (id: string, of: (operation: JsonObject) => JsonObject): string[] => {
+      const found = operations().find(each => each.of.operationId === id)
+      return Object.keys(objectIn(of(found?.of ?? {}), 'content'))
+    }
+    const success = (operation: JsonObject) => objectIn(objectIn(operation, 'responses'), '200')
+    expect(content('invoices_pdf_read', success)).toEqual(['application/pdf'])
+    expect(content('meters_meter_data_file_read', success)).toEqual(['text/csv'])
+    expect(content('files_content_set', operation => objectIn(operation, 'requestBody'))).toEqual(['text/csv'])
+  })
+})
+
+describe('shapes', () => {
+  test('every field and every parameter has a description', () => {
+    const bare = shapes().flatMap(([name, schema]) =>
+      Object.entries(objectIn(schema, 'properties')).flatMap(([field, member]) =>
+        isObject(member) && textIn(member, 'description') ? [] : [`${name}.${field}`],
+      ),
+    )
+    expect(bare, 'write their texts in api/description/fields').toEqual([])
+    const parameters = operations().flatMap(({ place, of }) =>
+      objectsIn(of, 'parameters').flatMap(parameter =>
+        '$ref' in parameter || textIn(parameter, 'description') ? [] : [`${place} ${parameter.name}`],
+      ),
+    )
+    expect(parameters, 'write their texts in api/description/describe-parameters.ts').toEqual([])
+  })
+
+  test('no object is written out inside another, and no two components are the same', () => {
+    const inline: string[] = []
+    const visit = (value: Json | undefined, at: string, isTop: boolean): void => {
+      if (Array.isArray(value)) for (const [index, each] of value.entries()) visit(each, `${at}.${index}`, false)
+      if (!isObject(value)) return
+      if (!isTop && isObject(value.properties)) inline.push(at)
+      for (const [name, member] of Object.entries(value)) if (name !== 'examples') visit(member, `${at}.${name}`, false)
+    }
+    visit(api.paths, 'paths', false)
+    for (const [name, schema] of shapes()) visit(schema, name, true)
+    expect(inline).toEqual([])
+    const seen = new Map<string, string>()
+    const twice: string[] = []
+    for (const [name, schema] of shapes()) {
+      const earlier = seen.get(shapeText(schema))
+      if (earlier !== undefined) twice.push(`${earlier} and ${name}`)
+      seen.set(shapeText(schema), name)
+    }
+    expect(twice).toEqual([])
+  })
+
+  test('every reference leads somewhere, and every component is referred to', () => {
+    const text = JSON.stringify(api)
+    const refs = new Set(
+      [...text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)].map(([, kind, name]) => `${kind}/${name}`),
+    )
+    const components = objectIn(api, 'components')
+    const all = Object.keys(components).flatMap(kind =>
+      kind === 'securitySchemes' ? [] : Object.keys(objectIn(components, kind)).map(name => `${kind}/${name}`),
+    )
+    expect([...refs].filter(ref => !all.includes(ref))).toEqual([])
+    expect(all.filter(name => !refs.has(name))).toEqual([])
+  })
+
+  test('every resource and its create body have an example, and every example is valid', () => {
+    const check = createChecker(api)
+    const wrongExamples = shapes().flatMap(([name, schema]) => {
+      const [example] = Array.isArray(schema.examples) ? schema.examples : []
+      const fault = example === undefined ? null : check(name, example)
+      return fault === null ? [] : [`${name}: ${fault}`]
+    })
+    expect(wrongExamples).toEqual([])
+    const creates = shapes().filter(
+      ([name]) => name.endsWith('Create') && shapes().some(([other]) => other === name.slice(0, -6)),
+    )
+    expect(creates.filter(([, schema]) => schema.examples === undefined).map(([name]) => name)).toEqual([])
+  })
+})
+
+// The name of a shape is the name of a class in every generated client. A new one is added here by `vitest -u`; one that changes
+// or goes is a break.
+test('the names of the shapes stay', async () => {
+  await expect(
+    `${shapes()
+      .map(([name]) => name)
+      .join('\n')}\n`,
+  ).toMatchFileSnapshot('component-names.txt')
+})
+
+test('redocly lint finds nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
+  try {
+    const file = join(folder, 'openapi.json')
+    await writeFile(file, JSON.stringify(api))
+    const tool = join(process.cwd(), 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const { stdout } = await promisify(execFile)(process.execPath, [tool, 'lint', '--format=json', file], {
+      cwd: folder,
+      env,
+    })
+    const result: unknown = JSON.parse(stdout.slice(stdout.indexOf('{')))
+    expect(result).toMatchObject({ totals: { errors: 0, warnings: 0 } })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,16 @@
+// Every text about a field: by its name, by `Component.name` where a name means several things, and by `Component.` for the whole.
+import { ACCESS } from './access.ts'
+import { CATALOG } from './catalog.ts'
+import { COMMON } from './common.ts'
+import { INVOICES } from './invoices.ts'
+import { PARTIES } from './parties.ts'
+import { USAGE } from './usage.ts'
+
+export const FIELD_TEXTS: Readonly<Record<string, string>> = {
+  ...ACCESS,
+  ...INVOICES,
+  ...CATALOG,
+  ...USAGE,
+  ...PARTIES,
+  ...COMMON,
+}

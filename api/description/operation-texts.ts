@@ -1,0 +1,117 @@
+// What operations do beyond their summary, by operation id. The operations that every resource shares have theirs in
+// standard-texts.ts.
+
+export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
+  events_ingest:
+    'The answer is 201 once the event is stored durably; it is counted within seconds. The same event sent again is answered the ' +
+    'same and counted once. Send it to `ingest_url` for the highest rate. The customer and the subscription may be created later.',
+  events_ingest_list:
+    'All events of the list are stored, or none. Each is checked by itself, and a refusal names the position of the event at fault. ' +
+    'Repeats are recognized by `reference`, as for single events.',
+  ingest_meter_data: 'Another address of `events_ingest`.',
+  ingest_meter_datas: 'Another address of `events_ingest_list`.',
+  events_ingest_batch: 'Another address of `events_ingest_list`.',
+  events_list:
+    'Each event comes with `processed_details`, which says whether it is billed, a duplicate, or not matched, and why. Lists reach ' +
+    'the newest 10,000 events that match; narrow the range of `timestamp` to reach others.',
+  events_get:
+    'A reference may contain any character; encode it for the path. The answer is the event that counts, not its repeats.',
+  events_event_trace_read:
+    'Shows when the event was received, stored and counted, which subscription and price it belongs to, and its amendments. Use it ' +
+    'to find out why an event is not on an invoice.',
+  events_delete:
+    'The event no longer counts. OPEN and DRAFT invoices follow when they are next computed; a FINAL invoice never changes. The ' +
+    'reference cannot be used again.',
+  events_amend:
+    'Replaces the values and properties that are sent. What they were before is kept in `amendments` of the trace. OPEN and DRAFT ' +
+    'invoices follow when they are next computed.',
+  events_delete_by_reference: 'The same as `events_delete`, with the reference in the body.',
+  events_amend_by_reference: 'The same as `events_amend`, with the reference in the body.',
+  events_calculate: 'Always refused with 400. Use `invoices_preview` to see what usage costs.',
+  ingest_persist_data:
+    'Sets what a calculation with `persist` has reached at a moment, such as 37 seats for a customer who comes from another system. ' +
+    'Events after that moment are counted on top of it. A period that a FINAL invoice has billed is refused.',
+  customers_entitlements_read:
+    'Adds up what the ACTIVE schedules of the customer’s ACTIVE subscriptions grant. Amounts of different currencies are listed ' +
+    'separately. Millrace shows entitlements; it does not enforce them.',
+  meter_property_variables_create: 'Conditions of prices name the variable with IN and NOT_IN. At most 10,000 values.',
+  meter_property_variables_values_change:
+    'Values that are already as the request wants them are listed in `skipped`. Invoices that are not FINAL follow the change when ' +
+    'they are next computed.',
+  meter_property_variables_values_read: 'Values are in the order in which they were added.',
+  meters_meter_data_file_read: 'Fill in one line for each event, and upload the file with `files_create`.',
+  pricing_plan_subscriptions_cancel:
+    'Ends the subscription at the moment that `type` names. A cancellation that has not taken effect can be undone with `UNDO`. ' +
+    'Usage until the end is billed on the last invoice.',
+  pricing_plan_subscriptions_update:
+    'Only a DRAFT subscription can change its customer, currency and cycle. Setting `status` to `ACTIVE` activates the subscription ' +
+    'and its draft schedules in one step.',
+  pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
+  pricing_plan_schedules_create:
+    'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +
+    'at the start of this one.',
+  pricing_plan_schedules_update:
+    'A DRAFT schedule can change in every field; of an ACTIVE one only the end can change.',
+  pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',
+  pricing_plan_schedules_activate: 'From then on the schedule is billed. The schedules before it must be ACTIVE.',
+  platforms_up_to_date_read:
+    'Use it after a load of usage to know when previews and invoices include it: `event_processing_up_to_date_until` is the instant ' +
+    'up to which every accepted event is counted.',
+  files_create:
+    'Send the CSV in `content`, name an https address to fetch it from, or create the file without content and upload it with ' +
+    '`PUT /v1/files/{id}/content`. Lines are read in the background; follow `status`.',
+  files_content_set:
+    'Send the CSV itself, in UTF-8, as `text/csv`. The body is streamed and may be large. An upload that breaks off is started again ' +
+    'from the beginning.',
+  files_lines_read: 'Use it with `statuses[]=ERROR` to see what to correct.',
+  alerts_create:
+    'For alerts that your own systems find. Alerts that a rule finds by itself are made by the service. The same ' +
+    '`data_trigger_reference` makes one alert.',
+  roles_list: 'Built-in roles come first. `child_roles` are answered when `include_child_roles` is true.',
+  roles_get: 'Built-in roles can be read by their id as well.',
+  permissions_list: 'A permission is named `RESOURCE.ACTION`, and is what one or more operations need.',
+  api_keys_create:
+    'The text of the key is in `api_key` of this answer only. A repeat with the same Idempotency-Key answers without it. Keep it in ' +
+    'a secret store.',
+  api_keys_update: 'Setting `active` to false revokes the key for good.',
+  api_keys_revoke: 'The key stops working within five seconds, and cannot be made to work again.',
+  api_keys_search: 'Every field that is sent must match. The answer is the newest key that does.',
+  api_keys_decrypt_read: 'Always refused: a key is stored as a hash, and its text cannot be shown again.',
+  audit_records_list: 'Records are written within seconds of the change. Filter by who, by what, and by when.',
+  audit_records_get: 'Holds the fields that changed, with their values before and after.',
+  users_list: 'Invited users who have not accepted yet are listed with their status.',
+  users_create: 'The person gets an e-mail with a link to choose a password. The same as `users_invite`.',
+  users_search_read: 'At most 100 users, ordered by address.',
+  users_get: 'Shows the user’s roles and teams on this platform and environment only.',
+  users_update: 'A user who is switched off cannot act here from within a second; other platforms are not affected.',
+  users_reset_second_factor:
+    'Removes the authenticator app, the passkeys and the recovery codes, ends all sessions, and sends the user a mail. Refused for ' +
+    'a user who is also a member of another platform.',
+  users_invite: 'The roles apply once the invitation is accepted. Inviting the same address again sends a new e-mail.',
+  users_revoke_invite: 'The link in the e-mail stops working.',
+  users_memberships_read: 'A membership says which roles a user has.',
+  users_memberships: 'Roles that the user has already stay. You can give only permissions that you have yourself.',
+  users_memberships_update:
+    'Replaces the roles of the membership. You can give only permissions that you have yourself.',
+  users_memberships_delete:
+    'The user loses access to this platform and environment. The last administrator cannot be removed.',
+  users_teams_read: 'Memberships of the past and the future are listed with their times.',
+  users_teams: 'The roles of the team are the user’s from `start_at` until `end_at`.',
+  teams_list: 'Each team is shown with its roles and members.',
+  teams_create: 'You can give only permissions that you have yourself.',
+  teams_get: 'Shows the roles and the members of the team.',
+  teams_update: 'Replaces the roles when they are sent. Members follow at once.',
+  teams_delete: 'Members lose the roles of the team at once.',
+  teams_memberships: 'Roles that the team has already stay.',
+  invoices_list: 'Shows invoices without periods and lines unless `include_periods` or `include_lines` is true.',
+  invoices_search: 'Works as `invoices_list`, with conditions on more fields.',
+  invoices_get: 'Each line shows its quantity, its price and how the amount came about.',
+  invoices_update:
+    'Setting `status` to `FINAL` gives the invoice its number and fixes it for good. `on_hold` keeps it from becoming FINAL by ' +
+    'itself.',
+  invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
+  invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
+  invoices_preview:
+    'Computes the invoices of a subscription up to a date, from usage that is counted so far and the prices as they are. Use it to ' +
+    'check prices before you activate them, and to show a customer what a period costs so far.',
+}

@@ -1,0 +1,78 @@
+// The API description, from what the routes declare to what is published. The routes keep their own shapes: nothing here changes
+// what is accepted or answered.
+import type { Resource } from '../resource/define-resource.ts'
+import { ANSWER_HEADERS, ERROR_RESPONSES, ERROR_SCHEMA } from './answers.ts'
+import { withClosedLists } from './closed-lists.ts'
+import { createComponents } from './components.ts'
+import { describeFields } from './describe-fields.ts'
+import { describeParameters } from './describe-parameters.ts'
+import { EXAMPLES } from './examples.ts'
+import { expandedReferences } from './expanded-references.ts'
+import { type Json, type JsonObject, objectIn, textsIn } from './json.ts'
+import type { Method } from './operation-id.ts'
+import { HEADER_PARAMETERS } from './parameters.ts'
+import { publishedOperation } from './publish-operations.ts'
+import { TAGS, tagOrder } from './tags.ts'
+import { truthfulMembers } from './truthful-members.ts'
+
+const METHODS: Readonly<Record<string, Method>> = {
+  get: 'GET',
+  post: 'POST',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+}
+
+export type PublishDeps = { readonly resources: readonly Resource[]; readonly baseUrl: string }
+
+/** The published description. Throws when two shapes would have one name. */
+export function publishDescription(raw: JsonObject, { resources, baseUrl }: PublishDeps): JsonObject {
+  const components = createComponents()
+  const context = { components, resourceAt: new Map(resources.map(resource => [resource.path, resource])) }
+  const paths = inOrder(objectIn(raw, 'paths')).map(([path, item]): [string, JsonObject] => [
+    path,
+    Object.fromEntries(
+      Object.entries(item).flatMap(([key, operation]): [string, Json][] => {
+        const method = METHODS[key]
+        return method
+          ? [[key, publishedOperation(context, method, path, objectIn(item, key))]]
+          : [[key, operation ?? null]]
+      }),
+    ),
+  ])
+  const shapes = withClosedLists(truthfulMembers(expandedReferences(components.all(), resources), resources))
+  const { paths: _paths, components: given, ...about } = raw
+  return {
+    ...about,
+    servers: [{ url: baseUrl, description: 'This installation.' }],
+    tags: TAGS.map(({ name, title, description }) => ({ name, description, 'x-displayName': title })),
+    paths: describeParameters(Object.fromEntries(paths)),
+    components: {
+      ...objectIn({ given }, 'given'),
+      schemas: sorted({ ...Object.fromEntries(withExamples(describeFields(shapes))), Error: ERROR_SCHEMA }),
+      parameters: HEADER_PARAMETERS,
+      headers: ANSWER_HEADERS,
+      responses: ERROR_RESPONSES,
+    },
+  }
+}
+
+const withExamples = (shapes: ReadonlyMap<string, JsonObject>): [string, JsonObject][] =>
+  [...shapes].map(([name, schema]) => {
+    const example = EXAMPLES[name]
+    return [name, example === undefined ? schema : { ...schema, examples: [example] }]
+  })
+
+const sorted = (members: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+/** By the order of their tags; within one, as declared. */
+const inOrder = (paths: JsonObject): [string, JsonObject][] =>
+  Object.keys(paths)
+    .map((path): [string, JsonObject] => [path, objectIn(paths, path)])
+    .toSorted(([, a], [, b]) => tagOf(a) - tagOf(b))
+
+const tagOf = (item: JsonObject): number => {
+  const [first] = Object.keys(item).map(key => textsIn(objectIn(item, key), 'tags')[0] ?? '')
+  return tagOrder(first ?? '')
+}

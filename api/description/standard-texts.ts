@@ -1,0 +1,44 @@
+// What the operations that every resource shares do, by the verb their id ends with.
+import type { Resource } from '../resource/define-resource.ts'
+
+type Words = { readonly resource: Resource; readonly noun: string }
+
+const byIdOrReference = ({ resource }: Words): string =>
+  resource.byReference ? 'It is found by its id or its `reference`.' : 'It is found by its id.'
+const expandable = ({ resource }: Words): string => {
+  const names = Object.keys(resource.expand ?? {})
+  if (names.length === 0) return ''
+  return ` \`expand[]\` includes what it refers to: ${[...names, 'ALL'].map(name => `\`${name}\``).join(', ')}.`
+}
+const moved = (to: string, from: string) => (): string =>
+  `It must be ${from}. If its status is ${to} already, nothing changes.`
+
+const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
+  create: ({ resource, noun }) =>
+    `Fields that are left out get their defaults.${resource.statuses ? ` The ${noun} is DRAFT unless \`status\` is sent as ACTIVE.` : ''}` +
+    `${resource.byReference ? ' A `reference` that is in use already is refused with 409.' : ''}`,
+  upsert: ({ noun }) =>
+    `Send the whole ${noun}. It is created with 201 when no other has this \`reference\`; otherwise that one is updated, with 200. ` +
+    'The call can be repeated safely.',
+  list: words =>
+    `Newest first, unless \`order_by\` and \`order_direction\` say otherwise. Filters that are given must all match.${expandable(words)}`,
+  search: () =>
+    'Every entry of `search_fields` and `filter_fields` must match. `search_fields` match a text or, with wildcards, a part of it; ' +
+    '`filter_fields` match one of several values.',
+  get: words => `${byIdOrReference(words)}${expandable(words)}`,
+  update: words =>
+    `${byIdOrReference(words)} Objects are merged member by member, and lists are replaced. A request that changes nothing succeeds.`,
+  delete: ({ resource }) =>
+    resource.statuses
+      ? 'Only while it is DRAFT: archive it instead once it has been active. The answer shows what was deleted.'
+      : 'Refused with 409 while others refer to it. The answer shows what was deleted.',
+  activate: moved('ACTIVE', 'DRAFT or DEPRECATED'),
+  deprecate: moved('DEPRECATED', 'ACTIVE'),
+  archive: moved('ARCHIVED', 'ACTIVE or DEPRECATED'),
+}
+
+/** The description of one of the shared operations; null for any other. */
+export function standardText(resource: Resource, noun: string, operationId: string): string | null {
+  const verb = operationId.slice(resource.path.replaceAll('-', '_').length + 1)
+  return TEXTS[verb]?.({ resource, noun }) ?? null
+}

@@ -1,0 +1,118 @@
+// The groups of operations, in the order in which a reader needs them, and what each is about.
+
+export type Tag = { readonly name: string; readonly title: string; readonly description: string }
+
+const tag = (name: string, title: string, description: string): Tag => ({ name, title, description })
+
+export const TAGS: readonly Tag[] = [
+  tag(
+    'customers',
+    'Customers',
+    'A customer is an organization or a person that you bill. Give it a `reference` of your own, and use that wherever an id is taken.',
+  ),
+  tag(
+    'events',
+    'Events',
+    'A usage event says what a customer used, and when. Its `reference` identifies it for ever: sent again, it is not counted again.',
+  ),
+  tag(
+    'meter-values',
+    'Meter values',
+    'A meter value is a quantity that events carry: a `NUMBER`, such as tokens, or an `AMOUNT` of money.',
+  ),
+  tag(
+    'meter-properties',
+    'Meter properties',
+    'A meter property is a fact that events carry, such as the region or the model. Prices can have conditions on it.',
+  ),
+  tag('meters', 'Meters', 'A meter says which values and properties the events of one kind carry.'),
+  tag(
+    'meter-value-calculations',
+    'Meter value calculations',
+    'A calculation turns the events of a period into one quantity: `SUM`, `MAX`, `MIN` or `AVERAGE` of a meter value, or `UNIQUE` values of a property.',
+  ),
+  tag(
+    'meter-property-variables',
+    'Meter property variables',
+    'A variable is a named list of property values. Conditions refer to it, so the list can change while the price stays.',
+  ),
+  tag('products', 'Products', 'A product groups the items you sell. It is what a price plan prices.'),
+  tag(
+    'product-items',
+    'Product items',
+    'A product item becomes an invoice line. It is `USAGE_BASED` (measured by a calculation) or `RECURRING` (once a billing period).',
+  ),
+  tag('product-categories', 'Product categories', 'A product category groups products on invoices and in the catalog.'),
+  tag(
+    'features',
+    'Features',
+    'A feature is what a plan can grant besides its prices: a switch, a number, an amount, one of several values, or a text.',
+  ),
+  tag(
+    'pricing-plans',
+    'Pricing plans',
+    'A pricing plan is what a customer subscribes to. It has versions, and a version has prices.',
+  ),
+  tag(
+    'pricing-plan-versions',
+    'Pricing plan versions',
+    'A version holds the prices of a plan. An ACTIVE version never changes: make a new one, and schedule it.',
+  ),
+  tag('pricings', 'Pricings', 'A pricing prices the items of one or more products in a plan version.'),
+  tag(
+    'billing-entities',
+    'Billing entities',
+    'A billing entity is the company that issues invoices: its address, tax registrations, time zone and number prefix.',
+  ),
+  tag(
+    'pricing-plan-subscriptions',
+    'Subscriptions',
+    'A subscription puts a customer on a billing cycle of a billing entity. Its schedules say which plan version applies when.',
+  ),
+  tag(
+    'pricing-plan-schedules',
+    'Schedules',
+    'A schedule puts a subscription on a plan version from one moment to another. Schedules have neither gaps nor overlaps.',
+  ),
+  tag(
+    'invoices',
+    'Invoices',
+    'An invoice is OPEN while its period runs, DRAFT when the period has ended, and FINAL when it has its number. A FINAL invoice never changes.',
+  ),
+  tag(
+    'reprocess',
+    'Reprocessing',
+    'A reprocess run computes invoices that are not FINAL again, from what parties, prices and usage are now.',
+  ),
+  tag('alert-rules', 'Alert rules', 'An alert rule says at how much use of an entitlement an alert is made.'),
+  tag('alerts', 'Alerts', 'An alert says that a rule applied: to whom, when, and at what use.'),
+  tag(
+    'files',
+    'Files',
+    'A CSV file of usage: uploaded or fetched from an address, read line by line, each line with its result.',
+  ),
+  tag(
+    'file-processing-settings',
+    'File processing settings',
+    'Settings map the columns of a CSV file to the fields of events.',
+  ),
+  tag('platforms', 'Platforms', 'A platform is your account: its settings for invoices, late usage and ingestion.'),
+  tag(
+    'api-keys',
+    'API keys',
+    'An API key belongs to one platform and one environment. Its text is shown once, when it is made.',
+  ),
+  tag('users', 'Users', 'A user is a person who can sign in. What they may do follows from their roles and teams.'),
+  tag('teams', 'Teams', 'A team gives its members roles for as long as they are in it.'),
+  tag('roles', 'Roles', 'A role is a set of permissions. Built-in roles cannot be changed.'),
+  tag(
+    'audit-records',
+    'Audit records',
+    'An audit record says who changed what, when, and by which key or token. Records form a chain that can be verified.',
+  ),
+]
+
+const ORDER = new Map(TAGS.map(({ name }, index) => [name, index]))
+
+/** The place of a tag in the order; tags that are not listed come last. */
+export const tagOrder = (name: string): number => ORDER.get(name) ?? TAGS.length

@@ -1,0 +1,104 @@
+// The server before any route: how it reads requests, and what every answer has in common.
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { AppError } from '../../shared/errors.ts'
+import { newId } from '../../shared/ids.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { isDryRun } from './dry-run.ts'
+import { answerBrokenConnection, handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
+import { httpManners } from './manners.ts'
+import { noteMethods } from './methods.ts'
+import { readJson } from './read-json.ts'
+import { serializerCompiler } from './serialization.ts'
+import { refuseUnstorableRequest } from './storable-text.ts'
+import { validatorCompiler } from './validation.ts'
+
+const BODY_BYTES_MAX = 1_048_576
+const REQUEST_TIMEOUT_MS = 30_000
+/** A file may take long to come, as long as it keeps coming: a connection that is silent for REQUEST_TIMEOUT_MS is closed. */
+const UPLOAD_TIMEOUT_MS = 3_600_000
+const PARAM_CHARACTERS_MAX = 255
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on the calls whose body is a stream of any length. */
+    streamed?: true
+  }
+}
+
+/** A body that is not there by then is not coming: its sender would hold a connection for nothing. */
+function limitBodyTime(request: FastifyRequest, reply: FastifyReply): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  const isEmpty = encoding === undefined && (length === undefined || length === '0')
+  if (isEmpty || request.routeOptions.config?.streamed) return
+  const timer = setTimeout(() => {
+    if (!request.raw.complete) request.raw.destroy()
+  }, REQUEST_TIMEOUT_MS)
+  timer.unref()
+  reply.raw.once('close', () => clearTimeout(timer))
+}
+
+/** Requests in progress are finished while the server stops; new ones on their connections are for another process to answer. */
+function refuseWhileStopping(app: FastifyInstance): void {
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.addHook('onRequest', async () => {
+    if (isStopping)
+      throw new AppError('SERVICE_UNAVAILABLE', 'This process is stopping; send it again on a new connection.', {
+        retryAfterSeconds: 1,
+      })
+  })
+}
+
+/** The server, without routes. */
+export async function createServer(logger: Logger): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    genReqId: () => newId('reqr'),
+    requestIdHeader: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: UPLOAD_TIMEOUT_MS,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
+    connectionTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: PARAM_CHARACTERS_MAX, ignoreTrailingSlash: true },
+    frameworkErrors: handleFrameworkError,
+    clientErrorHandler: answerBrokenConnection,
+    // Its own answer has another shape; see refuseWhileStopping.
+    return503OnClosing: false,
+  })
+  app.setValidatorCompiler(validatorCompiler as never)
+  app.setSerializerCompiler(serializerCompiler as never)
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler(notFoundHandler(noteMethods(app)))
+  readBodies(app)
+  // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
+  app.addHook('onSend', async (_request, reply, payload) => {
+    if (String(reply.getHeader('content-type')).startsWith('application/json'))
+      reply.header('content-type', 'application/json')
+    return payload
+  })
+  await httpManners(app)
+  refuseWhileStopping(app)
+  app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
+  // On every call: one that cannot be tried out must not change anything when a trial was meant.
+  app.addHook('onRequest', async request => void isDryRun(request))
+  // Before the shapes are checked: what cannot be stored is no shape's matter, and every shape's.
+  app.addHook('preValidation', async request => {
+    // The calls inside a message to an agent are requests of their own.
+    if (request.routeOptions.config?.permission !== 'bearer') refuseUnstorableRequest(request)
+  })
+  return app
+}
+
+/** JSON alone, read strictly; a route that takes something else says so itself. */
+function readBodies(app: FastifyInstance): void {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, readJson(body.toString()))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('the body cannot be read'))
+    }
+  })
+}

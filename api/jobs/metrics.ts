@@ -1,0 +1,101 @@
+// What the worker counts.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+export type WorkerMetrics = {
+  /** Of every job in the list. */
+  readonly jobs: Counter<'job' | 'outcome'>
+  readonly jobSeconds: Histogram<'job'>
+  readonly relayed: Counter
+  /** Seconds the oldest change not yet relayed has waited. */
+  readonly relayLag: Gauge
+  readonly billingRuns: Counter<'outcome'>
+  readonly expiredKeys: Counter
+  /** Rows that the outbox no longer keeps. */
+  readonly expiredChanges: Counter
+  readonly files: Counter<'outcome'>
+  readonly downloads: Counter<'outcome'>
+  readonly alerts: Counter<'type'>
+  readonly alertLooks: Counter<'outcome'>
+  readonly alertsSeenUntil: Gauge
+  /** Of the last nightly verification. */
+  readonly auditFaults: Gauge
+}
+
+export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
+  const registers = [registry]
+  return {
+    jobs: new Counter({
+      name: 'millrace_jobs_total',
+      help: 'Runs of background jobs, by job and outcome; a failed one is tried again.',
+      labelNames: ['job', 'outcome'],
+      registers,
+    }),
+    jobSeconds: new Histogram({
+      name: 'millrace_job_seconds',
+      help: 'How long runs of background jobs take, by job.',
+      labelNames: ['job'],
+      buckets: [0.01, 0.1, 1, 10, 60, 600],
+      registers,
+    }),
+    relayed: new Counter({
+      name: 'millrace_outbox_relayed_total',
+      help: 'Changes put in order for consumers.',
+      registers,
+    }),
+    relayLag: new Gauge({
+      name: 'millrace_outbox_lag_seconds',
+      help: 'Age of the oldest change that is not yet relayed; 0 when there is none.',
+      registers,
+    }),
+    billingRuns: new Counter({
+      name: 'millrace_billing_runs_total',
+      help: 'Billing runs of one subscription each, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    expiredKeys: new Counter({
+      name: 'millrace_idempotency_keys_expired_total',
+      help: 'Stored answers of Idempotency-Keys removed after 48 hours.',
+      registers,
+    }),
+    expiredChanges: new Counter({
+      name: 'millrace_outbox_expired_total',
+      help: 'Relayed changes deleted from the outbox after OUTBOX_RETENTION_DAYS.',
+      registers,
+    }),
+    files: new Counter({
+      name: 'millrace_files_total',
+      help: 'Turns at one file each: done, error (it cannot be read), or interrupted and to be gone on with.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    downloads: new Counter({
+      name: 'millrace_file_downloads_total',
+      help: 'Attempts at fetching a file each: downloaded, retried (the other side failed), error (it is given up), or interrupted by us.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    alerts: new Counter({
+      name: 'millrace_alerts_total',
+      help: 'Alerts made by rules, by type.',
+      labelNames: ['type'],
+      registers,
+    }),
+    alertLooks: new Counter({
+      name: 'millrace_alert_evaluations_total',
+      help: 'Evaluations of alert rules, one per tenant: complete, partial (the next one continues there), or failed and retried.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    alertsSeenUntil: new Gauge({
+      name: 'millrace_alerts_seen_until_seconds',
+      help: 'Unix time at which the last complete evaluation of alert rules began, for the tenant that has waited longest.',
+      registers,
+    }),
+    auditFaults: new Gauge({
+      name: 'millrace_audit_chain_faults',
+      help: 'Places at which the audit chain did not hold at its last nightly verification; 0 is right.',
+      registers,
+    }),
+  }
+}

@@ -1,0 +1,73 @@
+// The worker outlives PostgreSQL: when the server goes away while the end of a job is being recorded, the process continues, says
+// what is wrong, and works again once the server is back.
+
+import pg from 'pg'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { silentLogger } from '../../shared/logger.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
+import { type ServerProxy, startServerProxy } from '../../shared/testing/server-proxy.ts'
+import { defineJob } from './define-job.ts'
+import { prepareJobSchema } from './job-schema.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { startJobs } from './runner.ts'
+
+let testDatabase: TestDatabase
+let proxy: ServerProxy
+let owner: pg.Client
+const unhandled = vi.fn()
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  await prepareJobSchema(testDatabase.url)
+  proxy = await startServerProxy(testDatabase.url)
+  owner = new pg.Client({ connectionString: testDatabase.url })
+  await owner.connect()
+  process.on('unhandledRejection', unhandled)
+})
+afterAll(async () => {
+  process.off('unhandledRejection', unhandled)
+  await owner.end()
+  await proxy.takeAway()
+  await testDatabase.drop()
+})
+
+const queue = (name: string, how: string) =>
+  owner.query(`select graphile_worker.add_job($1, json_build_object('how', $2::text), job_key => $3)`, [
+    name,
+    how,
+    `${name}:${how}`,
+  ])
+const within = { timeout: 60_000, interval: 50 }
+
+test.each(['fails', 'succeeds'])(
+  'while a job that %s is recorded PostgreSQL dies: the next jobs run when it is back',
+  async end => {
+    const done: string[] = []
+    const name = `job-that-${end}`
+    const job = defineJob<object, { readonly how: string }>({
+      name,
+      class: 'short',
+      rights: {},
+      run: async (_deps, { how }) => {
+        done.push(how)
+        if (how !== 'last') return
+        await proxy.takeAway()
+        if (end === 'fails') throw new Error('the job fails as its database goes away')
+      },
+    })
+    const deps = { logger: silentLogger, metrics: createWorkerMetrics(new Registry()) }
+    const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+    await queue(name, 'first')
+    await vi.waitFor(() => expect(done).toEqual(['first']), within)
+    await queue(name, 'last')
+    await vi.waitFor(() => expect(jobs.fault()).toMatch(/^the job queue/), within)
+    await proxy.bringBack()
+    await vi.waitFor(() => expect(jobs.fault()).toBeNull(), within)
+    await queue(name, 'after')
+    await vi.waitFor(() => expect(done).toContain('after'), within)
+    await jobs.close()
+    expect(unhandled).not.toHaveBeenCalled()
+  },
+)

@@ -1,0 +1,153 @@
+// The queue of background jobs: the listed jobs run in one runner a class, in this process and beside any number of others.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Logger as QueueLogger, type Runner, run, type TaskList } from 'graphile-worker'
+import type { Logger } from '../../shared/logger.ts'
+import type { Job, JobClass, JobRun } from './define-job.ts'
+import type { WorkerMetrics } from './metrics.ts'
+
+export type Jobs = {
+  /** Null while the queue is worked on, otherwise why not. */
+  fault(): string | null
+  /** Breaks off long jobs, finishes the others at work, and takes no more. */
+  close(): Promise<void>
+}
+
+export type RunnerDeps = { readonly logger: Logger; readonly metrics: Pick<WorkerMetrics, 'jobs' | 'jobSeconds'> }
+
+/** Jobs at a time in one worker. Two files may hold some 400 MB; a download holds a megabyte or two. */
+const CONCURRENCY: Readonly<Record<JobClass, number>> = { short: 4, long: 2, external: 4 }
+const POLL_MS = 2_000
+const RESTART_MS = 1_000
+/** Of a job that the crontab makes: the next one comes anyway. */
+const CRON_ATTEMPTS_MAX = 3
+
+/** Works on `jobs` from the queue in the database at `databaseUrl`, which logs in as millrace_worker. `prepareJobSchema` comes first. */
+export async function startJobs<D extends RunnerDeps>(
+  databaseUrl: string,
+  jobs: readonly Job<D, never>[],
+  deps: D,
+): Promise<Jobs> {
+  const stop = new AbortController()
+  const workerId = randomUUID()
+  for (const { name } of jobs)
+    for (const outcome of ['done', 'failed']) deps.metrics.jobs.inc({ job: name, outcome }, 0)
+  const classes = [...new Set(jobs.map(job => job.class))]
+  const runners = await Promise.all(
+    classes.map(of => {
+      const own = jobs.filter(job => job.class === of)
+      const taskList = tasksOf(own, deps, { workerId, stop: stop.signal })
+      return keepRunning({ databaseUrl, jobs: own, taskList, concurrency: CONCURRENCY[of], logger: deps.logger })
+    }),
+  )
+  return {
+    fault: () => runners.map(runner => runner.fault()).find(fault => fault !== null) ?? null,
+    close: async () => {
+      stop.abort(new Error('the worker stops'))
+      await Promise.all(runners.map(runner => runner.close()))
+    },
+  }
+}
+
+/** The jobs as the queue's library calls them, counted and timed. */
+export const tasksOf = <D extends RunnerDeps>(
+  jobs: readonly Job<D, never>[],
+  deps: D,
+  of: Pick<JobRun, 'workerId' | 'stop'>,
+): TaskList =>
+  Object.fromEntries(
+    jobs.map(job => [
+      job.name,
+      async (payload, { job: { attempts, max_attempts } }) => {
+        const end = deps.metrics.jobSeconds.startTimer({ job: job.name })
+        try {
+          // The queue has a job of this name from `queueJobs`, which takes its payload's type, or from the crontab, which has none.
+          await job.run(deps, payload as never, { ...of, attempt: attempts, attemptsMax: max_attempts })
+          deps.metrics.jobs.inc({ job: job.name, outcome: 'done' })
+        } catch (error) {
+          deps.metrics.jobs.inc({ job: job.name, outcome: 'failed' })
+          throw error
+        } finally {
+          end()
+        }
+      },
+    ]),
+  )
+
+export const crontabOf = (jobs: readonly Pick<Job<never, never>, 'name' | 'every'>[]): string =>
+  jobs
+    .filter(({ every }) => every !== undefined)
+    .map(({ name, every }) => `${every} ${name} ?jobKey=${name}&max=${CRON_ATTEMPTS_MAX}\n`)
+    .join('')
+
+type Running = {
+  readonly databaseUrl: string
+  readonly jobs: readonly Pick<Job<never, never>, 'name' | 'every' | 'atStart'>[]
+  readonly taskList: TaskList
+  readonly concurrency: number
+  readonly logger: Logger
+}
+
+/** A runner that is started again when it ends by itself, as it does when PostgreSQL dies while the end of a job is recorded. */
+async function keepRunning(of: Running): Promise<Jobs> {
+  const closing = new AbortController()
+  let fault: string | null = null
+  let runner: Runner | null = await startRunner(of)
+  const ended = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        runner ??= await startRunner(of)
+        fault = null
+        await runner.promise
+        fault = 'the job queue was left'
+      } catch (error) {
+        fault = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
+        of.logger.warn({ err: error }, 'the job queue failed; it is started again')
+      }
+      runner = null
+      await sleep(RESTART_MS, undefined, { signal: closing.signal }).catch(() => undefined) // closing ends the pause
+    }
+    fault = 'the job queue was left'
+  }
+  const running = ended()
+  return {
+    fault: () => fault,
+    close: async () => {
+      closing.abort()
+      // One that has just ended by itself is stopped already.
+      await runner?.stop().catch(() => undefined)
+      await running
+    },
+  }
+}
+
+async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }: Running): Promise<Runner> {
+  const runner = await run({
+    connectionString: databaseUrl,
+    maxPoolSize: concurrency + 2,
+    noHandleSignals: true,
+    crontab: crontabOf(jobs),
+    taskList,
+    logger: queueLogger(logger),
+    preset: {
+      worker: {
+        concurrentJobs: concurrency,
+        pollInterval: POLL_MS,
+        // Without a batch of its own, the library records the end of a job in a promise no one awaits: one that fails, because
+        // PostgreSQL died, would end the process. In a batch it ends the runner, which is started again.
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+      },
+    },
+  })
+  for (const { name, atStart } of jobs)
+    if (atStart) await runner.addJob(name, {}, { jobKey: name, maxAttempts: CRON_ATTEMPTS_MAX })
+  return runner
+}
+
+// The library tells of every job it takes and finishes; that is what its own tables and our metrics are for.
+const queueLogger = (logger: Logger): QueueLogger =>
+  new QueueLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') logger.warn({ queue: level }, message)
+    else logger.debug({ queue: level }, message)
+  })

@@ -1,0 +1,204 @@
+// What a list of a table can do, as one value: its filters, orders and search follow from it, in the query and in the API description.
+import { and, asc, desc, eq, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import Type, { type TProperties, type TSchema } from 'typebox'
+import type { ReadUow } from '../../shared/database/database.ts'
+import { AppError } from '../../shared/errors.ts'
+import { dateRange, listOf } from '../http/pagination.ts'
+import { Shape } from '../resource/shapes.ts'
+import { inThisTenant } from '../resource/tenant-condition.ts'
+import { readSlice } from './keyset.ts'
+import { OrderDirection, type Slice, type Sliced } from './slice.ts'
+
+export type ListTable = PgTable & { platform_id: PgColumn; environment: PgColumn; id: PgColumn }
+export type ListQuery = Readonly<Record<string, string | string[] | undefined>>
+
+export type Filter<Column extends string = string> = {
+  /** `range` takes `[from,to]` of times, `boolean` true or false. */
+  readonly kind: 'equals' | 'oneOf' | 'range' | 'boolean'
+  readonly column: Column
+  readonly schema?: TSchema
+}
+
+export type ListSpec = {
+  readonly table: ListTable
+  readonly filters: Readonly<Record<string, Filter>>
+  /** Columns it may be ordered by; the first by default. */
+  readonly orderBy: readonly string[]
+  /** Columns of text that a search may match, by a part of it or as one of several. */
+  readonly searchable: readonly string[]
+  /** Columns of times that a search may limit to a range. */
+  readonly ranges: readonly string[]
+}
+
+/** A parameter that may be given several times. */
+export const Repeatable = (item: TSchema) => Type.Optional(Type.Union([item, Type.Array(item, { maxItems: 100 })]))
+
+const RangeText = Type.String({ maxLength: 100, description: 'A range [from,to] of times; either may be empty.' })
+const schemaOf = ({ kind, schema }: Filter): TSchema => {
+  if (schema) return schema
+  if (kind === 'boolean') return Type.Enum(['true', 'false'])
+  return kind === 'range' ? RangeText : Type.String({ maxLength: 255 })
+}
+
+/** The query parameters of the filters. */
+export const filterQuery = ({ filters }: ListSpec): TProperties =>
+  Object.fromEntries(
+    Object.entries(filters).map(([name, filter]) => {
+      const schema = schemaOf(filter)
+      return [name, name.endsWith('[]') ? Repeatable(schema) : Type.Optional(schema)]
+    }),
+  )
+
+/** The query parameters of the order. */
+export const orderQuery = ({ orderBy }: ListSpec): TProperties => ({
+  order_by: Type.Optional(Type.Enum([...orderBy])),
+  order_direction: OrderDirection,
+})
+
+const SearchValue = Type.String({ maxLength: 255 })
+export const SearchBody = Shape(
+  {
+    search_fields: Type.Optional(
+      Type.Array(
+        Shape(
+          {
+            name: Type.String(),
+            value: SearchValue,
+            wildcard_start: Type.Optional(Type.Boolean()),
+            wildcard_end: Type.Optional(Type.Boolean()),
+            ignore_case: Type.Optional(Type.Boolean()),
+          },
+          { title: 'SearchField' },
+        ),
+        { maxItems: 20 },
+      ),
+    ),
+    filter_fields: Type.Optional(
+      Type.Array(
+        Shape(
+          {
+            name: Type.String(),
+            value: Type.Optional(SearchValue),
+            values: Type.Optional(Type.Array(SearchValue, { maxItems: 100 })),
+          },
+          { title: 'FilterField' },
+        ),
+        { maxItems: 20 },
+      ),
+    ),
+  },
+  { title: 'Search' },
+)
+export type SearchRequest = Type.Static<typeof SearchBody>
+
+/** A column of `table` by its wire name. Throws on a name the table does not have: a programming error. */
+export function columnOf(table: PgTable, name: string): PgColumn {
+  const column = (table as unknown as Record<string, PgColumn | undefined>)[name]
+  if (!column) throw new Error(`no column ${name}`)
+  return column
+}
+
+/** The conditions of the filters that were given. Throws INVALID_FIELD on a range that is none. */
+export function filterConditions({ table, filters }: ListSpec, query: ListQuery): SQL[] {
+  return Object.entries(filters).flatMap(([name, { kind, column: columnName }]): SQL[] => {
+    const values = listOf(query[name])
+    const [value] = values
+    if (value === undefined) return []
+    const column = columnOf(table, columnName)
+    if (kind === 'oneOf') return [inArray(column, values)]
+    if (kind === 'equals') return [eq(column, value)]
+    if (kind === 'boolean') return [eq(column, value === 'true')]
+    return within(column, name, value)
+  })
+}
+
+/** `[from,to]` on a column of times; either end may be open. */
+function within(column: PgColumn, field: string, text: string): SQL[] {
+  const { from, before } = dateRange(field, text)
+  return [...(from === null ? [] : [gte(column, from)]), ...(before === null ? [] : [lt(column, before)])]
+}
+
+/** The conditions of a search, all of which must match. Throws INVALID_FIELD with the place of a name it does not know. */
+export function searchConditions(spec: ListSpec, body: SearchRequest): SQL[] {
+  const searches = (body.search_fields ?? []).map((search, index) => {
+    const column = named(spec, search.name, spec.searchable, `search_fields.${index}.name`)
+    return matchesText(column, search)
+  })
+  const filters = (body.filter_fields ?? []).flatMap((filter, index) => {
+    const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `filter_fields.${index}.name`)
+    const values = filter.values ?? [filter.value ?? '']
+    return spec.ranges.includes(filter.name)
+      ? within(column, `filter_fields.${index}.value`, values[0] ?? '')
+      : [inArray(column, [...values])]
+  })
+  return [...searches, ...filters]
+}
+
+function named({ table }: ListSpec, name: string, allowed: readonly string[], field: string): PgColumn {
+  if (allowed.includes(name)) return columnOf(table, name)
+  throw new AppError('INVALID_FIELD', `${field} must be one of ${allowed.join(', ')}.`, { field })
+}
+
+/** The value itself, or with what a wildcard stands for before or after it; the value's own wildcards are only characters. */
+export function matchesText(
+  column: PgColumn,
+  search: {
+    readonly value: string
+    readonly wildcard_start?: boolean
+    readonly wildcard_end?: boolean
+    readonly ignore_case?: boolean
+  },
+): SQL {
+  const escaped = search.value.replace(/[\\%_]/g, '\\$&')
+  const pattern = `${search.wildcard_start ? '%' : ''}${escaped}${search.wildcard_end ? '%' : ''}`
+  return (search.ignore_case ? ilike : like)(column, pattern)
+}
+
+export type ListOrder = { readonly by: string; readonly descending: boolean }
+
+/** The order the query asks for; without one newest first, or as `direction` says. */
+export const orderOf = ({ orderBy }: ListSpec, query: ListQuery, direction: 'asc' | 'desc' = 'desc'): ListOrder => ({
+  by: listOf(query['order_by'])[0] ?? orderBy[0] ?? 'id',
+  descending: (listOf(query['order_direction'])[0] ?? direction).toLowerCase() === 'desc',
+})
+
+/** One part of the rows of this tenant that meet the conditions. */
+export async function listSlice<R>(
+  uow: ReadUow,
+  { table }: Pick<ListSpec, 'table'>,
+  of: { readonly conditions: readonly (SQL | undefined)[]; readonly order: ListOrder; readonly slice: Slice },
+): Promise<Sliced<R>> {
+  const where = and(inThisTenant(uow, table), ...of.conditions)
+  const own = (id: string): SQL | undefined => and(inThisTenant(uow, table), eq(table.id, id))
+  return await readSlice<R>({
+    slice: of.slice,
+    order: { column: columnOf(table, of.order.by), id: table.id, descending: of.order.descending },
+    anchor: (column, id) => sql`(select ${column} from ${table} where ${own(id)})`,
+    hasAnchor: async id => (await uow.tx.$count(table, own(id))) > 0,
+    rows: async ({ condition, orderBy, limit, offset }) =>
+      (await uow.tx
+        .select()
+        .from(table)
+        .where(and(where, condition))
+        .orderBy(...orderBy)
+        .limit(limit)
+        .offset(offset)) as R[],
+    count: () => uow.tx.$count(table, where),
+  })
+}
+
+/** All of them at once, for lists that the interface does not page. */
+export async function listAll<R>(
+  uow: ReadUow,
+  { table }: Pick<ListSpec, 'table'>,
+  of: { readonly conditions: readonly SQL[]; readonly order: ListOrder; readonly max: number },
+): Promise<R[]> {
+  const direction = of.order.descending ? desc : asc
+  return (await uow.tx
+    .select()
+    .from(table)
+    .where(and(inThisTenant(uow, table), ...of.conditions))
+    .orderBy(direction(columnOf(table, of.order.by)), direction(table.id))
+    .limit(of.max)) as R[]
+}

@@ -1,0 +1,18 @@
+// One look for alerts at one tenant: at invoices, which needs no usage, and then at what is used.
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { alertOverdue } from './alert-overdue.ts'
+import { alertUse, type EvaluationDeps } from './alert-use.ts'
+
+export type AlertsMade = {
+  readonly INVOICE: number
+  readonly ENTITLEMENT: number
+  /** False when there was more than one look takes; the next one goes on there. */
+  readonly complete: boolean
+}
+
+/** Makes what is due. Safe to run twice, and beside another. Throws while usage cannot be read; what is overdue is told all the same. */
+export async function evaluateAlerts(deps: EvaluationDeps, tenant: Tenant): Promise<AlertsMade> {
+  const overdue = await alertOverdue(deps.database, tenant)
+  const { made, complete } = await alertUse(deps, tenant)
+  return { INVOICE: overdue, ENTITLEMENT: made, complete }
+}

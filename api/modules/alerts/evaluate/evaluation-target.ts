@@ -1,0 +1,171 @@
+// What is watched of a subscription: which rules, over which time, against what is granted. Pure.
+import { createHash } from 'node:crypto'
+import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
+import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
+import {
+  carriedOn,
+  isPersistable,
+  type PersistedUsage,
+  persistedUsageAt,
+} from '../../../../shared/billing/persisted-usage.ts'
+import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
+import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import type { CustomerMark } from '../../../usage/last-marks.ts'
+import type { CalculationInput, ScheduleInput } from '../../billing/terms/billing-inputs.ts'
+import { activeSpan, gridOf, type PeriodInputs } from '../../billing/terms/windows.ts'
+import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
+import type { Grant } from '../../catalog/features/schema.ts'
+import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
+import type { RuleEntitlement } from '../schema.ts'
+import type { AlertRule } from '../table.ts'
+import { type PersistedUsageByPrice, persistedKey } from './load-persisted-usage.ts'
+
+/** An ACTIVE rule of type ENTITLEMENT, and what says how much of its feature is used. */
+export type WatchingRule = {
+  readonly rule: AlertRule & { readonly entitlement: RuleEntitlement }
+  readonly calculation: CalculationInput
+}
+export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
+  readonly id: string
+  readonly customer_id: string
+  readonly schedules: readonly Pick<ScheduleInput, 'id' | 'start_at' | 'end_at' | 'pricing_currency'>[]
+}
+
+export type EvaluationTarget = WatchingRule & {
+  readonly subscription: WatchedSubscription
+  readonly granted: Grant
+  /** The time whose usage is held against it. */
+  readonly interval: Interval
+  /** The state that usage of that time is on top of, in the currency of the schedule's prices; null: it starts from nothing. */
+  readonly told: (PersistedUsage & { readonly currency: string }) | null
+  /** The same for the same crossing: of one subscription in one billing period (and, of money, one currency). */
+  readonly reference: string
+}
+
+/** The rules that look at the subscription and find something granted, in the billing period that runs now; none when none runs. */
+export function targetsOf(
+  subscription: WatchedSubscription,
+  of: {
+    readonly rules: readonly WatchingRule[]
+    readonly grants: readonly Grant[]
+    readonly told: PersistedUsageByPrice
+    readonly now: Instant
+  },
+): EvaluationTarget[] {
+  const running = runningPeriod(subscription, of)
+  if (!running) return []
+  return of.rules.flatMap(({ rule, calculation }) => {
+    if (rule.customer_ids.length > 0 && !rule.customer_ids.includes(subscription.customer_id)) return []
+    return grantsFor(rule.entitlement, of.grants).map((granted): EvaluationTarget => {
+      const currency = rule.entitlement.threshold.amount?.currency ?? granted.amount?.currency
+      const reference = `${subscription.id} ${formatInstant(running.period.start)}${currency ? ` ${currency}` : ''}`
+      return { rule, calculation, subscription, granted, ...running.timeOf(calculation), reference }
+    })
+  })
+}
+
+/** What is granted of the rule's feature. Of money there may be several grants, one a currency: a share is of each of them. */
+function grantsFor({ feature_id, threshold }: RuleEntitlement, grants: readonly Grant[]): Grant[] {
+  const own = grants.filter(grant => grant.feature_id === feature_id)
+  if (threshold.percentage != null) return own
+  return [own.find(grant => grant.amount?.currency === threshold.amount?.currency) ?? own[0]].filter(
+    found => found !== undefined,
+  )
+}
+
+type Running = {
+  readonly period: Interval
+  timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'told'>
+}
+
+/** A state that is carried on counts from the start of the schedule that holds, or from what was told since, as on the invoice. */
+function runningPeriod(
+  inputs: WatchedSubscription,
+  { now, told }: { readonly now: Instant; readonly told: PersistedUsageByPrice },
+): Running | null {
+  const span = activeSpan(inputs)
+  const found = span && billingPeriodAt(gridOf(inputs, span), span, now)
+  const schedule = inputs.schedules.find(
+    ({ start_at, end_at }) => at(start_at) <= now && (end_at === null || at(end_at) > now),
+  )
+  if (!found || !schedule) return null
+  const { covered } = found
+  const start = at(schedule.start_at)
+  const carried = interval(instantOf(Math.max(start, covered.start)), covered.end)
+  return {
+    period: covered,
+    timeOf: ({ id, persist }) => {
+      if (!persist) return { interval: covered, told: null }
+      const states = told.get(persistedKey(schedule.id, id)) ?? []
+      const time = usageInterval(true, start, carried, states)
+      const state = persistedUsageAt(states, time)
+      return { interval: time, told: state && { ...state, currency: schedule.pricing_currency } }
+    },
+  }
+}
+
+/** What is used in all: what events come to, on top of the state that was told, if one was. */
+export function usedOf(
+  { calculation, told }: EvaluationTarget,
+  figures: readonly UsageFigure[],
+): readonly UsageFigure[] {
+  const type = calculation.calculation_type
+  if (told === null || !isPersistable(type)) return figures
+  const currency = calculation.value_type === 'AMOUNT' ? told.currency : null
+  const [own] = figures.filter(figure => figure.currency === currency)
+  const number = carriedOn(type, told.usage, own && own.count > 0 ? own.number : null)
+  return [...figures.filter(figure => figure !== own), { currency, number, count: own?.count ?? 0 }]
+}
+
+/** Changes with everything that decides what is found, but usage. */
+export const fingerprintOf = (targets: readonly EvaluationTarget[]): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify(
+        targets.map(({ rule, calculation, granted, interval, told, reference }) => [
+          told?.id,
+          rule.id,
+          rule.entitlement,
+          calculation,
+          granted,
+          interval,
+          reference,
+        ]),
+      ),
+    )
+    .digest('hex')
+
+/** What was held against the rules before: by which fingerprint, when, and up to where in the log. */
+export type LastEvaluation = {
+  readonly fingerprint: string
+  readonly looked_at: Instant
+  readonly positions: readonly number[]
+}
+
+/** What decides whose events a subscription has leaves no mark when it changes, so nothing is taken as unchanged for longer. */
+const UNCHANGED_MS = 3_600_000
+
+/** Whether what was found before may be different now. */
+export function mayHaveChanged(
+  last: LastEvaluation | undefined,
+  of: { readonly fingerprint: string; readonly marks: readonly CustomerMark[]; readonly now: Instant },
+): boolean {
+  if (!last || last.fingerprint !== of.fingerprint || of.now - last.looked_at >= UNCHANGED_MS) return true
+  return of.marks.some(({ partition, seq }) => seq > (last.positions[partition] ?? 0))
+}
+
+/** Of what was read for many customers at once what concerns this one: it and those whose usage may go on to it. */
+export function attributionOf(all: AttributionInputs, customerId: string): AttributionInputs {
+  const known = new Set([customerId])
+  for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
+    const children = all.customers.filter(
+      ({ id, terms }) => !known.has(id) && terms?.some(term => term.parent_customer_ids.some(each => known.has(each))),
+    )
+    if (children.length === 0) break
+    for (const { id } of children) known.add(id)
+  }
+  return {
+    customers: all.customers.filter(({ id }) => known.has(id)),
+    subscriptions: all.subscriptions.filter(({ customer_id }) => known.has(customer_id)),
+  }
+}

@@ -1,0 +1,172 @@
+// Reads what a look at what is used needs, for many subscriptions at once: no query is one subscription's.
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import { findMany } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
+import { loadCalculations } from '../../billing/terms/load-inputs.ts'
+import { featureResource } from '../../catalog/features/feature.ts'
+import { loadEntitlements } from '../../subscriptions/entitlements/load-entitlements.ts'
+import { type AttributionInputs, loadAttribution } from '../../subscriptions/load-attribution.ts'
+import { schedules } from '../../subscriptions/table.ts'
+import { alerts } from '../table.ts'
+import { activeRules } from './active-rules.ts'
+import {
+  attributionOf,
+  type EvaluationTarget,
+  type LastEvaluation,
+  targetsOf,
+  type WatchedSubscription,
+  type WatchingRule,
+} from './evaluation-target.ts'
+import { groupBy } from './group-by.ts'
+import { loadPersisted } from './load-persisted-usage.ts'
+
+/** The ACTIVE rules whose feature is measured; one whose calculation was taken away since targets nothing. */
+export async function watchingRules(uow: ReadUow): Promise<WatchingRule[]> {
+  const rules = await activeRules(uow, 'ENTITLEMENT')
+  const features = await findMany(
+    uow,
+    featureResource,
+    rules.map(rule => rule.entitlement?.feature_id ?? ''),
+  )
+  const calculations = await loadCalculations(uow, features)
+  return rules.flatMap((rule): WatchingRule[] => {
+    const { entitlement } = rule
+    const feature = features.find(({ id }) => id === entitlement?.feature_id)
+    const calculation = calculations.find(({ id }) => id === feature?.meter_value_calculation_id)
+    return entitlement && calculation ? [{ rule: { ...rule, entitlement }, calculation }] : []
+  })
+}
+
+export type Page = {
+  /** By subscription, what its rules have made no alert of yet. */
+  readonly open: ReadonlyMap<string, readonly EvaluationTarget[]>
+  /** By customer, what decides whose events are theirs. */
+  readonly attribution: ReadonlyMap<string, AttributionInputs>
+  readonly last: ReadonlyMap<string, LastEvaluation>
+  /** The last subscription of the page; null when no other follows it. */
+  readonly next: string | null
+}
+
+/** The subscriptions after `after`, in the order of their ids, to which something is granted that the rules target. */
+export async function loadPage(
+  uow: ReadUow,
+  of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
+): Promise<Page> {
+  const { rules, limit } = of
+  const subscriptions = await loadSubscriptions(uow, of)
+  const ids = subscriptions.map(({ id }) => id)
+  const granted = await loadEntitlements(uow, { subscriptionIds: ids }, uow.now)
+  const grantsOf = new Map(granted.map(({ subscriptionId, grants }) => [subscriptionId, grants]))
+  const told = await loadPersisted(uow, ids)
+  const targets = subscriptions.flatMap(subscription =>
+    targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], told, now: uow.now }),
+  )
+  const made = await alertsOf(uow, targets)
+  const open = groupBy(
+    targets.filter(({ rule, reference }) => !made.has(`${rule.id} ${reference}`)),
+    ({ subscription }) => subscription.id,
+  )
+  const customerIds = [...new Set([...open.values()].flatMap(([target]) => target?.subscription.customer_id ?? []))]
+  const attribution = await loadAttribution(uow, { customerIds, with: 'CHILDREN' })
+  return {
+    open,
+    attribution: new Map(customerIds.map(id => [id, attributionOf(attribution, id)])),
+    last: await lastLooks(uow, [...open.keys()]),
+    next: subscriptions.length < limit ? null : (ids.at(-1) ?? null),
+  }
+}
+
+type SubscriptionRow = Pick<SubscriptionInput, 'billing_period' | 'billing_time' | 'inactive_periods'> & {
+  readonly id: string
+  readonly customer_id: string
+  readonly customer_zone: string | null
+  readonly entity_zone: string | null
+  readonly platform_zone: string
+}
+
+async function loadSubscriptions(
+  uow: ReadUow,
+  of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
+): Promise<WatchedSubscription[]> {
+  const { platformId, environment } = uow.tenant
+  const now = formatInstant(uow.now)
+  const featureIds = [...new Set(of.rules.map(({ rule }) => rule.entitlement.feature_id))]
+  const everybody = of.rules.some(({ rule }) => rule.customer_ids.length === 0)
+  const named = everybody ? sql`` : sql`and s.customer_id in ${of.rules.flatMap(({ rule }) => rule.customer_ids)}`
+  const grants = sql`exists (select from jsonb_array_elements(entitlements) as e where e ->> 'feature_id' in ${featureIds})`
+  const { rows } = await uow.tx.execute<SubscriptionRow>(sql`
+    with versions as (
+      select pricing_plan_version_id as id from pricings
+      where platform_id = ${platformId} and environment = ${environment} and entitlements <> '[]' and ${grants}
+    )
+    select s.id, s.customer_id, s.billing_period, s.billing_time, s.inactive_periods,
+      c.timezone as customer_zone, b.timezone as entity_zone, p.timezone as platform_zone
+    from pricing_plan_subscriptions s
+    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id
+    join billing_entities b on b.platform_id = s.platform_id and b.environment = s.environment and b.id = s.billing_entity_id
+    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE' and s.id > ${of.after} ${named}
+      and exists (select from pricing_plan_schedules h
+        where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
+          and h.status = 'ACTIVE' and h.start_at <= ${now}::timestamptz and (h.end_at is null or h.end_at > ${now}::timestamptz)
+          and (h.pricing_plan_version_id in (select id from versions) or (entitlements <> '[]' and ${grants})))
+    order by s.id limit ${of.limit}`)
+  const terms = await loadTerms(
+    uow,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(({ id, customer_id, customer_zone, entity_zone, platform_zone, ...subscription }) => ({
+    id,
+    customer_id,
+    subscription,
+    schedules: terms.get(id) ?? [],
+    customer: { timezone: customer_zone },
+    billing_entity: { timezone: entity_zone },
+    platform: { timezone: platform_zone },
+  }))
+}
+
+/** From when to when the ACTIVE schedules of each hold, in order. */
+async function loadTerms(uow: ReadUow, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, never[]>()
+  const { pricing_plan_subscription_id, start_at, end_at, pricing_currency, status, id } = schedules
+  const rows = await uow.tx
+    .select({ id, pricing_plan_subscription_id, start_at, end_at, pricing_currency })
+    .from(schedules)
+    .where(and(inThisTenant(uow, schedules), inArray(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
+    .orderBy(asc(start_at), asc(id))
+  return groupBy(rows, row => row.pricing_plan_subscription_id)
+}
+
+/** `rule reference` of the alerts that these targets made before. */
+async function alertsOf(uow: ReadUow, targets: readonly EvaluationTarget[]): Promise<ReadonlySet<string>> {
+  if (targets.length === 0) return new Set()
+  const of = [...new Set(targets.map(({ rule }) => rule.id))]
+  const by = [...new Set(targets.map(({ reference }) => reference))]
+  const rows = await uow.tx
+    .select({ rule: alerts.alert_rule_id, reference: alerts.data_trigger_reference })
+    .from(alerts)
+    .where(
+      and(inThisTenant(uow, alerts), inArray(alerts.alert_rule_id, of), inArray(alerts.data_trigger_reference, by)),
+    )
+  return new Set(rows.map(({ rule, reference }) => `${rule} ${reference}`))
+}
+
+async function lastLooks(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, LastEvaluation>> {
+  if (ids.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string; fingerprint: string; at_ms: string; positions: string[] }>(sql`
+    select pricing_plan_subscription_id as id, fingerprint, positions,
+      (extract(epoch from looked_at) * 1000)::bigint::text as at_ms
+    from alert_watches
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${[...ids]}`)
+  return new Map(
+    rows.map(({ id, fingerprint, at_ms, positions }) => [
+      id,
+      { fingerprint, looked_at: instantOf(Number(at_ms)), positions: positions.map(Number) },
+    ]),
+  )
+}

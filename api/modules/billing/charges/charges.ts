@@ -1,0 +1,128 @@
+// What an invoice charges: one charge for each price and each period of it that falls on the invoice.
+import {
+  type BillingPeriod,
+  billingPeriodAt,
+  billingPeriods,
+  type PeriodLength,
+} from '../../../../shared/billing/periods.ts'
+import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import {
+  chargesNothing,
+  isMetered,
+  isRatedPerPricingPeriod,
+  type PriceCalendar,
+  type PriceTerm,
+} from '../terms/price-terms.ts'
+import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
+
+export type Charge = PriceTerm & {
+  /** The same for the same charge whenever it is computed; two charges of an invoice never share one. */
+  readonly key: string
+  readonly billingPeriod: PeriodLength
+  readonly pricingPeriod: PeriodLength
+  /** The billing period of the price the charge belongs to. */
+  readonly period: BillingPeriod
+  /** The service it pays for: the covered part, or one pricing period of it. */
+  readonly service: Interval
+  /** Usage that is rated; wider than the service when a pricing period is wider than the billing period. Null when not metered. */
+  readonly usage: Interval | null
+  /** The part of `usage` earlier invoices have billed; null when there is none. */
+  readonly billedUsage: Interval | null
+  /** The same for the charges of one pricing period: each bills what the whole comes to less what those before it billed. */
+  readonly ratingGroup: string
+  /** Of usage that came after the invoice for it was closed: that invoice, and what conditions named for it. */
+  readonly late: { readonly invoiceId: string; readonly namesHash: string | null } | null
+}
+
+/**
+ * The charges of one invoice. `billed` are the keys of advance charges that other invoices of the subscription bill, so
+ * that one which came late (a schedule added to the running period) is billed once, on the next invoice.
+ */
+export const chargesOf = (terms: readonly PriceTerm[], window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] =>
+  terms.flatMap(term => chargesOfTerm(term, window, billed))
+
+function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] {
+  const { calendar } = term
+  if (!calendar || chargesNothing(term)) return []
+  const until = window.advance?.end ?? window.cutoffAt
+  const charges: Charge[] = []
+  for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
+    if (period.covered.start >= until) break
+    if (!belongs(window, period.covered, term.inAdvance)) continue
+    charges.push(...chargesOfPeriod(term, calendar, period).filter(({ key }) => !term.inAdvance || !billed.has(key)))
+  }
+  return charges
+}
+
+/** The billing period of a price that has this instant; null when the price is not in force then. */
+export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
+  calendar && billingPeriodAt(calendar.billingGrid, calendar.span, instant)
+
+/** What a price charges for the usage of this instant, whichever invoice bills it; null when it charges nothing. */
+export function chargeAt(term: PriceTerm, instant: Instant): Charge | null {
+  const period = periodAt(term, instant)
+  if (!term.calendar || !period || chargesNothing(term)) return null
+  return chargesOfPeriod(term, term.calendar, period).find(({ service }) => contains(service, instant)) ?? null
+}
+
+/** In advance: what starts in the scan. In arrears: what ends in the time collected. */
+function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
+  if (inAdvance) return contains(advanceScan(window), covered.start)
+  const { arrears } = window
+  return arrears !== null && arrears.start < covered.end && covered.end <= arrears.end
+}
+
+/** One charge for the period, or one for each pricing period in it when usage is rated over a span of its own. */
+function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, period: BillingPeriod): Charge[] {
+  const { covered } = period
+  if (!isMetered(term)) return [chargeOf(term, calendar, { period, service: covered })]
+  if (term.inAdvance)
+    throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
+  const persist = term.calculation?.persist === true
+  const usageOver = (time: Interval) => usageInterval(persist, calendar.span.start, time, term.persisted)
+  if (!isRatedPerPricingPeriod(term))
+    return [chargeOf(term, calendar, { period, service: covered, usage: usageOver(covered) })]
+  return [...billingPeriods(calendar.pricingGrid, covered)].map(piece => {
+    const from: Instant = instantOf(Math.max(piece.full.start, calendar.span.start))
+    const over = (until: Instant) => usageOver(interval(from, until))
+    // What was carried into the pricing period is charged in full once in it, however many invoices it is spread over.
+    const billedUsage = from < piece.covered.start ? over(piece.covered.start) : null
+    return chargeOf(term, calendar, {
+      period,
+      service: piece.covered,
+      usage: over(piece.covered.end),
+      billedUsage,
+      from,
+    })
+  })
+}
+
+type ChargedTime = {
+  readonly period: BillingPeriod
+  readonly service: Interval
+  readonly usage?: Interval
+  readonly billedUsage?: Interval | null
+  /** Where its rating group starts. */
+  readonly from?: Instant
+}
+
+function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalendar, of: ChargedTime): Charge {
+  const { period, service, usage = null, billedUsage = null, from = service.start } = of
+  return {
+    ...term,
+    key: keyOf(term, service.start),
+    ratingGroup: keyOf(term, from),
+    late: null,
+    billingPeriod,
+    pricingPeriod,
+    period,
+    service,
+    usage,
+    billedUsage,
+  }
+}
+
+const keyOf = ({ schedule, item, config, productItem }: PriceTerm, start: Instant): string =>
+  [schedule.id, item.id, config.id, productItem.id, formatInstant(start)].join(' ')

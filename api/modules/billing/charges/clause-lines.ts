@@ -1,0 +1,114 @@
+// Clauses applied to what an invoice charges, and the lines they make as an invoice takes them. Pure.
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
+import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
+import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
+import type { StepContext } from '../../../../shared/billing/steps/step.ts'
+import { plain } from '../../../../shared/decimal.ts'
+import { amount, amountView } from '../../../../shared/money.ts'
+import type { DraftLine, LineGroup } from '../../invoices/draft-invoice.ts'
+import { groupKey } from '../../invoices/lay-out.ts'
+import { pathOfClause } from '../terms/clauses-of.ts'
+import { isMetered } from '../terms/price-terms.ts'
+import { groupOf, scopeOf } from './draft-line.ts'
+import type { RatedCharge } from './rate-charge.ts'
+
+/** What billing keeps beside a line that a clause made. */
+type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
+
+type Applied = {
+  readonly clauses: Clauses
+  readonly context: StepContext
+  /** The billing period of the subscription, for lines that are of the whole invoice. */
+  readonly period: PeriodLength
+}
+
+/** The lines that clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
+export function clauseLines(rated: readonly RatedCharge[], applied: Applied): DraftLine[] {
+  const { lines } = applyClauses(rated.map(lineOf), applied.clauses, applied.context)
+  const groups = new Map(rated.map(({ charge }) => [charge.key, groupOf(charge)]))
+  return lines
+    .filter(line => line.kind === 'DISCOUNT')
+    .map(line => {
+      const changed = lines.filter(each => each.key !== line.key && each.because.some(why => why.lineKey === line.key))
+      return discountLine(line, { ...applied, groups: changed.flatMap(({ key }) => groups.get(key) ?? []) })
+    })
+}
+
+function lineOf({ charge, rated, quantity }: RatedCharge): Line {
+  const { pricingItemId, ...of } = scopeOf(charge)
+  return {
+    key: charge.key,
+    kind: 'REVENUE',
+    of: { ...of, itemId: pricingItemId },
+    exact: quantity,
+    taxCategory: charge.taxCategory,
+    because: [],
+    period: { service: charge.service, full: charge.period.full },
+    inAdvance: charge.inAdvance,
+    late: charge.late !== null,
+    applicableForClauses: null,
+    volume: isMetered(charge) ? rated.volume.quantity : null,
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  pricing_item_configs: 'PRICING_ITEM_CONFIG',
+  pricing_items: 'PRICING_ITEM',
+  pricings: 'PRICING',
+  product_items: 'PRODUCT_ITEM',
+  products: 'PRODUCT',
+  product_categories: 'PRODUCT_CATEGORY',
+  totals: 'TOTAL',
+}
+
+function discountLine(line: Line, { groups, context, period }: Applied & { groups: readonly LineGroup[] }): DraftLine {
+  const [why] = line.because
+  const [first] = groups
+  if (!why || !first) throw new Error(`the line ${line.key} changes no other line`)
+  const path = pathOfClause(why.clauseId)
+  const type = TYPES[path.split('.')[1] ?? ''] ?? 'TOTAL'
+  const { itemId, ...of } = line.of
+  const shared = groups.every(group => groupKey(group) === groupKey(first))
+  const source: ClauseSource = { clause: why.clauseId, step: why.step }
+  return {
+    key: line.key,
+    kind: 'DISCOUNT',
+    of: { ...of, pricingItemId: itemId },
+    quantity: line.exact,
+    taxCategory: line.taxCategory,
+    service: line.period.service,
+    group:
+      type !== 'TOTAL' && shared
+        ? first
+        : { ...first, billingPeriod: period, pricing: null, category: null, product: null },
+    description: nameOf(why, type),
+    printed: {
+      ...(itemId === null ? {} : { pricing_item_id: itemId }),
+      ...(of.configId === null ? {} : { pricing_item_config_id: of.configId }),
+      product_items: [],
+      discount_type: type,
+      clause: path,
+    },
+    details: {
+      pricing_currency: context.currency,
+      pricing_amount: amountView(amount(line.exact, context.currency)),
+      description: explained(why, context.currency),
+    },
+    source,
+  }
+}
+
+const nameOf = ({ percentage }: Because, type: string): string =>
+  [
+    'Discount',
+    ...(percentage === null ? [] : [`of ${plain(percentage)} %`]),
+    ...(type === 'TOTAL' ? ['on the total'] : []),
+  ].join(' ')
+
+/** What it was computed from; a discount of some days of the time says which part counts. */
+function explained({ percentage, base, share }: Because, currency: string): string {
+  const of = `${plain(base)} ${currency}`
+  const part = share === null ? '' : `, for ${plain(share.numerator)}/${plain(share.denominator)} of the time`
+  return percentage === null ? `Deducted from ${of}${part}` : `${plain(percentage)} % of ${of}${part}`
+}

@@ -1,0 +1,95 @@
+// A rated charge as a line that an invoice takes: what it is of, what it comes to and how it is explained.
+import { max, ZERO } from '../../../../shared/decimal.ts'
+import type { Volume } from '../../../../shared/rating/price.ts'
+import type { DraftLine } from '../../invoices/draft-invoice.ts'
+import type { LineView } from '../../invoices/schema.ts'
+import type { ProductItemInput } from '../terms/billing-inputs.ts'
+import type { Charge } from './charges.ts'
+import { meterValueView, priceDetails } from './price-details.ts'
+import type { RatedCharge } from './rate-charge.ts'
+
+/** What billing keeps beside a line of its own. */
+export type LineSource = {
+  /** The key of the charge. */
+  readonly key: string
+  /** Billed ahead of its time, so that no other invoice bills it again. */
+  readonly in_advance: boolean
+}
+
+/** The line of a rated charge. */
+export function draftLine(rated: RatedCharge): DraftLine {
+  const { charge, quantity } = rated
+  const { key, taxCategory, service, inAdvance } = charge
+  const source: LineSource = { key, in_advance: inAdvance }
+  return {
+    key,
+    kind: 'REVENUE',
+    of: scopeOf(charge),
+    quantity,
+    taxCategory,
+    service,
+    group: groupOf(charge),
+    description: descriptionOf(charge),
+    printed: printedOf(rated),
+    details: priceDetails(rated),
+    source,
+  }
+}
+
+export const scopeOf = (charge: Charge): DraftLine['of'] => ({
+  subscriptionId: charge.subscriptionId,
+  scheduleId: charge.schedule.id,
+  categoryId: charge.category?.id ?? null,
+  productId: charge.product.id,
+  productItemId: charge.productItem.id,
+  pricingId: charge.pricing.id,
+  pricingItemId: charge.item.id,
+  configId: charge.config.id,
+})
+
+export const groupOf = (charge: Charge): DraftLine['group'] => ({
+  billingPeriod: charge.billingPeriod,
+  pricing: charge.pricing,
+  category: charge.category,
+  product: charge.product,
+  scheduleId: charge.schedule.id,
+  subscriptionId: charge.subscriptionId,
+})
+
+function printedOf(of: RatedCharge): DraftLine['printed'] {
+  const { charge } = of
+  const { item, config, productItem, late } = charge
+  const meterValue = meterValueView(charge, billedVolume(of))
+  return {
+    pricing_item_id: item.id,
+    pricing_item_config_id: config.id,
+    product_items: [productItemView(productItem)],
+    pricing_type: config.pricing_type,
+    ...(config.conditions ? { conditions: config.conditions } : {}),
+    ...(meterValue ? { meter_value: meterValue } : {}),
+    ...(late ? { late_for_invoice_id: late.invoiceId } : {}),
+  }
+}
+
+/** What the line bills: of late usage what came since, while the details show the whole of its time and what was billed of it. */
+function billedVolume({ charge, rated: { volume }, before }: RatedCharge): Volume {
+  if (!charge.late || !before) return volume
+  const quantity = volume.quantity.minus(before.volume.quantity)
+  return { ...volume, quantity, count: max(volume.count.minus(before.volume.count), ZERO) }
+}
+
+/** Lines of one item that differ in their conditions are distinguished by the conditions' name. */
+function descriptionOf({ productItem, config }: Charge): string {
+  const name = config.conditions?.name
+  return name ? `${productItem.name} (${name})` : productItem.name
+}
+
+const productItemView = (item: ProductItemInput): LineView['product_items'][number] => ({
+  object_type: 'PRODUCT_ITEM',
+  id: item.id,
+  product_id: item.product_id,
+  name: item.name,
+  ...(item.reference === null ? {} : { reference: item.reference }),
+  type: item.type,
+  model_type: item.model_type,
+})

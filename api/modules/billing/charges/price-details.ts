@@ -1,0 +1,143 @@
+// How a rated charge is explained on the invoice: bands, volumes and, in words, how the amount came about.
+import { type Fraction, isWhole } from '../../../../shared/billing/fraction.ts'
+import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
+import { decimalOfInteger, ONE, plain } from '../../../../shared/decimal.ts'
+import { amount, amountView } from '../../../../shared/money.ts'
+import { describeCharge } from '../../../../shared/rating/describe.ts'
+import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
+import type { RatedPrice } from '../../../../shared/rating/rate.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
+import type { Charge } from './charges.ts'
+import type { RatedCharge } from './rate-charge.ts'
+
+/** The details of a line, but for the amount the line prints. */
+export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount'> {
+  const { charge, scale, share, before } = rated
+  const currency = charge.schedule.pricing_currency
+  const [only] = rated.rated.charges
+  const single = rated.rated.charges.length === 1 && only ? only : null
+  const meterValue = meterValueView(charge, rated.rated.volume)
+  const persisted = persistedOf(charge)
+  return {
+    pricing_currency: currency,
+    pricing_amount: amountView(amount(rated.exact, currency)),
+    ...(single ? { band: bandView(rated.rated, single) } : {}),
+    ...(meterValue ? { meter_value: meterValue } : {}),
+    ...(single?.priceBound ? { price_bound: single.priceBound } : {}),
+    description: describe(rated, currency),
+    ...(isWhole(share) ? {} : { proration: { covered_days: charge.period.coveredDays, days: charge.period.fullDays } }),
+    ...(isWhole(scale) ? {} : { pricing_scale: fractionView(scale) }),
+    ...(before && meterValue
+      ? {
+          previously_billed: {
+            pricing_amount: amountView(before.total),
+            meter_value: meterValueView(charge, before.volume) ?? meterValue,
+          },
+        }
+      : {}),
+    ...(persisted ? { persisted_usage: persistedView(charge, persisted) } : {}),
+  }
+}
+
+const persistedOf = ({ persisted, usage }: Charge): PersistedUsage | null =>
+  usage === null ? null : persistedUsageAt(persisted, usage)
+
+const persistedView = ({ calculation, schedule }: Charge, { id, at, usage }: PersistedUsage) => ({
+  persist_data_id: id,
+  start_at: formatInstant(at),
+  meter_value:
+    calculation?.value_type === 'AMOUNT'
+      ? { amount: amountView(amount(usage, schedule.pricing_currency)) }
+      : { number: plain(usage) },
+})
+
+const persistedText = ({ calculation, schedule }: Charge, { usage }: PersistedUsage): string =>
+  calculation?.value_type === 'AMOUNT' ? `${plain(usage)} ${schedule.pricing_currency}` : plain(usage)
+
+/** One sub line a band, when several bands charged; null when the line says it all. */
+export function subLines({ rated, charge }: RatedCharge): SubLineView[] | null {
+  if (rated.charges.length < 2) return null
+  const currency = charge.schedule.pricing_currency
+  return rated.charges.map((band, index) => {
+    const exact = amountView(amount(band.quantity, currency))
+    const description = describeCharge(band, currency)
+    return {
+      sub_line_order: index,
+      description,
+      details: {
+        amount: exact,
+        pricing_currency: currency,
+        pricing_amount: exact,
+        band: bandView(rated, band),
+        meter_value: volumeView(rated.volume.metric, plain(band.units), currency),
+        ...(band.priceBound ? { price_bound: band.priceBound } : {}),
+        description,
+      },
+    }
+  })
+}
+
+/** The metered volume of a charge; null when it is not metered. */
+export function meterValueView(charge: Charge, volume: Volume): MeterValueView | null {
+  const { calculation, schedule } = charge
+  if (!calculation) return null
+  return {
+    id: calculation.id,
+    reference: calculation.reference,
+    ...volumeView(volume.metric, plain(volume.quantity), schedule.pricing_currency),
+    count: plain(volume.count),
+  }
+}
+
+const volumeView = (metric: Volume['metric'], quantity: string, currency: string): MeterValueView =>
+  metric === 'AMOUNT' ? { type: metric, amount: { quantity, currency } } : { type: metric, number: quantity }
+
+const fractionView = ({ numerator, denominator }: Fraction) => ({
+  numerator: plain(numerator),
+  denominator: plain(denominator),
+})
+
+function bandView(price: RatedPrice, { band, lowerBound, topBound, bandIndex }: BandCharge): BandView {
+  const currency = price.total.currency
+  const money = (quantity: typeof band.amount) => (quantity === null ? null : amountView(amount(quantity, currency)))
+  const bound = (quantity: typeof topBound) =>
+    quantity === null
+      ? null
+      : price.volume.metric === 'AMOUNT'
+        ? { amount: amountView(amount(quantity, currency)) }
+        : { number: plain(quantity) }
+  const tiered = topBound !== null || bandIndex > 0
+  return withoutNulls({
+    amount: money(band.amount),
+    percentage: band.percentage === null ? null : plain(band.percentage),
+    fixed_amount: money(band.fixedAmount),
+    minimum_amount: money(band.minimumAmount),
+    maximum_amount: money(band.maximumAmount),
+    minimum_number: band.minimumNumber === null ? null : plain(band.minimumNumber),
+    maximum_number: band.maximumNumber === null ? null : plain(band.maximumNumber),
+    block_size: band.blockSize.eq(ONE) ? null : { number: plain(band.blockSize) },
+    tier_lower_bound: tiered ? bound(lowerBound) : null,
+    tier_top_bound: bound(topBound),
+  })
+}
+
+type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
+const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as WithoutNulls<T>
+
+function describe({ rated, before, scale, share, charge }: RatedCharge, currency: string): string {
+  const bands = rated.charges.map(band => describeCharge(band, currency)).join('; ')
+  const persisted = persistedOf(charge)
+  const parts = [
+    bands,
+    ...(persisted ? [`counted on from ${persistedText(charge, persisted)} at ${formatInstant(persisted.at)}`] : []),
+    ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
+    ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),
+    ...(isWhole(share) ? [] : [`× ${charge.period.coveredDays} ÷ ${charge.period.fullDays} days`]),
+  ]
+  return parts.filter(part => part !== '').join(', ')
+}
+
+const ratio = ({ numerator, denominator }: Fraction): string =>
+  denominator.eq(decimalOfInteger(1)) ? plain(numerator) : `${plain(numerator)} ÷ ${plain(denominator)}`

@@ -1,0 +1,44 @@
+// A price that reaches over several billing periods: what of it earlier ones were charged, and what they left. Pure.
+import { addFractions, type Fraction, multiplyFractions, NOTHING } from '../../../../shared/billing/fraction.ts'
+import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
+import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
+import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import { isMetered } from '../terms/price-terms.ts'
+import type { Charge } from './charges.ts'
+
+/**
+ * The usage of the pricing periods before the charge, in the order of time, of a price that keeps what they left of their
+ * blocks (top_up.rollover); none of any other.
+ */
+export function earlierUsage({ config, calendar, calculation, persisted, service, late }: Charge): Interval[] {
+  if (!calendar || config.top_up?.rollover !== true) return []
+  const { span, pricingGrid } = calendar
+  const own = billingPeriodAt(pricingGrid, span, service.start)
+  const end = own?.covered.start ?? service.start
+  if (end <= span.start) return []
+  const known = late === null ? persisted : []
+  return [...billingPeriods(pricingGrid, { start: span.start, end })].map(({ covered }) =>
+    usageInterval(calculation?.persist === true, span.start, covered, known),
+  )
+}
+
+/**
+ * The shares of a lump sum that earlier billing periods of the same pricing period were charged; null where this is the
+ * first of them.
+ */
+export function chargedShares(charge: Charge): Fraction | null {
+  const { calendar, pricingPeriod, billingPeriod } = charge
+  const until = charge.period.covered.start
+  const pricing = calendar && billingPeriodAt(calendar.pricingGrid, calendar.span, until)
+  if (!pricing || pricing.covered.start >= until) return null
+  const { start } = pricing.covered
+  let share = NOTHING
+  for (const period of billingPeriods(calendar.billingGrid, { start, end: until })) {
+    // One that began in the pricing period before is of that one.
+    if (period.full.start < start && calendar.span.start < start) continue
+    const scale = pricingScale(pricingPeriod, billingPeriod, period.full, calendar.billingGrid)
+    share = addFractions(share, isMetered(charge) ? scale : multiplyFractions(scale, periodShare(period)))
+  }
+  return share
+}

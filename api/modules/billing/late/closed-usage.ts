@@ -1,0 +1,139 @@
+// What an invoice counted when it was closed, and what it asked for it: enough to price the same time again by the same
+// prices, and to know which events came too late for it. Written once, in the transaction that closes the invoice.
+import { createHash } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { sendersOf } from '../usage/usage-parts.ts'
+
+/** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
+export type ClosedCharge = {
+  /** The same for every charge of one price over one pricing period: the parts of what is rated as one. */
+  readonly unit: string
+  readonly schedule_id: string
+  readonly item_id: string
+  readonly config_id: string
+  readonly product_item_id: string
+  readonly pricing_type: string
+  readonly billing_period: PeriodLength
+  readonly service: readonly [number, number]
+  /** What was rated; wider than the service when a pricing period is, or when the state is carried on. */
+  readonly usage: readonly [number, number]
+  /** What was rated came to this much, of this many events. */
+  readonly number: string
+  readonly count: string
+  /** What the invoice asks for it, exactly and as it is printed; negative for a deduction. */
+  readonly exact: string
+  readonly printed: string
+  /** The state that was told at the start of `usage`, if one was: `number` is on top of it. */
+  readonly told?: { readonly id: string; readonly usage: string }
+  /** Whose of it is how much, where the invoice shows it; absent where it does not. */
+  readonly parts?: readonly ClosedPart[]
+}
+
+/** One customer's part of a closed charge, in the charge's own terms. */
+export type ClosedPart = Pick<ClosedCharge, 'number' | 'count' | 'exact' | 'printed'> & { readonly customer_id: string }
+
+/** What a closed invoice counted. */
+export type ClosedUsage = {
+  readonly invoice_id: string
+  readonly subscription_id: string
+  /** Everything up to this position of each partition of the log was counted. */
+  readonly positions: readonly number[]
+  /** Names by which events could be counted. */
+  readonly customer_keys: readonly string[]
+  /** Of what conditions named then; null when their prices name nothing that can change. */
+  readonly names_hash: string | null
+  readonly charges: readonly ClosedCharge[]
+}
+
+/** Keeps what an invoice, which is being closed in this transaction, counted. */
+export async function saveClosedUsage(
+  uow: Uow,
+  of: {
+    readonly inputs: BillingInputs
+    readonly invoiceId: string
+    readonly positions: readonly number[]
+    readonly charges: readonly ClosedCharge[]
+  },
+): Promise<void> {
+  const { inputs, invoiceId, positions, charges } = of
+  const { platformId, environment } = uow.tenant
+  const keys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
+  const hash = await saveNames(uow, inputs.condition_names)
+  const from = charges.length === 0 ? null : Math.min(...charges.map(({ service }) => service[0]))
+  const until = charges.length === 0 ? null : Math.max(...charges.map(({ service }) => service[1]))
+  const text = (ms: number | null): string | null => (ms === null ? null : formatInstant(instantOf(ms)))
+  await uow.tx.execute(sql`
+    insert into closed_usage (platform_id, environment, invoice_id, pricing_plan_subscription_id, service_from, service_until,
+      positions, customer_keys, names_hash, charges)
+    values (${platformId}, ${environment}, ${invoiceId}, ${inputs.subscription.id}, ${text(from)}, ${text(until)},
+      ${JSON.stringify(positions)}, ${JSON.stringify(keys)}, ${hash}, ${JSON.stringify(charges)})`)
+}
+
+/** Only the values of variables can change: without any, the prices say it all. */
+async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string | null> {
+  if (names.variables.length === 0) return null
+  const { platformId, environment } = uow.tenant
+  const text = JSON.stringify(names)
+  const hash = createHash('sha256').update(text).digest('hex')
+  await uow.tx.execute(sql`
+    insert into closed_condition_names (platform_id, environment, hash, names)
+    values (${platformId}, ${environment}, ${hash}, ${text}) on conflict do nothing`)
+  return hash
+}
+
+const COLUMNS = sql`invoice_id, pricing_plan_subscription_id as subscription_id, positions, customer_keys, names_hash, charges`
+
+/** What the closed invoices of a subscription counted, in the order in which they were closed. */
+export async function closedUsageOf(uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<ClosedUsage>(sql`
+    select ${COLUMNS} from closed_usage
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
+      and service_from is not null
+    order by seq`)
+  return rows
+}
+
+/** The same of several subscriptions, of the invoices that have charges for time between two instants. */
+export async function closedUsageAt(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+  between: readonly [firstMs: number, lastMs: number],
+): Promise<ClosedUsage[]> {
+  if (subscriptionIds.length === 0) return []
+  const { platformId, environment } = uow.tenant
+  const [first, last] = between
+  const { rows } = await uow.tx.execute<ClosedUsage>(sql`
+    select ${COLUMNS} from closed_usage
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+      and service_from <= to_timestamp(${last}::float8 / 1000) and service_until > to_timestamp(${first}::float8 / 1000)
+    order by seq`)
+  return rows
+}
+
+/** What conditions named when invoices were closed, by its hash. */
+export async function closedNames(
+  uow: ReadUow,
+  hashes: readonly (string | null)[],
+): Promise<Map<string, ConditionNamesInput>> {
+  const wanted = [...new Set(hashes.filter(hash => hash !== null))]
+  if (wanted.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ hash: string; names: ConditionNamesInput }>(sql`
+    select hash, names from closed_condition_names
+    where platform_id = ${platformId} and environment = ${environment} and hash in ${wanted}`)
+  return new Map(rows.map(({ hash, names }) => [hash, names]))
+}
+
+type Placed = { readonly customerKey: string; readonly place: { readonly partition: number; readonly seq: number } }
+
+/** Whether what is stored at this place of the log, under this name, was counted when an invoice was closed. */
+export const wasCounted = (
+  { positions, customer_keys }: Pick<ClosedUsage, 'positions' | 'customer_keys'>,
+  { customerKey, place }: Placed,
+): boolean => place.seq <= (positions[place.partition] ?? 0) && customer_keys.includes(customerKey)

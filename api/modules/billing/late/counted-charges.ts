@@ -1,0 +1,52 @@
+// What of the charges of an invoice is kept when it is closed: what was rated, what is asked for it, and whose it is. Pure.
+import { persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
+import { type Decimal, plain } from '../../../../shared/decimal.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import type { Charge } from '../charges/charges.ts'
+import type { RatedCharge } from '../charges/rate-charge.ts'
+import type { CustomerPart, PartsOfCharges } from '../shares/customer-parts.ts'
+import type { ClosedCharge, ClosedPart } from './closed-usage.ts'
+
+/** What is kept of the metered charges when the invoice is closed; also of those that came to nothing. */
+export function countedCharges(
+  rated: readonly RatedCharge[],
+  printed: (key: string) => Decimal,
+  parts: PartsOfCharges | null,
+): ClosedCharge[] {
+  return rated.flatMap(({ charge, rated: { volume }, exact }): ClosedCharge[] => {
+    const { schedule, item, config, productItem, service, usage } = charge
+    if (!usage) return []
+    return [
+      {
+        unit: charge.ratingGroup,
+        schedule_id: schedule.id,
+        item_id: item.id,
+        config_id: config.id,
+        product_item_id: productItem.id,
+        pricing_type: config.pricing_type,
+        billing_period: { ...charge.billingPeriod },
+        service: [service.start, service.end],
+        usage: [usage.start, usage.end],
+        number: plain(volume.quantity),
+        count: plain(volume.count),
+        exact: plain(exact),
+        printed: plain(printed(charge.key)),
+        ...persistedIn(charge, usage),
+        ...(parts ? { parts: (parts.get(charge.key) ?? []).map(closedPart) } : {}),
+      },
+    ]
+  })
+}
+
+function persistedIn({ persisted }: Charge, usage: Interval): Pick<ClosedCharge, 'told'> {
+  const state = persistedUsageAt(persisted, usage)
+  return state ? { told: { id: state.id, usage: plain(state.usage) } } : {}
+}
+
+const closedPart = ({ customerId, volume, exact, printed }: CustomerPart): ClosedPart => ({
+  customer_id: customerId,
+  number: plain(volume.quantity),
+  count: plain(volume.count),
+  exact: plain(exact),
+  printed: plain(printed),
+})

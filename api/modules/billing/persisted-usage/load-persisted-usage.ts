@@ -1,0 +1,23 @@
+// The states that were told of a subscription's prices, as billing counts on from them.
+import { and, asc, desc, eq } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { PersistedUsageInput } from '../terms/billing-inputs.ts'
+import { persistData } from './table.ts'
+
+/** Those that hold: for each schedule, price and moment the one that was told last; in a fixed order, by time within a price. */
+export async function loadPersistedUsage(uow: ReadUow, subscriptionId: string): Promise<PersistedUsageInput[]> {
+  const p = persistData
+  const by = [p.pricing_plan_schedule_id, p.pricing_item_config_id, p.start_at]
+  return await uow.tx
+    .selectDistinctOn(by, {
+      id: p.id,
+      schedule_id: p.pricing_plan_schedule_id,
+      config_id: p.pricing_item_config_id,
+      start_at: p.start_at,
+      persist_usage: p.persist_usage,
+    })
+    .from(p)
+    .where(and(inThisTenant(uow, p), eq(p.pricing_plan_subscription_id, subscriptionId)))
+    .orderBy(...by.map(column => asc(column)), desc(p.seq))
+}

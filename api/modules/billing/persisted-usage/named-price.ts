@@ -1,0 +1,89 @@
+// The price that a told state is of: found by the ids it is told with, from the subscription down to the price's config, and
+// refused at the first that does not fit, with its field.
+import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted-usage.ts'
+import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
+import { findPriceModel } from '../../../../shared/rating/rate.ts'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
+import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { activeSpan } from '../terms/windows.ts'
+
+export type NamedPrice = {
+  readonly pricing_id: string
+  readonly pricing_item_id: string
+  readonly pricing_item_config_id: string
+}
+/** When a state is told for, and by which field it was said. */
+export type Moment = { readonly at: Instant; readonly field: string }
+
+const refuse = (code: ErrorCode, field: string, message: string): AppError => new AppError(code, message, { field })
+
+/**
+ * The price with what is around it. Throws INVALID_FIELD or RESOURCE_NOT_FOUND with the field that names no price in force
+ * at the moment, or one whose usage is not carried on or whose state is not one number.
+ */
+export function namedPrice(inputs: BillingInputs, names: NamedPrice, moment: Moment): PriceTerm {
+  const schedule = scheduleAt(inputs, moment)
+  const pricing = pricingOf(inputs, names.pricing_id, { schedule, moment })
+  const item = pricing.items.find(({ id }) => id === names.pricing_item_id)
+  if (!item) throw missing('pricing_item_id', names.pricing_item_id, `the pricing ${pricing.id}`)
+  const config = item.configs.find(({ id }) => id === names.pricing_item_config_id)
+  if (!config) throw missing('pricing_item_config_id', names.pricing_item_config_id, `the pricing item ${item.id}`)
+  const term = resolveTerms(inputs).find(each => each.schedule.id === schedule.id && each.config.id === config.id)
+  if (!term) throw new Error(`the price ${config.id} is not among those of its schedule`)
+  return checkCarriedOn(term, item)
+}
+
+function scheduleAt(inputs: BillingInputs, { at: moment, field }: Moment): ScheduleInput {
+  const span = activeSpan(inputs)
+  const isActive = span !== null && span.start <= moment && (span.end === null || moment < span.end)
+  const schedule = inputs.schedules.find(
+    ({ start_at, end_at }) => at(start_at) <= moment && (end_at === null || moment < at(end_at)),
+  )
+  if (isActive && schedule) return schedule
+  const message = `No plan of the subscription is in force at ${formatInstant(moment)}; tell a moment inside one of its schedules.`
+  throw refuse('INVALID_FIELD', field, message)
+}
+
+function pricingOf(
+  inputs: BillingInputs,
+  id: string,
+  { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
+): PricingInput {
+  const pricing = inputs.pricings.find(each => each.id === id)
+  const version = schedule.pricing_plan_version_id
+  const time = formatInstant(moment.at)
+  if (!pricing) throw missing('pricing_id', id, `the plan version ${version}, which is in force at ${time}`)
+  if (pricing.pricing_plan_version_id === version) return pricing
+  const message = `The pricing is of another version of the subscription's plans; at ${time} the version ${version} is in force.`
+  throw refuse('INVALID_FIELD', 'pricing_id', message)
+}
+
+/** The same for what another tenant has as for what nobody has. */
+const missing = (field: string, id: string, of: string): AppError =>
+  refuse('RESOURCE_NOT_FOUND', field, `There is no ${JSON.stringify(id)} in ${of}.`)
+
+function checkCarriedOn(term: PriceTerm, item: ItemInput): PriceTerm {
+  const { calculation, config, productItem } = term
+  if (!calculation) {
+    const message = `The item prices ${productItem.name}, which is not metered: it has no state.`
+    throw refuse('INVALID_FIELD', 'pricing_item_id', message)
+  }
+  if (!calculation.persist) {
+    const message = `The calculation ${calculation.reference} of the item ${item.id} starts anew every period; only one with persist has a state to tell.`
+    throw refuse('INVALID_FIELD', 'pricing_item_id', message)
+  }
+  if (!isPersistable(calculation.calculation_type)) {
+    const lacks =
+      calculation.calculation_type === 'UNIQUE'
+        ? 'distinct values cannot be counted on without the values themselves'
+        : 'a mean cannot be carried on without the number of values it is of'
+    const message = `The state of ${calculation.calculation_type} cannot be told: ${lacks}. It can be of ${PERSISTABLE.join(', ')}.`
+    throw refuse('INVALID_FIELD', 'pricing_item_id', message)
+  }
+  if (findPriceModel(config.pricing_type)?.basis === 'nothing') {
+    const message = 'This price charges nothing, so no state of it is kept.'
+    throw refuse('INVALID_FIELD', 'pricing_item_config_id', message)
+  }
+  return term
+}

@@ -1,0 +1,155 @@
+// POST /v1/ingest/persist-data: tells the state that a price's calculation has at a moment (docs/decisions/0015).
+import { and, eq } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { decimal, plain } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { newId } from '../../../../shared/ids.ts'
+import { formatInstant, parseInstant } from '../../../../shared/time.ts'
+import { emit } from '../../../outbox.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { findOne, lockOne, notFound } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { wakeBilling } from '../../subscriptions/next-billing.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Subscription } from '../../subscriptions/table.ts'
+import { periodAt } from '../charges/charges.ts'
+import { loadBillingInputs } from '../terms/load-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { momentOf, refuseUnsupported } from './check-fields.ts'
+import { type Moment, namedPrice } from './named-price.ts'
+import { refuseBilledState } from './refuse-billed-state.ts'
+import type { PersistDataBody } from './schema.ts'
+import { type PersistData, persistData } from './table.ts'
+
+/**
+ * Keeps the state and gives its view; a reference that was used before gives what was kept under it, and nothing changes,
+ * as with events. From its moment on the price counts on from it; of several for one moment the last one holds. The billing
+ * of the subscription runs again at once. Throws INVALID_FIELD, RESOURCE_NOT_FOUND or INVALID_OPERATION with the field.
+ * Emits PERSIST_DATA.CREATED.
+ */
+export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Promise<Row> {
+  const known = body.reference ? await findByReference(uow, body.reference) : null
+  if (known) return await viewOf(uow, known)
+  refuseUnsupported(body)
+  const moment = momentOf(body, uow.now)
+  const subscription = await lockSubscriptionOf(uow, body)
+  const inputs = await loadBillingInputs(uow, subscription.id)
+  const term = namedPrice(inputs, body, moment)
+  const end = endOf(body, { term, moment })
+  await refuseBilledState(uow, { subscriptionId: subscription.id, term, moment })
+  const row = await insert(uow, body, { term, moment, end })
+  if (!row) {
+    const first = body.reference ? await findByReference(uow, body.reference) : null
+    if (!first) throw new Error('an insert met a reference that is not there')
+    return await viewOf(uow, first)
+  }
+  const view = await viewOf(uow, row)
+  await emit(uow, { type: 'PERSIST_DATA.CREATED', objectId: row.id, data: view, previous: null })
+  await wakeBilling(uow, subscription)
+  return view
+}
+
+const one = (uow: ReadUow, reference: string) =>
+  and(inThisTenant(uow, persistData), eq(persistData.reference, reference))
+
+async function findByReference(uow: ReadUow, reference: string): Promise<PersistData | null> {
+  const [row] = await uow.tx.select().from(persistData).where(one(uow, reference))
+  return row ?? null
+}
+
+/** The lock puts in one order what is told of a subscription, and keeps its invoices from being closed meanwhile. */
+async function lockSubscriptionOf(uow: Uow, body: PersistDataBody): Promise<Subscription> {
+  const { customer_id, customer_reference, pricing_plan_subscription_id: id } = body
+  const customer = await findOne(uow, customerResource, customer_id)
+  if (!customer || customer.id !== customer_id) throw notFound(customerResource, customer_id, 'customer_id')
+  requireSame(customer_reference, customer.reference, 'customer_reference')
+  const subscription = await lockOne(uow, subscriptionResource, id)
+  if (!subscription || subscription.id !== id) throw notFound(subscriptionResource, id, 'pricing_plan_subscription_id')
+  if (subscription.customer_id !== customer_id) {
+    const message = 'The subscription is of another customer than customer_id.'
+    throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_subscription_id' })
+  }
+  const reference = body.pricing_plan_subscription_reference
+  requireSame(reference, subscription.reference, 'pricing_plan_subscription_reference')
+  if (subscription.status === 'ACTIVE') return subscription
+  const message = `The subscription is ${subscription.status}; only one that is ACTIVE carries a state on.`
+  throw new AppError('INVALID_OPERATION', message, {
+    field: 'pricing_plan_subscription_id',
+    resourceId: id,
+    resourceType: subscriptionResource.objectType,
+  })
+}
+
+function requireSame(given: string | null | undefined, reference: string | null, field: string): void {
+  if (given === null || given === undefined || given === reference) return
+  const message = `${field} does not name what ${field.replace('reference', 'id')} names; send one of them, or both of the same.`
+  throw new AppError('INVALID_FIELD', message, { field })
+}
+
+/** The end a body names, which says nothing more than that its sender knows the periods as we do. */
+function endOf(
+  { period }: PersistDataBody,
+  { term, moment }: { readonly term: PriceTerm; readonly moment: Moment },
+): string | null {
+  const given = period?.end_at ?? null
+  if (given === null) return null
+  const covered = periodAt(term, moment.at)?.covered
+  if (covered?.start === moment.at && covered.end === parseInstant(given)) return given
+  const own = covered ? `, which here is ${formatInstant(covered.start)} to ${formatInstant(covered.end)}` : ''
+  const message = `A period with an end is one whole billing period of the price${own}. Leave end_at out to tell a state for any other moment.`
+  throw new AppError('INVALID_FIELD', message, { field: 'period.end_at' })
+}
+
+/** Null when the reference was used in the meantime. */
+async function insert(
+  uow: Uow,
+  body: PersistDataBody,
+  of: { readonly term: PriceTerm; readonly moment: Moment; readonly end: string | null },
+): Promise<PersistData | null> {
+  const id = newId('prda')
+  const [row] = await uow.tx
+    .insert(persistData)
+    .values({
+      platform_id: uow.tenant.platformId,
+      environment: uow.tenant.environment,
+      id,
+      created_at: formatInstant(uow.now),
+      // No reference that is sent has the form of an id, so one that is made meets none.
+      reference: body.reference ?? id,
+      customer_id: body.customer_id,
+      pricing_plan_subscription_id: body.pricing_plan_subscription_id,
+      pricing_plan_schedule_id: of.term.schedule.id,
+      pricing_id: body.pricing_id,
+      pricing_item_id: body.pricing_item_id,
+      pricing_item_config_id: body.pricing_item_config_id,
+      start_at: formatInstant(of.moment.at),
+      end_at: of.end,
+      persist_usage: plain(decimal(body.persist_usage)),
+    })
+    .onConflictDoNothing()
+    .returning()
+  return row ?? null
+}
+
+async function viewOf(uow: ReadUow, row: PersistData): Promise<Row> {
+  const {
+    start_at,
+    end_at,
+    pricing_plan_schedule_id: _schedule,
+    platform_id: _platform,
+    seq: _seq,
+    environment: _env,
+    ...rest
+  } = row
+  const customer = await findOne(uow, customerResource, row.customer_id)
+  const subscription = await findOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  return {
+    object_type: 'PERSIST_DATA',
+    ...rest,
+    customer_reference: customer?.['reference'] ?? null,
+    pricing_plan_subscription_reference: subscription?.['reference'] ?? null,
+    timestamp: start_at,
+    period: { start_at, end_at },
+  }
+}

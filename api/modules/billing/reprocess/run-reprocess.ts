@@ -1,0 +1,136 @@
+// The work of one reprocess: waits until usage is complete, then computes its invoices again, one by one. What is done is
+// kept item by item, so a run that is killed, or run twice, goes on where it was.
+import { type SQL, sql } from 'drizzle-orm'
+import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { saveChange } from '../../../resource/commands.ts'
+import { lockOne } from '../../../resource/store.ts'
+import type { InvoiceDeps } from '../../invoices/producer.ts'
+import { refreshInvoice } from '../../invoices/refresh-invoice.ts'
+import { lockInvoice } from '../../invoices/repository.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { affectedBy, isReached } from './affected-invoices.ts'
+import { reprocessResource } from './reprocess.ts'
+
+const SETTLE_MS = 15_000
+const ACTOR: Actor = { id: null, requestId: null }
+const WAITING = 'It waits for usage that was accepted to be counted.'
+
+export type ReprocessRun = {
+  readonly tenant: Tenant
+  readonly id: string
+  /** No further try follows this one: what stops it is its end. */
+  readonly last: boolean
+}
+
+export type ReprocessDeps = BillingDeps & InvoiceDeps
+
+/** Runs a reprocess to its end. Throws what may pass, so that it is tried again; on the last try that ends it as ERROR. */
+export async function runReprocess(deps: ReprocessDeps, run: ReprocessRun): Promise<void> {
+  const { tenant, id } = run
+  const started = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  if (!started) return
+  try {
+    if (!(await deps.usage.settle(SETTLE_MS)))
+      throw new AppError('SERVICE_UNAVAILABLE', WAITING, { retryAfterSeconds: 60 })
+    for (;;) {
+      const invoiceId = await inTenant(deps.database, tenant, ACTOR, uow => nextItem(uow, id))
+      if (invoiceId === null) break
+      const outcome = await computeAgain(deps, tenant, invoiceId)
+      await inTenant(deps.database, tenant, ACTOR, uow => finishItem(uow, { id, invoiceId, outcome }))
+      await deps.failpoint?.('reprocess.after-item')
+    }
+    await inTenant(deps.database, tenant, ACTOR, uow => finish(uow, id, null))
+  } catch (error) {
+    if (run.last) await inTenant(deps.database, tenant, ACTOR, uow => finish(uow, id, messageOf(error)))
+    throw error
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof AppError ? error.message : 'Something went wrong on our side; ask for it again.'
+
+/** False when there is nothing to do: it is over, or gone. */
+async function begin(uow: Uow, id: string): Promise<boolean> {
+  const row = await lockOne(uow, reprocessResource, id)
+  if (!row || row.status === 'DONE' || row.status === 'ERROR') return false
+  if (row.status === 'IN_PROGRESS') return true
+  await uow.tx.execute(sql`
+    insert into reprocess_items (platform_id, environment, reprocess_id, invoice_id)
+    select v.platform_id, v.environment, ${id}, v.id from invoices v where ${affectedBy(uow, row)}`)
+  await saveChange(uow, reprocessResource, row, { status: 'IN_PROGRESS' })
+  return true
+}
+
+const ofReprocess = (uow: Uow, id: string) =>
+  sql`platform_id = ${uow.tenant.platformId} and environment = ${uow.tenant.environment} and reprocess_id = ${id}`
+
+async function nextItem(uow: Uow, id: string): Promise<string | null> {
+  const { rows } = await uow.tx.execute<{ invoice_id: string }>(sql`
+    select invoice_id from reprocess_items where ${ofReprocess(uow, id)} and status = 'SCHEDULED' order by invoice_id limit 1`)
+  return rows[0]?.invoice_id ?? null
+}
+
+type Outcome = { readonly status: 'DONE' | 'SKIPPED' } | { readonly status: 'ERROR'; readonly message: string }
+
+/** What cannot be computed is an outcome of this invoice and holds up no other; what may pass is thrown. */
+async function computeAgain(deps: ReprocessDeps, tenant: Tenant, invoiceId: string): Promise<Outcome> {
+  try {
+    await refreshInvoice(deps, tenant, ACTOR, invoiceId)
+    return { status: 'DONE' }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    const { status } = await inTenant(deps.database, tenant, ACTOR, uow => lockInvoice(uow, invoiceId))
+    return status === 'OPEN' || status === 'DRAFT' ? { status: 'ERROR', message: error.message } : { status: 'SKIPPED' }
+  }
+}
+
+async function finishItem(
+  uow: Uow,
+  of: { readonly id: string; readonly invoiceId: string; readonly outcome: Outcome },
+): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  const { id, invoiceId, outcome } = of
+  const message = outcome.status === 'ERROR' ? outcome.message : null
+  await uow.tx.execute(sql`
+    update reprocess_items set status = ${outcome.status}, message = ${message}
+    where ${ofReprocess(uow, id)} and invoice_id = ${invoiceId}`)
+  await markAgain(uow, sql`v.id = ${invoiceId}`)
+  // No notice for every step: those of the status say when it starts and ends.
+  await uow.tx.execute(sql`
+    update reprocesses set updated_at = ${formatInstant(uow.now)}, percentage = (
+      select 100 * count(*) filter (where status <> 'SCHEDULED') / count(*) from reprocess_items where ${ofReprocess(uow, id)})
+    where platform_id = ${platformId} and environment = ${environment} and id = ${id}`)
+}
+
+/** Leaves on the invoices the marks of other reprocesses that wait for them. */
+async function markAgain(uow: Uow, which: SQL): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    update invoices v set to_be_reprocessed_at = (
+      select min(r.scheduled_at) from reprocesses r
+      where r.platform_id = v.platform_id and r.environment = v.environment and r.status = 'SCHEDULED'
+        and ${isReached})
+    where v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT') and ${which}`)
+}
+
+/** `fault`: what stopped it for good; null when every invoice had its turn. */
+async function finish(uow: Uow, id: string, fault: string | null): Promise<void> {
+  const row = await lockOne(uow, reprocessResource, id)
+  if (row?.['status'] !== 'IN_PROGRESS') return
+  const failed = await uow.tx.execute<{ invoice_id: string; message: string }>(sql`
+    select invoice_id, message from reprocess_items where ${ofReprocess(uow, id)} and status = 'ERROR' order by invoice_id`)
+  const [first] = failed.rows
+  if (fault !== null)
+    await markAgain(uow, sql`v.id in (select invoice_id from reprocess_items where ${ofReprocess(uow, id)})`)
+  const message =
+    fault ?? (first ? `${failed.rows.length} could not be computed; ${first.invoice_id}: ${first.message}` : null)
+  await saveChange(uow, reprocessResource, row, {
+    status: message === null ? 'DONE' : 'ERROR',
+    message,
+    finished_at: formatInstant(uow.now),
+    ...(fault === null ? { percentage: 100 } : {}),
+  })
+}

@@ -1,0 +1,44 @@
+// Sets a reprocess of a customer off after a change of usage or of a live schedule, once the platform's delay has passed.
+import { sql } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { createResource } from '../../../resource/commands.ts'
+import { affectedBy, markInvoices } from './affected-invoices.ts'
+import { reprocessResource } from './reprocess.ts'
+
+/**
+ * Has the invoices that collect usage of the customer from `from` on, and before `until`, computed again. Joins the one that waits already, and does
+ * nothing when no invoice of theirs is OPEN or DRAFT: the next one is computed from what is there then.
+ */
+export async function scheduleReprocess(
+  uow: Uow,
+  of: { readonly customerId: string; readonly from: Instant; readonly until?: Instant },
+): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  const { customerId } = of
+  const start_at = formatInstant(of.from)
+  const end_at = of.until === undefined ? null : formatInstant(of.until)
+  const reach = { type: 'CUSTOMER', invoice_id: null, customer_id: customerId, start_at, end_at } as const
+  const affected = await uow.tx.execute(sql`select from invoices v where ${affectedBy(uow, reach)} limit 1`)
+  if (affected.rows.length === 0) return
+  // One at a time for a customer, so that two changes at once do not both find none waiting.
+  const lock = `${platformId}\n${environment}\nreprocess ${customerId}`
+  await uow.tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
+  const waiting = await uow.tx.execute<{ scheduled_at: string }>(sql`
+    update reprocesses set
+      customer = customer || jsonb_build_object('start_at', least(customer ->> 'start_at', ${start_at}),
+        'end_at', case when end_at is not null then greatest(customer ->> 'end_at', ${end_at}) end),
+      start_at = least(start_at, ${start_at}::timestamptz),
+      end_at = case when end_at is not null then greatest(end_at, ${end_at}::timestamptz) end, updated_at = ${formatInstant(uow.now)}
+    where platform_id = ${platformId} and environment = ${environment} and customer_id = ${customerId}
+      and type = 'CUSTOMER' and automatic and status = 'SCHEDULED'
+    returning scheduled_at`)
+  const [row] = waiting.rows
+  if (row) await markInvoices(uow, { ...reach, scheduled_at: row.scheduled_at })
+  else
+    await createResource(uow, reprocessResource, {
+      type: 'CUSTOMER',
+      automatic: true,
+      customer: { customer_id: customerId, start_at, end_at },
+    })
+}

@@ -1,0 +1,39 @@
+// The calls that billing answers of itself; those on invoices are the document's.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { actionRoute, type RouteDeps } from '../../http/route.ts'
+import { Optional, Shape, Timestamp } from '../../resource/shapes.ts'
+import { InvoiceView } from '../invoices/schema.ts'
+import type { BillingDeps } from './run/compute-invoice.ts'
+import { previewInvoices } from './run/preview-invoices.ts'
+
+const INVOICES_PER_SCHEDULE_MAX = 12
+const PreviewBody = Shape({
+  pricing_plan_subscription_id: Type.String({ minLength: 1, maxLength: 64 }),
+  start_at: Optional(Timestamp),
+  invoices_per_schedule: Optional(Type.Integer({ minimum: 1, maximum: INVOICES_PER_SCHEDULE_MAX })),
+})
+const { id: _id, created_at: _created, updated_at: _updated, ...previewed } = InvoiceView.properties
+const InvoicePreview = Type.Object(previewed, { title: 'InvoicePreview' })
+const PreviewAnswer = Type.Object({
+  invoice: InvoicePreview,
+  first_invoice: InvoicePreview,
+  invoice_infos: Type.Array(
+    Type.Object({ pricing_plan_schedule_id: Type.String(), invoices: Type.Array(InvoicePreview) }),
+  ),
+})
+
+/** Registers the preview of a subscription's invoices. */
+export function billingRoutes(app: FastifyInstance, deps: RouteDeps & BillingDeps): void {
+  actionRoute(app, deps, {
+    permission: 'INVOICE.VIEW',
+    summary: 'Preview the invoices of a subscription: what usage costs so far. Nothing is created.',
+    tag: 'invoices',
+    method: 'POST',
+    url: '/v1/invoices/preview',
+    status: 200,
+    body: PreviewBody,
+    response: PreviewAnswer,
+    handle: ({ tenant }, { body }) => previewInvoices(deps, tenant, body),
+  })
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import type { InvoiceStatus } from '../../invoices/table.ts'
+import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import { nextBilling, planBilling } from './billing-plan.ts'
+import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
+
+const items = [recurring('100', { billing_in_advance: true }), metered([{ amount: eur('1') }])]
+const inputs = exampleInputs({ start: '2026-03-11T00:00:00Z', items })
+
+/** Rows of the first invoices, in the given states. */
+function rowsOf(...statuses: readonly InvoiceStatus[]): SubscriptionInvoice[] {
+  return exampleInvoices(inputs, statuses.length).map(({ content: _content, advanceCharges, ...columns }, index) => ({
+    ...columns,
+    advance_charges: advanceCharges,
+    producer: SUBSCRIPTION_BILLING,
+    platform_id: 'p',
+    environment: 'TEST',
+    id: `invoice${index}`,
+    created_at: columns.period_start,
+    updated_at: columns.period_start,
+    invoice_number: null,
+    status: statuses[index] ?? 'OPEN',
+    type: 'STANDARD',
+    billing_type: 'DEFAULT',
+    customer_id: 'customer',
+    billing_entity_id: 'entity',
+    pricing_plan_subscription_id: 'subscription',
+    on_hold: false,
+    payment_status: 'UNPAID',
+    inputs_hash: '',
+    finalize_at: statuses[index] === 'DRAFT' ? '2026-04-01T08:00:00Z' : null,
+    updated_to_final_at: null,
+    to_be_reprocessed_at: null,
+  }))
+}
+
+const text = (instant: Instant | null): string | null => (instant === null ? null : formatInstant(instant))
+
+test('nothing is planned before the start; then the advance invoice and the collecting one', () => {
+  const before = planBilling(inputs, [], at('2026-03-10T23:59:59Z'))
+  expect([before.keys, text(before.nextOpensAt)]).toEqual([[], '2026-03-11T00:00:00Z'])
+  const started = planBilling(inputs, [], at('2026-03-11T00:00:00Z'))
+  expect([started.keys.length, started.closes, text(started.nextOpensAt)]).toEqual([2, true, '2026-04-01T00:00:00Z'])
+})
+
+test('closed invoices are passed over; a period that ended makes the run wait for usage', () => {
+  const rows = rowsOf('FINAL', 'OPEN')
+  expect(planBilling(inputs, rows, at('2026-03-20T00:00:00Z'))).toMatchObject({ closes: false })
+  const ended = planBilling(inputs, rows, at('2026-04-01T00:00:00Z'))
+  expect([ended.keys.length, ended.closes]).toEqual([2, true])
+})
+
+test('an open invoice whose period the subscription no longer has is passed, to be voided', () => {
+  const rows = rowsOf('FINAL', 'FINAL', 'OPEN')
+  const cancelled = {
+    ...inputs,
+    subscription: { ...inputs.subscription, inactive_periods: [{ start_at: '2026-04-01T00:00:00Z' }] },
+  }
+  expect(planBilling(cancelled, rows, at('2026-04-01T00:00:00Z')).keys).toHaveLength(1)
+})
+
+test('what must be opened or closed comes before what goes FINAL, and that before what is only computed again', () => {
+  const rows = rowsOf('FINAL', 'DRAFT', 'DRAFT').map((row, index) =>
+    index === 1 ? { ...row, on_hold: true, finalize_at: null } : row,
+  )
+  const plan = planBilling(inputs, rows, at('2026-06-15T00:00:00Z'))
+  const starts = plan.keys.map(key => formatInstant(Number(key) as Instant).slice(0, 10))
+  expect(starts).toEqual(['2026-05-01', '2026-06-01', '2026-04-01', '2026-03-11'])
+  expect(plan.moving).toBe(2)
+})
+
+test('a subscription that does not bill has no plan', () => {
+  const draft = { ...inputs, subscription: { ...inputs.subscription, status: 'DRAFT' } }
+  expect(planBilling(draft, [], at('2026-05-01T00:00:00Z'))).toEqual({
+    keys: [],
+    moving: 0,
+    closes: false,
+    nextOpensAt: null,
+  })
+})
+
+test('the run comes back for the cut, the end of the grace, or within the hour for an OPEN invoice', () => {
+  const now = at('2026-03-31T23:30:00Z')
+  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, now))).toBe('2026-04-01T00:00:00Z')
+  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, at('2026-03-15T00:00:00Z')))).toBe('2026-03-15T01:00:00Z')
+  expect(text(nextBilling(rowsOf('FINAL', 'DRAFT'), null, now))).toBe('2026-04-01T08:00:00Z')
+  expect(text(nextBilling(rowsOf('FINAL'), at('2026-05-01T00:00:00Z'), now))).toBe('2026-05-01T00:00:00Z')
+  expect(nextBilling(rowsOf('FINAL', 'FINAL'), null, now)).toBeNull()
+})

@@ -1,0 +1,90 @@
+// What a billing run does next with a subscription, from its state and the time. Pure.
+import { at, type Instant, instantOf } from '../../../../shared/time.ts'
+import { chargesOf } from '../charges/charges.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
+
+export type BillingPlan = {
+  /** Keys of the invoices to create, close, void, finalize or compute again: what matters most first. */
+  readonly keys: readonly string[]
+  /** How many of them, at the front, a run always moves on: those to create, close or void. */
+  readonly moving: number
+  /** Whether any period has ended, so that usage must be complete first. */
+  readonly closes: boolean
+  /** When an invoice that does not exist yet is due; null when there is none. */
+  readonly nextOpensAt: Instant | null
+}
+
+const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
+
+const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: null }
+
+/** The invoices a run passes: every period that has started and is not closed, and rows whose period is gone. */
+export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], now: Instant): BillingPlan {
+  if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
+  const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
+  const gone = new Set(rows.filter(row => isOpenEnded(row)).map(keyOfRow))
+  const due: { key: string; window: InvoiceWindow; urgency: Urgency }[] = []
+  let nextOpensAt: Instant | null = null
+  for (const window of invoiceWindows(inputs)) {
+    const key = keyOfWindow(window)
+    gone.delete(key)
+    if (window.opensAt > now) {
+      nextOpensAt = window.opensAt
+      break
+    }
+    const row = byKey.get(key) ?? null
+    if (row ? isOpenEnded(row) : billsAnything(inputs, rows, window))
+      due.push({ key, window, urgency: urgencyOf(row, window, now) })
+  }
+  const of = (urgency: Urgency): string[] => due.filter(each => each.urgency === urgency).map(({ key }) => key)
+  const moving = [...of('MOVE'), ...gone]
+  // A run has a bound: what only gets fresher figures must not keep a period from being opened, closed or made FINAL.
+  const keys = [...moving, ...of('FINALIZE'), ...of('REFRESH')]
+  return { keys, moving: moving.length, closes: due.some(({ window }) => window.cutoffAt <= now), nextOpensAt }
+}
+
+type Urgency = 'MOVE' | 'FINALIZE' | 'REFRESH'
+
+function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: Instant): Urgency {
+  if (row === null) return 'MOVE'
+  if (row.status === 'OPEN') return window.cutoffAt <= now ? 'MOVE' : 'REFRESH'
+  return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALIZE' : 'REFRESH'
+}
+
+const isOpenEnded = (row: SubscriptionInvoice): boolean => row.status === 'OPEN' || row.status === 'DRAFT'
+
+/** The first invoice exists only when something is billed in advance; every other collects, whatever it comes to. */
+function billsAnything(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {
+  if (window.arrears !== null) return true
+  return (
+    chargesOf(
+      resolveTerms(inputs),
+      window,
+      billedElsewhere(rows, { key: keyOfWindow(window), cutoffAt: window.cutoffAt }),
+    ).length > 0
+  )
+}
+
+const HOUR_MS = 3_600_000
+
+/** How stale the figures of an OPEN invoice may become before a run computes them again. */
+const REFRESH_MS = HOUR_MS
+
+/** When the run must look again, given what it left behind; null when nothing will be due. */
+export function nextBilling(
+  rows: readonly SubscriptionInvoice[],
+  nextOpensAt: Instant | null,
+  now: Instant,
+): Instant | null {
+  const times = rows.flatMap(row => {
+    if (row.status === 'OPEN') return [Math.min(at(row.cutoff_at), now + REFRESH_MS)]
+    // A DRAFT past its time could not go FINAL; what is missing may be given later.
+    if (row.status === 'DRAFT' && row.finalize_at !== null) return [Math.max(at(row.finalize_at), now + 60_000)]
+    return []
+  })
+  if (nextOpensAt !== null) times.push(nextOpensAt)
+  return times.length === 0 ? null : instantOf(Math.min(...times))
+}

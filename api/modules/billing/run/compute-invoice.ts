@@ -1,0 +1,155 @@
+// Load → query → build → save. Usage is read between two transactions, never inside one; so what was loaded is compared
+// with what is there when the invoice is saved, and the invoice is computed again when it changed meanwhile.
+import { createHash } from 'node:crypto'
+import {
+  type Actor,
+  type Database,
+  inTenant,
+  type ReadUow,
+  readTenant,
+  type Uow,
+} from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { Instant } from '../../../../shared/time.ts'
+import { getInvoice } from '../../invoices/repository.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockSubscription } from '../../subscriptions/next-billing.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
+import { findLateCharges } from '../late/late-charges.ts'
+import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
+import { loadBillingInputs } from '../terms/load-inputs.ts'
+import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import { exactUsage } from '../usage/exact-usage.ts'
+import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
+import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import {
+  billedElsewhere,
+  keyOfRow,
+  keyOfWindow,
+  loadSubscriptionInvoices,
+  takesLateUsage,
+} from './subscription-invoices.ts'
+
+export type BillingDeps = {
+  readonly database: Database
+  readonly usage: UsageReader
+  readonly failpoint?: Failpoints
+}
+
+/** Names one invoice of a subscription before and after it exists. */
+export type Target = { readonly subscriptionId: string; readonly key: string }
+
+/** What an invoice is computed from, and a hash that changes when any of it does. */
+export type InvoiceState = {
+  readonly inputs: BillingInputs
+  readonly terms: readonly PriceTerm[]
+  /** Null when the subscription no longer has this period. */
+  readonly window: InvoiceWindow | null
+  readonly billed: ReadonlySet<string>
+  /** What closed invoices counted, when late usage goes on this one; none when it does not. */
+  readonly closed: readonly ClosedUsage[]
+  readonly row: InvoiceRow | null
+  readonly inputsHash: string
+}
+
+/** Windows looked through to find one: more than any invoice that can exist (monthly to the year 2200 are 2 800). */
+const WINDOWS_MAX = 100_000
+
+function findWindow(inputs: BillingInputs, key: string): InvoiceWindow | null {
+  let seen = 0
+  for (const window of invoiceWindows(inputs)) {
+    if (keyOfWindow(window) === key) return window
+    seen += 1
+    if (seen >= WINDOWS_MAX) break
+  }
+  return null
+}
+
+async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise<InvoiceState> {
+  const inputs = await loadBillingInputs(uow, subscriptionId)
+  const terms = resolveTerms(inputs)
+  const rows = await loadSubscriptionInvoices(uow, subscriptionId)
+  const window = findWindow(inputs, key)
+  const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
+  const takesLate =
+    window !== null &&
+    inputs.platform.late_event_policy === 'NEXT_INVOICE' &&
+    takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+  const closed = takesLate ? await closedUsageOf(uow, subscriptionId) : []
+  const before = closed.map(each => each.invoice_id)
+  const inputsHash = createHash('sha256')
+    .update(`${inputsHashOf(inputs)} ${[...billed].sort().join(' ')} ${takesLate} ${before.join(' ')}`)
+    .digest('hex')
+  const outline = rows.find(row => keyOfRow(row) === key)
+  return { inputs, terms, window, billed, closed, row: outline ? await getInvoice(uow, outline.id) : null, inputsHash }
+}
+
+/**
+ * An invoice. `positions`: it counts the events up to there in the log and no others; null where that was not asked for,
+ * and then it may not close.
+ */
+export type CountedInvoice = PricedInvoice & { readonly positions: readonly number[] | null }
+
+/** Prices the window as of now. */
+export type PriceWindow = (window: InvoiceWindow, finalizedAt: Instant | null) => CountedInvoice
+
+/** Decides in the saving transaction, with the subscription locked. */
+export type Saving<T> = (uow: Uow, state: InvoiceState, build: PriceWindow) => Promise<T>
+
+const ATTEMPTS_MAX = 5
+
+/** Computes one invoice and saves what `saving` makes of it, in one transaction. Throws SERVICE_UNAVAILABLE when its inputs never stand still. */
+export async function computeInvoice<T>(
+  deps: BillingDeps,
+  of: {
+    readonly tenant: Tenant
+    readonly actor: Actor
+    readonly target: Target
+    /** Whether the invoice may close now, so that it must be known to the event what it counts. */
+    mayClose(state: InvoiceState): boolean
+  },
+  saving: Saving<T>,
+): Promise<T> {
+  const { tenant, actor, target } = of
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const loaded = await readTenant(deps.database, tenant, uow => loadState(uow, target))
+    const { inputs, terms, window, billed, closed } = loaded
+    const charges = window ? chargesOf(terms, window, billed) : []
+    // Known before usage is read, so that everything up to there is in it.
+    const positions = await deps.usage.positions()
+    const late = await findLateCharges(deps, { tenant, inputs, terms, closed, key: target.key })
+    const all = [...charges, ...late.map(({ charge }) => charge)]
+    const read = await readUsage(deps.usage, { tenant, inputs, charges: all })
+    const closes = of.mayClose(loaded)
+    const usage = closes ? await exactUsage(deps.usage, { tenant, inputs, charges: all, positions, read }) : read
+    const outcome = await inTenant(deps.database, tenant, actor, async uow => {
+      await lockSubscription(uow, target.subscriptionId)
+      await holdCustomer(uow, loaded.inputs.customer.id)
+      const state = await loadState(uow, target)
+      if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
+      const build: PriceWindow = (window, finalizedAt) => ({
+        ...priceInvoice(state.inputs, {
+          terms: state.terms,
+          window,
+          billed: state.billed,
+          ...usage,
+          late,
+          finalizedAt,
+        }),
+        positions: closes ? positions : null,
+      })
+      const value = await saving(uow, state, build)
+      await deps.failpoint?.('invoices.before-commit')
+      return { kind: 'saved' as const, value }
+    })
+    if (outcome.kind === 'saved') return outcome.value
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'What the invoice is computed from keeps changing; send it again.', {
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,117 @@
+// POST /v1/invoices/preview: the invoices a subscription will have, computed as the real ones are, and nothing saved.
+import { readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import type { InvoiceView } from '../../invoices/schema.ts'
+import { invoiceView } from '../../invoices/view.ts'
+import { closedUsageOf } from '../late/closed-usage.ts'
+import { findLateCharges } from '../late/late-charges.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { loadBillingInputs } from '../terms/load-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { activeSpan } from '../terms/windows.ts'
+import { readUsage } from '../usage/usage-reader.ts'
+import type { BillingDeps } from './compute-invoice.ts'
+import { type PreviewWindow, previewWindows } from './preview-windows.ts'
+import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import { keyOfWindow, loadSubscriptionInvoices, SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
+
+export type PreviewRequest = {
+  readonly pricing_plan_subscription_id: string
+  readonly start_at?: string
+  readonly invoices_per_schedule?: number
+}
+export type Preview = {
+  readonly invoice: InvoicePreview
+  readonly first_invoice: InvoicePreview
+  readonly invoice_infos: readonly {
+    readonly pricing_plan_schedule_id: string
+    readonly invoices: readonly InvoicePreview[]
+  }[]
+}
+export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at'>
+
+/**
+ * The next invoices of each schedule from `start_at` on: by default from now, or from the start of a subscription that is
+ * DRAFT. Throws INVALID_OPERATION when there is none.
+ */
+export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
+  const { inputs, rows, closed } = await readTenant(deps.database, tenant, async uow => ({
+    inputs: await loadBillingInputs(uow, request.pricing_plan_subscription_id),
+    rows: await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id),
+    closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
+  }))
+  const terms = resolveTerms(inputs)
+  const now = deps.database.clock.now()
+  const isDraft = inputs.subscription.status === 'DRAFT'
+  const from = request.start_at ? at(request.start_at) : isDraft ? (activeSpan(inputs)?.start ?? now) : now
+  const chosen = previewWindows({ inputs, terms, rows, from, perSchedule: request.invoices_per_schedule ?? 1 })
+  const [first] = chosen
+  if (!first) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      'The subscription has no invoice from then on: it needs a schedule that has not ended.',
+      {
+        field: 'pricing_plan_subscription_id',
+      },
+    )
+  }
+  const previews = new Map<PreviewWindow, InvoicePreview>()
+  for (const choice of chosen) {
+    const { window, billed } = choice
+    const late = choice.takesLate
+      ? await findLateCharges(deps, { tenant, inputs, terms, closed, key: keyOfWindow(window) })
+      : []
+    const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
+    const read = await readUsage(deps.usage, { tenant, inputs, charges })
+    const priced = priceInvoice(inputs, { terms, window, billed, ...read, late, finalizedAt: null })
+    previews.set(choice, previewView(inputs, priced, { tenant, now }))
+  }
+  const viewOf = (choice: PreviewWindow): InvoicePreview => {
+    const view = previews.get(choice)
+    if (!view) throw new Error('every choice was priced')
+    return view
+  }
+  const infos = inputs.schedules.map(schedule => ({
+    pricing_plan_schedule_id: schedule.id,
+    invoices: chosen.filter(choice => choice.schedules.has(schedule.id)).map(viewOf),
+  }))
+  return { invoice: viewOf(first), first_invoice: viewOf(first), invoice_infos: infos }
+}
+
+function previewView(
+  { customer, billing_entity, subscription }: BillingInputs,
+  { columns }: PricedInvoice,
+  { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },
+): InvoicePreview {
+  const time = formatInstant(now)
+  const {
+    id: _id,
+    created_at: _created,
+    updated_at: _updated,
+    ...view
+  } = invoiceView({
+    ...columns,
+    platform_id: tenant.platformId,
+    environment: tenant.environment,
+    id: '',
+    created_at: time,
+    updated_at: time,
+    invoice_number: null,
+    status: at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
+    producer: SUBSCRIPTION_BILLING,
+    type: 'STANDARD',
+    billing_type: 'DEFAULT',
+    customer_id: customer.id,
+    billing_entity_id: billing_entity.id,
+    pricing_plan_subscription_id: subscription.id,
+    on_hold: subscription.init_invoice_on_hold,
+    payment_status: 'UNPAID',
+    inputs_hash: '',
+    finalize_at: null,
+    updated_to_final_at: null,
+    to_be_reprocessed_at: null,
+  })
+  return view
+}

@@ -1,0 +1,89 @@
+// Which invoices a preview shows: those that the subscription will have from a moment on, each knowing what those before it
+// bill in advance, and which of them late usage goes on. Pure.
+import { at, type Instant } from '../../../../shared/time.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
+
+/** Most invoices one preview computes. */
+const PREVIEWS_MAX = 60
+/** Periods looked through for invoices that bill something; a yearly item on a daily cycle is found within it. */
+const WINDOWS_MAX = 400
+
+export type PreviewWindow = {
+  readonly window: InvoiceWindow
+  readonly billed: ReadonlySet<string>
+  readonly charges: readonly Charge[]
+  /** Whether late usage goes on it. */
+  readonly takesLate: boolean
+  /** The schedules this invoice is shown under. */
+  readonly schedules: ReadonlySet<string>
+}
+
+export type PreviewQuestion = {
+  readonly inputs: BillingInputs
+  readonly terms: readonly PriceTerm[]
+  readonly rows: readonly SubscriptionInvoice[]
+  readonly from: Instant
+  readonly perSchedule: number
+}
+
+/** The next invoices of each schedule: of the period that has `from`, and of those after it. */
+export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewQuestion): PreviewWindow[] {
+  const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))
+  const chosen: PreviewWindow[] = []
+  let scanned = 0
+  for (const candidate of candidates(inputs, terms, rows)) {
+    const { window, charges } = candidate
+    dropEnded(inputs, window, left)
+    if (isBefore(window, from)) continue
+    scanned += 1
+    if (chosen.length >= PREVIEWS_MAX || scanned > WINDOWS_MAX || left.size === 0) break
+    const wanted = new Set(charges.map(charge => charge.schedule.id).filter(id => left.has(id)))
+    for (const id of wanted) countDown(left, id)
+    if (wanted.size > 0) chosen.push({ ...candidate, schedules: wanted })
+  }
+  return chosen
+}
+
+/** Periods are half-open: a moment on their boundary is in the one that starts there (semantics 5.6). */
+const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean =>
+  arrears === null ? cutoffAt < from : arrears.end <= from
+
+type Candidate = Omit<PreviewWindow, 'schedules'>
+
+/** Every invoice in order with what it bills. */
+function* candidates(
+  inputs: BillingInputs,
+  terms: readonly PriceTerm[],
+  rows: readonly SubscriptionInvoice[],
+): Generator<Candidate, void, undefined> {
+  const ahead = new Set<string>()
+  let takesLate = inputs.platform.late_event_policy === 'NEXT_INVOICE'
+  const closed = new Set(rows.filter(row => row.status === 'FINAL' || row.status === 'ARCHIVED').map(keyOfRow))
+  for (const window of invoiceWindows(inputs)) {
+    const key = keyOfWindow(window)
+    const billed = new Set([...ahead, ...billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })])
+    const charges = chargesOf(terms, window, billed)
+    const isClosed = closed.has(key)
+    // What a closed invoice did not bill stays to be billed, so only what open ones will bill counts here.
+    for (const charge of isClosed ? [] : charges.filter(({ inAdvance }) => inAdvance)) ahead.add(charge.key)
+    // The first window has an invoice only when something is billed in advance.
+    const isOpen = !isClosed && (window.arrears !== null || charges.length > 0)
+    yield { window, billed, charges, takesLate: takesLate && isOpen }
+    if (isOpen) takesLate = false
+  }
+}
+
+/** A schedule that ended before a window opens has no more invoices. */
+function dropEnded(inputs: BillingInputs, window: InvoiceWindow, left: Map<string, number>): void {
+  for (const { id, end_at } of inputs.schedules) if (end_at !== null && at(end_at) <= window.opensAt) left.delete(id)
+}
+
+function countDown(left: Map<string, number>, id: string): void {
+  const count = (left.get(id) ?? 0) - 1
+  if (count > 0) left.set(id, count)
+  else left.delete(id)
+}

@@ -1,0 +1,204 @@
+// From terms and usage to an invoice, downhill: charges, what each comes to, draft lines, and the document of them (semantics
+// 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
+import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
+import { NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
+import { buildDocument, documentAmounts } from '../../invoices/build-document.ts'
+import type { DraftInvoice, Finding } from '../../invoices/draft-invoice.ts'
+import { invoiceDates } from '../../invoices/invoice-dates.ts'
+import { invoiceTax } from '../../invoices/invoice-tax.ts'
+import type { LineValues } from '../../invoices/lines/line-values.ts'
+import { roundingOf, zoneOfParties } from '../../invoices/parties.ts'
+import type { InvoiceColumns } from '../../invoices/table.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
+import { clauseLines } from '../charges/clause-lines.ts'
+import { draftLine } from '../charges/draft-line.ts'
+import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../charges/rate-charge.ts'
+import type { ClosedCharge } from '../late/closed-usage.ts'
+import { countedCharges } from '../late/counted-charges.ts'
+import type { LateCharge } from '../late/late-usage.ts'
+import { partsOfCharges } from '../shares/customer-parts.ts'
+import { customersOnLines } from '../shares/customer-sub-lines.ts'
+import { subLinesOf } from '../shares/sub-lines.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { clausesOf } from '../terms/clauses-of.ts'
+import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
+import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
+import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
+import type { PeriodColumns } from './subscription-invoices.ts'
+
+export type InvoiceRequest = {
+  readonly terms: readonly PriceTerm[]
+  readonly window: InvoiceWindow
+  /** Keys of advance charges billed by other invoices of the subscription. */
+  readonly billed: ReadonlySet<string>
+  readonly usage: UsageFigures
+  /** The same by customer, when usage lines say what of them is whose. */
+  readonly usageByCustomer?: CustomerFigures | null
+  /** Time of closed invoices that has usage they did not count. */
+  readonly late?: readonly LateCharge[]
+  /** Null until the invoice goes FINAL. */
+  readonly finalizedAt: Instant | null
+}
+
+/** An invoice for a period of a subscription. */
+export type PricedInvoice = {
+  readonly columns: InvoiceColumns & PeriodColumns
+  readonly lines: readonly LineValues[]
+  /** Keys of the charges that it bills in advance. */
+  readonly advanceCharges: readonly string[]
+  /** What it would have billed if it were closed as it is. */
+  readonly counted: readonly ClosedCharge[]
+}
+
+/** Prices the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
+export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
+  const rated = rateAll(inputs, request)
+  const draft = withClauses(inputs, request, { rated: rated.all, draft: draftOf(inputs, request, rated) })
+  const amounts = documentAmounts(draft)
+  const parts = partsOfCharges(request, {
+    rated: rated.all,
+    printed: amounts.printed,
+    rounding: amounts.rounding,
+    ownId: inputs.customer.id,
+  })
+  const shared = { parts, show: amounts.show }
+  const document = buildDocument(draft, amounts, {
+    subLines: new Map(rated.onInvoice.map(each => [each.charge.key, subLinesOf(inputs, each, shared)])),
+    customers: parts && customersOnLines(inputs, rated.onInvoice, parts),
+  })
+  return {
+    columns: { ...document.columns, ...periodColumns(request.window, rated.charges) },
+    lines: document.lines,
+    advanceCharges: rated.charges.filter(({ inAdvance }) => inAdvance).map(({ key }) => key),
+    counted: countedCharges(rated.all, amounts.printed, parts),
+  }
+}
+
+type RatedInvoice = {
+  readonly charges: readonly Charge[]
+  /** Every charge, those without a line too. */
+  readonly all: readonly RatedCharge[]
+  readonly onInvoice: readonly RatedCharge[]
+  readonly findings: readonly Finding[]
+}
+
+function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
+  const own = chargesOf(request.terms, request.window, request.billed)
+  const ownRated = own.map(charge => rateCharge(charge, request.usage, roundingOf(inputs)))
+  const late = rateLateCharges(inputs, request, own)
+  const showZero = inputs.platform.invoice_settings.add_zero_meter_value_invoice_lines === true
+  return {
+    charges: [...own, ...late.rated.map(({ charge }) => charge)],
+    all: [...ownRated, ...late.rated],
+    onInvoice: [...ownRated.filter(each => showZero || !isZeroUsage(each)), ...late.rated],
+    findings: late.findings,
+  }
+}
+
+/** What late usage comes to. What cannot be billed of it is a finding: it must not keep the invoice from billing the rest. */
+function rateLateCharges(
+  inputs: BillingInputs,
+  { late = [], usage }: InvoiceRequest,
+  own: readonly Charge[],
+): { readonly rated: readonly RatedCharge[]; readonly findings: readonly Finding[] } {
+  const rated: RatedCharge[] = []
+  const findings: Finding[] = []
+  const rounding = roundingOf(inputs)
+  for (const each of late) {
+    try {
+      const one = rateLate(each, { usage, rounding })
+      if (!one) continue
+      amountTypeOf([...own, ...rated.map(({ charge }) => charge), each.charge])
+      rated.push(one)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const { charge } = each
+      const time = `${formatInstant(charge.service.start)} to ${formatInstant(charge.service.end)}`
+      const details = `Late usage of ${charge.productItem.name} (${time}) is not on this invoice: ${error.message}`
+      findings.push({ status: 'WARNING', details })
+    }
+  }
+  return { rated, findings }
+}
+
+function draftOf(inputs: BillingInputs, { window, finalizedAt }: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
+  const { subscription, platform, customer, billing_entity } = inputs
+  const { charges } = rated
+  const onlyAdvance = window.advance !== null && charges.length > 0 && charges.every(({ inAdvance }) => inAdvance)
+  const dates = invoiceDates({
+    settings: platform,
+    zone: zoneOfParties(inputs),
+    due: subscription.due_date_configuration,
+    service: onlyAdvance && window.advance ? window.advance : periodOf(window),
+    cutoffAt: window.cutoffAt,
+    onlyAdvance,
+    finalizedAt,
+  })
+  return {
+    parties: { platform, customer, billing_entity },
+    currency: subscription.billing_currency,
+    amountType: amountTypeOf(charges),
+    dates,
+    purchaseOrderNumber: subscription.purchase_order_number,
+    salesTaxPercentage: subscription.sales_tax_percentage,
+    lines: rated.onInvoice.map(draftLine),
+    findings: rated.findings,
+    subscriptionIds: [subscription.id],
+    period: { length: subscription.billing_period, cutoffAt: window.cutoffAt },
+    hasUsage: charges.some(isMetered),
+  }
+}
+
+/** The draft with the lines that clauses make. Every charge counts, those without a line too. */
+function withClauses(
+  inputs: BillingInputs,
+  { window }: InvoiceRequest,
+  { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
+): DraftInvoice {
+  const clauses = clausesOf(inputs.schedules)
+  if (clauses === NO_CLAUSES) return draft
+  const service = periodOf(window)
+  const context = {
+    currency: draft.currency,
+    amountType: draft.amountType,
+    rounding: roundingOf(inputs),
+    tax: invoiceTax(draft, draft.dates.day).decision,
+    zone: zoneOfParties(inputs),
+    invoicePeriod: { service, full: service },
+  }
+  const period = inputs.subscription.billing_period
+  return { ...draft, lines: [...draft.lines, ...clauseLines(rated, { clauses, context, period })] }
+}
+
+function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {
+  const period = periodOf(window)
+  return {
+    period_start: formatInstant(period.start),
+    period_end: formatInstant(period.end),
+    advance_only: window.arrears === null,
+    cutoff_at: formatInstant(window.cutoffAt),
+    usage_from: formatInstant(usageFrom(period, charges)),
+  }
+}
+
+/** The earliest usage the invoice rates of its own; a pricing period or a state that is carried on may reach back. */
+const usageFrom = (period: Interval, charges: readonly Charge[]): Instant =>
+  instantOf(
+    Math.min(
+      period.start,
+      ...charges.flatMap(({ usage, late }) => (usage === null || late !== null ? [] : usage.start)),
+    ),
+  )
+
+/** One invoice is taxed one way: plans that state prices with and without tax cannot share it. */
+function amountTypeOf(charges: readonly Charge[]): AmountType {
+  const types = new Set(charges.map(charge => charge.plan.amount_type))
+  if (types.size > 1) {
+    throw new AppError('INVALID_OPERATION', 'One invoice cannot mix plans with prices excluding and including tax.', {
+      field: 'amount_type',
+    })
+  }
+  return [...types][0] ?? 'EXCLUDING_TAX'
+}

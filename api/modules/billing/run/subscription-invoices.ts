@@ -1,0 +1,73 @@
+// The invoices of a subscription as billing sees them: for which period each is, and which charges it bills in advance. What
+// distinguishes one from another is a key that holds before the invoice exists.
+import { sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
+import { invoicesOfSubscription } from '../../invoices/repository.ts'
+import type { InvoiceOutline } from '../../invoices/table.ts'
+import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
+
+/** The columns of an invoice that say for which period of its subscription it is. */
+export type PeriodColumns = {
+  readonly period_start: string
+  readonly period_end: string
+  readonly advance_only: boolean
+  readonly cutoff_at: string
+  readonly usage_from: string | null
+}
+
+export type SubscriptionInvoice = InvoiceOutline & PeriodColumns & { readonly advance_charges: readonly string[] }
+
+/** The name of the producer of these invoices, as stored with them. */
+export const SUBSCRIPTION_BILLING = 'SUBSCRIPTION'
+
+/** The columns of an invoice for a period. Throws when it is for none: the producer of this one always says. */
+export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
+  const { period_start, period_end, advance_only, cutoff_at, usage_from } = row
+  if (period_start === null || period_end === null || advance_only === null || cutoff_at === null)
+    throw new Error(`the invoice ${row.id} is for no period of a subscription`)
+  return { period_start, period_end, advance_only, cutoff_at, usage_from }
+}
+
+/** The invoices for periods of a subscription that are not VOID, by their cutoff. */
+export async function loadSubscriptionInvoices(uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> {
+  const { platformId, environment } = uow.tenant
+  const rows = await invoicesOfSubscription(uow, subscriptionId)
+  const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[] }>(sql`
+    select invoice_id, array_agg(source ->> 'key') as keys from invoice_lines
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
+      and source @> '{"in_advance": true}'
+    group by invoice_id`)
+  const keys = new Map(ahead.map(each => [each.invoice_id, each.keys]))
+  return rows
+    .filter(row => row.producer === SUBSCRIPTION_BILLING)
+    .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))
+}
+
+/** By the start, not the end: a cancellation moves the end of the running period. */
+const keyOf = (start: Instant, advanceOnly: boolean): string => `${start}${advanceOnly ? ' advance' : ''}`
+
+export const keyOfRow = (row: Pick<PeriodColumns, 'period_start' | 'advance_only'>): string =>
+  keyOf(at(row.period_start), row.advance_only)
+export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(window).start, window.arrears === null)
+
+type Of = { readonly key: string; readonly cutoffAt: Instant }
+
+/**
+ * Whether this is the invoice that late usage goes on: of those that are, or are about to be, OPEN or DRAFT the one that is
+ * cut first. So at any time there is one, and what it bills is billed by no other.
+ */
+export const takesLateUsage = (rows: readonly SubscriptionInvoice[], of: Of): boolean =>
+  !rows.some(
+    row =>
+      keyOfRow(row) !== of.key && (row.status === 'OPEN' || row.status === 'DRAFT') && at(row.cutoff_at) < of.cutoffAt,
+  )
+
+/** Advance charges that other invoices bill: earlier ones, and later ones that are closed. */
+export function billedElsewhere(rows: readonly SubscriptionInvoice[], of: Of): Set<string> {
+  const others = rows.filter(row => keyOfRow(row) !== of.key)
+  const billing = others.filter(
+    row => at(row.cutoff_at) < of.cutoffAt || row.status === 'FINAL' || row.status === 'ARCHIVED',
+  )
+  return new Set(billing.flatMap(row => row.advance_charges))
+}

@@ -1,0 +1,72 @@
+// How an invoice for a period of a subscription is computed again, whoever asks for it (api/modules/invoices/producer.ts).
+import type { Uow } from '../../../../shared/database/database.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { lockSubscription, saveNextBilling } from '../../subscriptions/next-billing.ts'
+import { saveClosedUsage } from '../late/closed-usage.ts'
+import {
+  type BillingDeps,
+  type CountedInvoice,
+  computeInvoice,
+  type InvoiceState,
+  type PriceWindow,
+  type Target,
+} from './compute-invoice.ts'
+import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
+
+/** The producer of the invoices of subscriptions. */
+export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
+  name: SUBSCRIPTION_BILLING,
+  settle: timeoutMs => deps.usage.settle(timeoutMs),
+  lock: async (uow, row) => void (await lockSubscription(uow, subscriptionOf(row))),
+  recompute: ({ tenant, actor, row, mayClose }, save) =>
+    computeInvoice(deps, { tenant, actor, target: targetOf(row), mayClose: () => mayClose }, (uow, state, build) =>
+      save(uow, recomputationOf(row.id, state, build)),
+    ),
+  // The run was not coming back for an invoice on hold; it finds out by itself when to come next.
+  released: (uow, row) => saveNextBilling(uow, subscriptionOf(row), formatInstant(uow.now)),
+})
+
+function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): string {
+  if (pricing_plan_subscription_id === null) throw new Error(`the invoice ${id} is of no subscription`)
+  return pricing_plan_subscription_id
+}
+
+const targetOf = (row: InvoiceRow): Target => ({
+  subscriptionId: subscriptionOf(row),
+  key: keyOfRow(periodColumnsOf(row)),
+})
+
+function recomputationOf(invoiceId: string, state: InvoiceState, build: PriceWindow): Recomputation | null {
+  const { window } = state
+  if (!window) return null
+  let last: CountedInvoice | null = null
+  return {
+    cutoffAt: window.cutoffAt,
+    compute: (finalizedAt: Instant | null) => {
+      last = build(window, finalizedAt)
+      return computedOf(state, last)
+    },
+    close: async (uow: Uow) => {
+      if (last) await closeWith(uow, { invoiceId, state, counted: last })
+    },
+  }
+}
+
+/** What the document takes of a priced invoice. */
+export const computedOf = ({ inputsHash }: InvoiceState, { columns, lines }: CountedInvoice): ComputedInvoice => ({
+  columns,
+  lines,
+  inputsHash,
+})
+
+/** Keeps what an invoice that closes in this transaction counted. Throws when that is not known to the event. */
+export async function closeWith(
+  uow: Uow,
+  of: { readonly invoiceId: string; readonly state: InvoiceState; readonly counted: CountedInvoice },
+): Promise<void> {
+  const { positions, counted } = of.counted
+  if (positions === null) throw new Error('an invoice closes only when it is known what it counts')
+  await saveClosedUsage(uow, { inputs: of.state.inputs, invoiceId: of.invoiceId, positions, charges: counted })
+}

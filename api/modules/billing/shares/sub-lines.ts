@@ -1,0 +1,26 @@
+// The sub lines of a rated charge: of a usage line that is shared one a customer, which sum to it; of any other one a band.
+import type { Decimal } from '../../../../shared/decimal.ts'
+import type { MoneyView, SubLineView } from '../../invoices/schema.ts'
+import { subLines } from '../charges/price-details.ts'
+import type { RatedCharge } from '../charges/rate-charge.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { isMetered } from '../terms/price-terms.ts'
+import type { PartsOfCharges } from './customer-parts.ts'
+import { customerSubLines } from './customer-sub-lines.ts'
+
+type Sharing = {
+  /** Null when lines are not shared among customers. */
+  readonly parts: PartsOfCharges | null
+  readonly show: (quantity: Decimal) => MoneyView
+}
+
+/** None when the line says it all. */
+export function subLinesOf(
+  inputs: Pick<BillingInputs, 'customer' | 'sub_line_customers'>,
+  rated: RatedCharge,
+  { parts, show }: Sharing,
+): readonly SubLineView[] | null {
+  if (parts === null || !isMetered(rated.charge)) return subLines(rated)
+  const own = parts.get(rated.charge.key) ?? []
+  return own.length === 0 ? null : customerSubLines(inputs, rated, { parts: own, show })
+}

@@ -1,0 +1,148 @@
+// Everything an invoice is computed from, but usage: plain wire-shaped values, so that it can be hashed and compared.
+// Only what the invoice depends on is here; a field that is not cannot change an invoice.
+import { createHash } from 'node:crypto'
+import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
+import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
+import type { Conditions } from '../../catalog/conditions/schema.ts'
+import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/parties.ts'
+import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
+import type { Discount } from '../../subscriptions/discounts/schema.ts'
+import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
+
+export type PlatformInput = InvoicingSettings & { readonly late_event_policy: LateEventPolicy }
+
+export type SubscriptionInput = {
+  readonly id: string
+  readonly status: string
+  readonly name: string | null
+  readonly purchase_order_number: string | null
+  readonly customer_id: string
+  readonly billing_entity_id: string
+  readonly billing_period: PeriodLength
+  readonly billing_currency: string
+  readonly billing_time: BillingTime
+  readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
+  readonly sales_tax_percentage: string | null
+  readonly init_invoice_on_hold: boolean
+  /** Whether usage lines say what of them is whose. */
+  readonly display_invoice_sub_lines_per_processing_only_customer: boolean
+  readonly inactive_periods: readonly { readonly start_at: string }[]
+}
+
+export type ScheduleInput = {
+  readonly id: string
+  readonly pricing_plan_id: string
+  readonly pricing_plan_version_id: string
+  readonly start_at: string
+  readonly end_at: string | null
+  readonly pricing_currency: string
+  readonly billing_period: PeriodLength | null
+  readonly discount: Discount | null
+}
+
+export type ConfigInput = {
+  readonly id: string
+  readonly billing_period?: PeriodLength | null
+  readonly pricing_type: string
+  readonly pricing_period?: PeriodLength | null
+  readonly bands?: readonly BandInput[] | null
+  readonly order?: number | null
+  readonly billing_in_advance?: boolean | null
+  readonly top_up?: { readonly rollover?: boolean | null } | null
+  readonly step_accumulation?: string | null
+  readonly conditions?: Conditions | null
+}
+
+export type ItemInput = {
+  readonly id: string
+  readonly product_item_ids: readonly string[]
+  readonly configs: readonly ConfigInput[]
+  readonly display_order?: number | null
+}
+
+export type PricingInput = {
+  readonly id: string
+  readonly pricing_plan_version_id: string
+  readonly name: string
+  readonly display_order: number | null
+  readonly items: readonly ItemInput[]
+}
+
+export type PlanInput = { readonly id: string; readonly amount_type: 'EXCLUDING_TAX' | 'INCLUDING_TAX' }
+
+export type CalculationInput = {
+  readonly id: string
+  readonly reference: string
+  readonly calculation_type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE' | 'UNIQUE'
+  /** Whether the state is carried on from the schedule's start. */
+  readonly persist: boolean
+  readonly meter_reference: string
+  readonly value_reference: string | null
+  readonly value_type: 'NUMBER' | 'AMOUNT' | null
+  readonly property_reference: string | null
+  readonly property_type: 'NUMBER' | 'ENUM' | 'STRING' | null
+}
+
+/** A state that was told of a price configuration; of several for one moment the last one. */
+export type PersistedUsageInput = {
+  readonly id: string
+  readonly schedule_id: string
+  readonly config_id: string
+  readonly start_at: string
+  readonly persist_usage: string
+}
+
+export type ProductItemInput = {
+  readonly id: string
+  readonly product_id: string
+  readonly reference: string | null
+  readonly name: string
+  readonly type: 'REVENUE' | 'DEDUCTION'
+  readonly model_type: string
+  readonly meter_value_calculation_id: string | null
+  readonly usage_based?: { readonly conditions?: Conditions | null } | null
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+  readonly unit_name: { readonly singular?: string | null; readonly plural?: string | null } | null
+}
+
+export type ProductInput = {
+  readonly id: string
+  readonly name: string
+  readonly category_id: string | null
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+}
+
+export type CategoryInput = {
+  readonly id: string
+  readonly name: string
+  readonly tax_category: TaxCategory | null
+  readonly display_order: number | null
+}
+
+export type BillingInputs = Parties & {
+  readonly platform: PlatformInput
+  readonly subscription: SubscriptionInput
+  /** In the order of time. */
+  readonly schedules: readonly ScheduleInput[]
+  readonly plans: readonly PlanInput[]
+  readonly pricings: readonly PricingInput[]
+  readonly product_items: readonly ProductItemInput[]
+  readonly products: readonly ProductInput[]
+  readonly product_categories: readonly CategoryInput[]
+  readonly calculations: readonly CalculationInput[]
+  readonly persisted_usages: readonly PersistedUsageInput[]
+  /** What the conditions of prices and items name. */
+  readonly condition_names: ConditionNamesInput
+  /** What decides which events are the subscription's. */
+  readonly attribution: AttributionInputs
+  /** Whose events may be the subscription's; none when its lines are not shared among customers. */
+  readonly sub_line_customers: readonly NamedCustomer[]
+}
+
+/** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */
+export const inputsHashOf = (inputs: BillingInputs): string =>
+  createHash('sha256').update(JSON.stringify(inputs)).digest('hex')

@@ -1,0 +1,202 @@
+// The terms of a subscription, resolved once: every price in force with all that is around it, and how its time is cut. What
+// comes after reads terms, and looks nothing up again.
+import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
+import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import { findPriceModel } from '../../../../shared/rating/rate.ts'
+import { at, instantOf } from '../../../../shared/time.ts'
+import type { UsageCondition } from '../../../../shared/usage/condition.ts'
+import { type ConditionNames, configConditions } from '../../catalog/conditions/config-conditions.ts'
+import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
+import { defaultTaxCategory } from '../../invoices/parties.ts'
+import type {
+  BillingInputs,
+  CalculationInput,
+  CategoryInput,
+  ConfigInput,
+  ItemInput,
+  PlanInput,
+  PricingInput,
+  ProductInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
+import { activeSpan, gridOf } from './windows.ts'
+
+/** How the time of a price is cut. */
+export type PriceCalendar = {
+  /** The schedule's time, as far as the subscription is active. */
+  readonly span: Span
+  readonly billingPeriod: PeriodLength
+  readonly pricingPeriod: PeriodLength
+  readonly billingGrid: PeriodGrid
+  readonly pricingGrid: PeriodGrid
+}
+
+/** A price in force: a price configuration with everything around it. */
+export type PriceTerm = {
+  readonly subscriptionId: string
+  readonly schedule: ScheduleInput
+  readonly plan: PlanInput
+  readonly pricing: PricingInput
+  readonly item: ItemInput
+  readonly config: ConfigInput
+  readonly productItem: ProductItemInput
+  readonly product: ProductInput
+  readonly category: CategoryInput | null
+  readonly taxCategory: TaxCategory
+  /** What the invoice is in; a price in anything else cannot be billed. */
+  readonly billingCurrency: string
+  /** Null for an item that is not metered. */
+  readonly calculation: CalculationInput | null
+  /** Which usage the configuration rates; null for all of the calculation's meter. */
+  readonly condition: UsageCondition | null
+  /** Persisted usage of the configuration, in the order of time: usage from there on is on top of it. */
+  readonly persisted: readonly PersistedUsage[]
+  readonly inAdvance: boolean
+  /** Null when nothing of the schedule is left. */
+  readonly calendar: PriceCalendar | null
+}
+
+/** The prices of the inputs, each once, in the order of the invoice. */
+export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
+  const shared = {
+    inputs,
+    names: conditionNamesOf(inputs.condition_names),
+    span: activeSpan(inputs),
+    plans: byId(inputs.plans),
+    productItems: byId(inputs.product_items),
+    products: byId(inputs.products),
+    categories: byId(inputs.product_categories),
+    calculations: byId(inputs.calculations),
+  }
+  return inputs.schedules.flatMap(schedule =>
+    inputs.pricings
+      .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
+      .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
+      .flatMap(pricing => termsOfPricing(shared, { schedule, pricing })),
+  )
+}
+
+type Find<T> = (id: string) => T
+type Shared = {
+  readonly inputs: BillingInputs
+  readonly names: ConditionNames
+  readonly span: Span | null
+  readonly plans: Find<PlanInput>
+  readonly productItems: Find<ProductItemInput>
+  readonly products: Find<ProductInput>
+  readonly categories: Find<CategoryInput>
+  readonly calculations: Find<CalculationInput>
+}
+
+function byId<T extends { readonly id: string }>(list: readonly T[]): Find<T> {
+  const known = new Map(list.map(entry => [entry.id, entry]))
+  return id => {
+    const found = known.get(id)
+    if (!found) throw new Error(`the inputs lack ${id}`)
+    return found
+  }
+}
+
+function termsOfPricing(
+  of: Shared,
+  { schedule, pricing }: { readonly schedule: ScheduleInput; readonly pricing: PricingInput },
+): PriceTerm[] {
+  const { inputs } = of
+  const plan = of.plans(schedule.pricing_plan_id)
+  const terms = pricing.items.flatMap(item =>
+    item.product_item_ids.flatMap(id => {
+      const productItem = of.productItems(id)
+      const product = of.products(productItem.product_id)
+      const category = product.category_id === null ? null : of.categories(product.category_id)
+      const calculationId = productItem.meter_value_calculation_id
+      const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, of.names)
+      return item.configs.map(
+        (config): PriceTerm => ({
+          subscriptionId: inputs.subscription.id,
+          schedule,
+          plan,
+          pricing,
+          item,
+          config,
+          productItem,
+          product,
+          category,
+          taxCategory: taxCategoryOf(inputs, { productItem, product, category }),
+          billingCurrency: inputs.subscription.billing_currency,
+          calculation: calculationId === null ? null : of.calculations(calculationId),
+          condition: conditions.get(config.id) ?? null,
+          persisted: persistedOf(inputs, schedule, config),
+          inAdvance: config.billing_in_advance === true,
+          calendar: calendarOf(of, schedule, config),
+        }),
+      )
+    }),
+  )
+  return terms.toSorted(
+    (a, b) =>
+      (a.category?.display_order ?? LAST) - (b.category?.display_order ?? LAST) ||
+      byText(a.category?.id ?? '', b.category?.id ?? '') ||
+      byOrder(a.item, b.item) ||
+      byOrder(a.productItem, b.productItem) ||
+      // Whatever is still equal keeps the order the pricing gives it.
+      (a.config.order ?? LAST) - (b.config.order ?? LAST),
+  )
+}
+
+function calendarOf({ inputs, span }: Shared, schedule: ScheduleInput, config: ConfigInput): PriceCalendar | null {
+  if (!span) return null
+  const own = { start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }
+  const left = clip(own, span)
+  if (!left) return null
+  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
+  const pricingPeriod = config.pricing_period ?? billingPeriod
+  return {
+    span: left,
+    billingPeriod,
+    pricingPeriod,
+    billingGrid: gridOf(inputs, span, billingPeriod),
+    pricingGrid: gridOf(inputs, span, pricingPeriod),
+  }
+}
+
+function clip(own: Span, within: Span): Span | null {
+  const start = instantOf(Math.max(own.start, within.start))
+  const ends = [own.end, within.end].filter(end => end !== null)
+  const end = ends.length === 0 ? null : instantOf(Math.min(...ends))
+  return end !== null && end <= start ? null : { start, end }
+}
+
+const persistedOf = (
+  { persisted_usages }: BillingInputs,
+  schedule: ScheduleInput,
+  config: ConfigInput,
+): PersistedUsage[] =>
+  persisted_usages
+    .filter(each => each.schedule_id === schedule.id && each.config_id === config.id)
+    .map(({ id, start_at, persist_usage }) => ({ id, at: at(start_at), usage: decimal(persist_usage) }))
+
+/** Item → product → category → platform → STANDARD (semantics 2). */
+const taxCategoryOf = (
+  { platform }: BillingInputs,
+  { productItem, product, category }: Pick<PriceTerm, 'productItem' | 'product' | 'category'>,
+): TaxCategory =>
+  productItem.tax_category ?? product.tax_category ?? category?.tax_category ?? defaultTaxCategory({ platform })
+
+const LAST = Number.MAX_SAFE_INTEGER
+const byOrder = (a: { display_order?: number | null }, b: { display_order?: number | null }): number =>
+  (a.display_order ?? LAST) - (b.display_order ?? LAST)
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
+  productItem.model_type === 'USAGE_BASED'
+
+/** Whether the price never charges anything, so that it is on no invoice. */
+export const chargesNothing = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
+  findPriceModel(config.pricing_type)?.basis === 'nothing'
+
+/** Whether usage is rated once a pricing period; otherwise the same is owed every billing period, scaled. */
+export const isRatedPerPricingPeriod = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
+  findPriceModel(config.pricing_type)?.perPricingPeriod !== false

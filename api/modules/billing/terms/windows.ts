@@ -1,0 +1,70 @@
+// When a subscription is invoiced: which time each invoice collects, and which it bills in advance (semantics 5.3).
+import { type BillingPeriod, billingPeriods, type PeriodGrid, type Span } from '../../../../shared/billing/periods.ts'
+import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import { zoneOfParties } from '../../invoices/parties.ts'
+import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
+
+/** What of the inputs says when the subscription is billed. */
+export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
+  readonly subscription: Pick<SubscriptionInput, 'billing_period' | 'billing_time' | 'inactive_periods'>
+  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at'>[]
+}
+
+export type InvoiceWindow = {
+  /** `[T−p, T)`, collected until the cutoff T; null on the first invoice, which bills advance charges alone. */
+  readonly arrears: Interval | null
+  /** `[T, T+p)`, paid ahead; null when the subscription ends at the cutoff. */
+  readonly advance: Interval | null
+  readonly cutoffAt: Instant
+  /** From when the invoice exists. */
+  readonly opensAt: Instant
+}
+
+/** The time an invoice is for: what it collects, or pays ahead when it collects nothing. */
+export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
+  const period = arrears ?? advance
+  if (!period) throw new Error('an invoice is for some time')
+  return period
+}
+
+/** From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. */
+export function activeSpan({ schedules, subscription }: PeriodInputs): Span | null {
+  const [first] = schedules
+  const last = schedules.at(-1)
+  if (!first || !last) return null
+  const ends = [
+    ...(last.end_at === null ? [] : [last.end_at]),
+    ...subscription.inactive_periods.map(period => period.start_at),
+  ]
+  const end = ends.length === 0 ? null : instantOf(Math.min(...ends.map(at)))
+  const start = at(first.start_at)
+  return end !== null && end <= start ? null : { start, end }
+}
+
+/** How the subscription, or a part of it with a period of its own, is cut. EXACT counts from the subscription's start. */
+export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
+  length,
+  billingTime: inputs.subscription.billing_time,
+  zone: zoneOfParties(inputs),
+  anchor: span.start,
+})
+
+/** Every invoice of the subscription in order, lazily; without an end they run on to the year 2200. */
+export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
+  const span = activeSpan(inputs)
+  if (!span) return
+  let current: BillingPeriod | null = null
+  for (const next of billingPeriods(gridOf(inputs, span), span)) {
+    const opensAt: Instant = current?.covered.start ?? next.covered.start
+    yield { arrears: current?.covered ?? null, advance: next.covered, cutoffAt: next.covered.start, opensAt }
+    current = next
+  }
+  if (current)
+    yield { arrears: current.covered, advance: null, cutoffAt: current.covered.end, opensAt: current.covered.start }
+}
+
+/** The time whose advance charges an invoice bills: what starts in it, and what earlier invoices left out. */
+export function advanceScan(window: InvoiceWindow): Interval {
+  const start = window.arrears?.start ?? window.cutoffAt
+  return interval(start, window.advance?.end ?? window.cutoffAt)
+}

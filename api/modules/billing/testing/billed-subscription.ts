@@ -1,0 +1,202 @@
+// What the tests of invoices start from: a subscription with a price for tokens and a recurring fee, and usage for it.
+
+import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
+import type { TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+
+/** Sends a call that must succeed and gives its body. */
+export async function succeed(tenant: TestTenant, method: string, url: string, body?: unknown): Promise<Row> {
+  const answer = await tenant.call(method, url, body)
+  if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+export type Billed = {
+  readonly subscriptionId: string
+  readonly customerId: string
+  readonly customerReference: string
+  readonly meterReference: string
+  readonly valueReference: string
+  readonly calculationId: string
+}
+
+export type BilledOptions = {
+  readonly start_at: string
+  /** A fee a month in advance; none when absent. */
+  readonly fee?: string
+  /** 0.015 EUR per 1 000 unless given. */
+  readonly bands?: unknown
+  readonly pricing_type?: string
+  /** What else the calculation of tokens says. */
+  readonly calculation?: Record<string, unknown>
+  /** What else the price of tokens says. */
+  readonly config?: Record<string, unknown>
+  readonly subscription?: Record<string, unknown>
+  readonly activate?: boolean
+  /** What else the schedule says, given the calculation of its usage. */
+  readonly schedule?: (calculationId: string) => Promise<Record<string, unknown>>
+}
+
+const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+const ADDRESS = { country: 'NL', city: 'Utrecht' }
+
+/** A subscription of a new customer to a new plan; ACTIVE unless told otherwise. */
+export async function billedSubscription(tenant: TestTenant, options: BilledOptions): Promise<Billed> {
+  const { seed } = tenant
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const customerReference = seed.unique('acme')
+  const customer = await post('customers', {
+    reference: customerReference,
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: ADDRESS },
+  })
+  const entity = await post('billing-entities', {
+    reference: seed.unique('main'),
+    legal_name: 'Millrace',
+    registered_address: ADDRESS,
+  })
+  const metered = await meteredItem(tenant, options.calculation)
+  const versionId = await planVersion(tenant, metered.item, options)
+  const subscription = await post('pricing-plan-subscriptions', {
+    customer_id: customer['id'],
+    billing_entity_id: entity['id'],
+    billing_currency: 'EUR',
+    ...options.subscription,
+  })
+  await post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_version_id: versionId,
+    start_at: options.start_at,
+    pricing_currency: 'EUR',
+    ...(await options.schedule?.(metered.calculationId)),
+  })
+  if (options.activate !== false) {
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
+  }
+  const { meterReference, valueReference, calculationId } = metered
+  return {
+    subscriptionId: subscription['id'],
+    customerId: customer['id'],
+    customerReference,
+    meterReference,
+    valueReference,
+    calculationId,
+  }
+}
+
+async function meteredItem(tenant: TestTenant, calculated: Record<string, unknown> = {}) {
+  const { seed } = tenant
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const valueReference = seed.unique('tokens')
+  const meterReference = seed.unique('inference')
+  const value = await post('meter-values', {
+    reference: valueReference,
+    name: 'Tokens',
+    type: 'NUMBER',
+    status: 'ACTIVE',
+  })
+  const meter = await post('meters', {
+    reference: meterReference,
+    status: 'ACTIVE',
+    meter_values: [{ id: value['id'], required: true }],
+  })
+  const calculation = await post('meter-value-calculations', {
+    reference: seed.unique('sum'),
+    calculation_type: 'SUM',
+    meter_id: meter['id'],
+    meter_value_id: value['id'],
+    ...calculated,
+  })
+  const product = await post('products', { reference: seed.unique('product'), name: 'Inference', status: 'ACTIVE' })
+  const item = await post('product-items', {
+    reference: seed.unique('item'),
+    product_id: product['id'],
+    name: 'Tokens',
+    status: 'ACTIVE',
+    model_type: 'USAGE_BASED',
+    usage_based: { meter_value_calculation_id: calculation['id'] },
+  })
+  return { meterReference, valueReference, calculationId: calculation['id'] as string, item }
+}
+
+async function planVersion(tenant: TestTenant, item: Row, options: BilledOptions): Promise<string> {
+  const { seed } = tenant
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const items: unknown[] = [
+    {
+      product_item_ids: [item['id']],
+      configs: [
+        {
+          pricing_type: options.pricing_type ?? 'FLAT',
+          bands: options.bands ?? [{ amount: eur('0.015'), block_size: { number: '1000' } }],
+          ...options.config,
+        },
+      ],
+    },
+  ]
+  if (options.fee !== undefined) {
+    const fee = await post('product-items', {
+      reference: seed.unique('fee'),
+      product_id: item['product_id'],
+      name: 'Platform fee',
+      status: 'ACTIVE',
+      model_type: 'RECURRING',
+    })
+    const config = { pricing_type: 'FIXED', billing_in_advance: true, bands: [{ fixed_amount: eur(options.fee) }] }
+    items.push({ product_item_ids: [fee['id']], configs: [config] })
+  }
+  const plan = await post('pricing-plans', { reference: seed.unique('plan'), name: 'Standard' })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  await post('pricings', {
+    pricing_plan_version_id: version['id'],
+    name: 'Standard',
+    product_ids: [item['product_id']],
+    items,
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  return version['id']
+}
+
+let events = 0
+
+/** Stores one event of `tokens` at `timestamp`, as the aggregator would have. */
+export async function useTokens(
+  client: ClickHouseClient,
+  tenant: TestTenant,
+  of: { readonly billed: Billed; readonly tokens: string; readonly timestamp: string },
+): Promise<void> {
+  events += 1
+  const hash = events.toString(16).padStart(32, '0')
+  const { billed } = of
+  await client.insert({
+    table: 'usage_events',
+    format: 'JSONEachRow',
+    values: [
+      {
+        id_hash: hash,
+        content_hash: hash.slice(16),
+        platform_id: tenant.tenant.platformId,
+        environment: tenant.tenant.environment,
+        reference: `event-${events}`,
+        customer_key: billed.customerReference,
+        meter_reference: billed.meterReference,
+        timestamp: of.timestamp,
+        received_at: of.timestamp,
+        value_references: [billed.valueReference],
+        value_quantities: [of.tokens],
+        value_currencies: [''],
+        properties: {},
+        subscription: '',
+        log_partition: 0,
+        log_seq: events,
+        log_line: 1,
+        version: events,
+        deleted: 0,
+      },
+    ],
+  })
+  await client.command({
+    query: `INSERT INTO usage_bucket_marks SELECT platform_id, environment, customer_key, meter_reference, toStartOfHour(timestamp), log_partition, log_seq FROM usage_events WHERE id_hash = '${hash}'`,
+  })
+}

@@ -1,0 +1,12 @@
+import type { UsageReader } from '../usage/usage-reader.ts'
+
+/** Usage of a platform that nobody has sent events to; for tests that are not about usage. */
+export const NO_USAGE: UsageReader = {
+  read: async () => [],
+  readByCustomer: async () => ({ figures: [], byCustomer: [] }),
+  settle: async () => true,
+  positions: async () => [],
+  touched: async (_tenant, { pieces }) => pieces.map(() => false),
+  lastMarks: async () => [],
+  upToDateUntil: async clock => clock.now(),
+}

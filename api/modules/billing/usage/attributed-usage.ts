@@ -1,0 +1,129 @@
+// The usage of a need that is the subscription's: read in parts, each grouped by what its events ask for, and put together.
+// Nothing is added up that is not a sum: an average comes from sum and count, distinct values from the values themselves.
+import { isDeepStrictEqual } from 'node:util'
+import { type Decimal, decimalOfInteger, max, min } from '../../../../shared/decimal.ts'
+import { assertNever } from '../../../../shared/errors.ts'
+import { type Interval, interval } from '../../../../shared/time.ts'
+import type { UsageProperty } from '../../../../shared/usage/condition.ts'
+import type { UsageCalculation, UsageQuantity, UsageQuery } from '../../../usage/usage-query.ts'
+import type { UsageFigure } from './usage-needs.ts'
+import type { UsagePart } from './usage-parts.ts'
+
+/** What is asked of usage: of whose events, in which time, asking for what. */
+export type PartQuestion = {
+  readonly customerKeys: readonly string[]
+  readonly interval: Interval
+  readonly calculation: UsageCalculation
+  readonly askingFor: UsageQuery['askingFor'] | null
+  /** A quantity for each text that events ask for, or one for all of them. */
+  readonly grouped: boolean
+  readonly splitBy?: UsageProperty
+}
+export type ReadPart = (question: PartQuestion) => Promise<readonly UsageQuantity[]>
+
+/** One figure a currency, plain numbers first; none when no event is ours. */
+export async function attributedUsage(
+  parts: readonly UsagePart[],
+  calculation: UsageCalculation,
+  read: ReadPart,
+): Promise<UsageFigure[]> {
+  if (calculation.type === 'UNIQUE') return await distinctValues(parts, calculation, read)
+  const asked: UsageCalculation = calculation.type === 'AVERAGE' ? { ...calculation, type: 'SUM' } : calculation
+  const quantities = (await groupsOf(parts, asked, read)).flatMap(({ ours }) => ours)
+  const byCurrency = new Map<string, UsageFigure>()
+  for (const { currency, number, count } of quantities) {
+    const known = byCurrency.get(currency ?? '')
+    byCurrency.set(currency ?? '', {
+      currency,
+      number: known ? together(asked.type, known.number, number) : number,
+      count: count + (known?.count ?? 0),
+    })
+  }
+  const figures = [...byCurrency].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, figure]) => figure)
+  if (calculation.type !== 'AVERAGE') return figures
+  return figures.map(figure => ({ ...figure, number: figure.number.div(decimalOfInteger(figure.count)) }))
+}
+
+function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decimal): Decimal {
+  switch (type) {
+    case 'SUM':
+    case 'AVERAGE':
+      return a.plus(b)
+    case 'MAX':
+      return max(a, b)
+    case 'MIN':
+      return min(a, b)
+    default:
+      return assertNever(type)
+  }
+}
+
+/** A part with what its events ask for, and the quantities of those that are ours. */
+type Group = { readonly part: UsagePart; readonly keys: readonly string[]; readonly ours: readonly UsageQuantity[] }
+
+async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculation, read: ReadPart): Promise<Group[]> {
+  const groups: Group[] = []
+  for (const part of parts) {
+    const { customerKeys, interval, keys } = part
+    const askingFor = keys === null ? null : { keys, orSelector: true }
+    const quantities = await read({ customerKeys, interval, calculation, askingFor, grouped: true })
+    groups.push({
+      part,
+      keys: [...new Set(quantities.map(({ subscription }) => subscription ?? ''))],
+      ours: quantities.filter(({ subscription }) => part.isOurs(subscription ?? '')),
+    })
+  }
+  return groups
+}
+
+/**
+ * Of one group of events the number of its values. Groups may share values, so what several have together is asked of all of
+ * them at once, or, where nothing can ask it at once, counted here.
+ */
+async function distinctValues(
+  parts: readonly UsagePart[],
+  calculation: UsageCalculation & { type: 'UNIQUE' },
+  read: ReadPart,
+): Promise<UsageFigure[]> {
+  const groups = await groupsOf(parts, calculation, read)
+  const [first, second] = groups.flatMap(({ ours }) => ours)
+  if (!first) return []
+  if (!second) return [{ currency: null, number: first.number, count: first.count }]
+  const [piece, ...others] = piecesOf(groups)
+  if (piece && others.length === 0) {
+    const [all] = await read({ ...piece, calculation, grouped: false })
+    return all ? [{ currency: null, number: all.number, count: all.count }] : []
+  }
+  const values = new Set<string | null | undefined>()
+  let count = 0
+  for (const each of [piece, ...others].filter(found => found !== undefined)) {
+    for (const quantity of await read({ ...each, calculation, grouped: false, splitBy: calculation.property })) {
+      values.add(quantity.split[0])
+      count += quantity.count
+    }
+  }
+  return [{ currency: null, number: decimalOfInteger(values.size), count }]
+}
+
+type Piece = Pick<PartQuestion, 'customerKeys' | 'interval'> & { askingFor: { keys: string[]; orSelector: false } }
+
+/** The time that is asked for the same, in one piece for each customer where it can be. */
+function piecesOf(groups: readonly Group[]): Piece[] {
+  const pieces: Piece[] = []
+  for (const { part } of groups) {
+    const { customerKeys, interval: within } = part
+    const own = groups.filter(group => group.part.customerKeys[0] === customerKeys[0])
+    const keys = [...new Set(own.flatMap(group => group.keys))].filter(part.isOurs).sort()
+    if (keys.length === 0) continue
+    const last = pieces.at(-1)
+    if (last && goesOn(last, part, keys)) {
+      pieces[pieces.length - 1] = { ...last, interval: interval(last.interval.start, within.end) }
+    } else pieces.push({ customerKeys, interval: within, askingFor: { keys, orSelector: false } })
+  }
+  return pieces
+}
+
+const goesOn = (last: Piece, part: UsagePart, keys: readonly string[]): boolean =>
+  last.customerKeys[0] === part.customerKeys[0] &&
+  last.interval.end === part.interval.start &&
+  isDeepStrictEqual(last.askingFor.keys, keys)

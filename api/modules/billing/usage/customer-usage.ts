@@ -1,0 +1,59 @@
+// The usage of a need, and what of it is whose: the same parts read once, put together for all of them and for each customer.
+import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
+import { attributedUsage, type ReadPart } from './attributed-usage.ts'
+import type { CustomerFigure, UsageFigure } from './usage-needs.ts'
+import type { UsagePart } from './usage-parts.ts'
+
+export type UsageOfCustomers = {
+  readonly figures: readonly UsageFigure[]
+  readonly byCustomer: readonly CustomerFigure[]
+}
+
+/** As attributedUsage, and the same of each customer's events on their own, by customer id. */
+export async function usageOfCustomers(
+  parts: readonly UsagePart[],
+  calculation: UsageCalculation,
+  read: ReadPart,
+): Promise<UsageOfCustomers> {
+  // A part is one customer's, so what is read for all is what is read for each; only distinct values are asked anew.
+  const readOnce = remembering(read)
+  const figures = await attributedUsage(parts, calculation, readOnce)
+  const byCustomer: CustomerFigure[] = []
+  for (const [customerId, own] of [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1)))
+    byCustomer.push(...(await figuresOf(customerId, own, calculation, readOnce)))
+  return { figures, byCustomer }
+}
+
+function partsOfEach(parts: readonly UsagePart[]): Map<string, UsagePart[]> {
+  const found = new Map<string, UsagePart[]>()
+  for (const part of parts) {
+    const known = found.get(part.customerId)
+    if (known) known.push(part)
+    else found.set(part.customerId, [part])
+  }
+  return found
+}
+
+async function figuresOf(
+  customerId: string,
+  parts: readonly UsagePart[],
+  calculation: UsageCalculation,
+  read: ReadPart,
+): Promise<CustomerFigure[]> {
+  const figures = await attributedUsage(parts, calculation, read)
+  // An average is the sum of its values by their number: sums add up to it, averages do not.
+  const weights =
+    calculation.type === 'AVERAGE' ? await attributedUsage(parts, { ...calculation, type: 'SUM' }, read) : figures
+  const weightIn = new Map(weights.map(({ currency, number }) => [currency, number]))
+  return figures.map(figure => ({ ...figure, customerId, weight: weightIn.get(figure.currency) ?? figure.number }))
+}
+
+function remembering(read: ReadPart): ReadPart {
+  const known = new Map<string, Promise<readonly UsageQuantity[]>>()
+  return question => {
+    const key = JSON.stringify(question)
+    const answer = known.get(key) ?? read(question)
+    known.set(key, answer)
+    return answer
+  }
+}

@@ -1,0 +1,58 @@
+// The figures of an invoice that closes, of exactly the events up to the positions that are kept with it: what it bills and
+// what the trace of an event says of it are the same set, and what comes later is for the next invoice, once.
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { Charge } from '../charges/charges.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type UsageNeed, usageNeeds } from './usage-needs.ts'
+import { sendersOf } from './usage-parts.ts'
+import { type ReadUsage, readNeeds, type UsageReader } from './usage-reader.ts'
+
+/** How long the marks of what may have been read are waited for; without them raw rows are read, which is dearer. */
+const SETTLE_MS = 2_000
+
+/**
+ * `read`, which was read after `positions`, less what stands behind them in the log. Rows are stored before the marks that
+ * tell of them; so first everything that may be in `read` is waited for, then the marks say which time was touched since.
+ * That is none but in the moment in which something late comes, and only such time is read again.
+ */
+export async function exactUsage(
+  usage: UsageReader,
+  of: {
+    readonly tenant: Tenant
+    readonly inputs: BillingInputs
+    readonly charges: readonly Charge[]
+    readonly positions: readonly number[]
+    readonly read: ReadUsage
+  },
+): Promise<ReadUsage> {
+  const { tenant, inputs, positions, read } = of
+  const all = usageNeeds(of.charges)
+  if (all.length === 0) return read
+  const isMarked = await usage.settle(SETTLE_MS)
+  const needs = isMarked ? await touchedSince(usage, { tenant, inputs, needs: all, positions }) : all
+  if (needs.length === 0) return read
+  const again = await readNeeds(usage, { tenant, inputs, needs, upTo: positions })
+  return {
+    usage: new Map([...read.usage, ...again.usage]),
+    usageByCustomer: read.usageByCustomer && new Map([...read.usageByCustomer, ...(again.usageByCustomer ?? [])]),
+  }
+}
+
+type Since = {
+  readonly tenant: Tenant
+  readonly inputs: BillingInputs
+  readonly needs: readonly UsageNeed[]
+  readonly positions: readonly number[]
+}
+
+async function touchedSince(usage: UsageReader, { tenant, inputs, needs, positions }: Since): Promise<UsageNeed[]> {
+  const customerKeys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
+  const found: UsageNeed[] = []
+  for (const meterReference of new Set(needs.map(({ calculation }) => calculation.meter_reference))) {
+    const own = needs.filter(({ calculation }) => calculation.meter_reference === meterReference)
+    const pieces = own.map(({ interval }) => ({ interval, positions, newKeys: [] }))
+    const flags = await usage.touched(tenant, { customerKeys, meterReference, pieces })
+    found.push(...own.filter((_, place) => flags[place] === true))
+  }
+  return found
+}

@@ -1,0 +1,54 @@
+// Which usage an invoice needs, listed before it is built, so that building it is pure.
+import type { Decimal } from '../../../../shared/decimal.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import type { UsageCondition } from '../../../../shared/usage/condition.ts'
+import type { Charge } from '../charges/charges.ts'
+import { earlierUsage } from '../charges/spread-price.ts'
+import type { CalculationInput } from '../terms/billing-inputs.ts'
+
+export type UsageNeed = {
+  readonly key: string
+  readonly calculation: CalculationInput
+  /** Null for all events of the calculation's meter. */
+  readonly condition: UsageCondition | null
+  readonly interval: Interval
+}
+
+/** One quantity a currency; `currency` is null for plain numbers. None when no event matched. */
+export type UsageFigure = { readonly currency: string | null; readonly number: Decimal; readonly count: number }
+export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
+
+/** What one customer's events come to in a need, on their own. */
+export type CustomerFigure = UsageFigure & {
+  readonly customerId: string
+  /** What its share of the whole goes by: the number, or for an average the sum of the values. */
+  readonly weight: Decimal
+}
+/** By need, for every customer that has events in it. */
+export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
+
+type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem' | 'late'>
+
+/** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */
+export function needKey(
+  { calculation, condition, item, config, productItem, late }: Asking,
+  interval: Interval,
+): string {
+  const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
+  return `${calculation?.id} ${interval.start} ${interval.end}${which}`
+}
+
+/** The usage of these charges, each figure once. */
+export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
+  const needs = new Map<string, UsageNeed>()
+  for (const charge of charges) {
+    const { calculation, condition, usage, billedUsage } = charge
+    if (!calculation) continue
+    for (const interval of [usage, billedUsage, ...earlierUsage(charge)]) {
+      if (!interval) continue
+      const key = needKey(charge, interval)
+      needs.set(key, { key, calculation, condition, interval })
+    }
+  }
+  return [...needs.values()]
+}

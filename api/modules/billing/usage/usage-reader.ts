@@ -1,0 +1,155 @@
+// What billing asks of usage: a figure, and whether everything accepted so far is in it.
+import type { JetStreamManager } from '@nats-io/jetstream'
+import { logEnds } from '../../../../shared/log/streams.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { Clock, Instant } from '../../../../shared/time.ts'
+import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
+import { usageAnswer } from '../../../usage/answered.ts'
+import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
+import { queryUsage } from '../../../usage/query-usage.ts'
+import { type TouchedQuestion, touchedTime } from '../../../usage/touched-time.ts'
+import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
+import type { UsageCalculation } from '../../../usage/usage-query.ts'
+import type { Charge } from '../charges/charges.ts'
+import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
+import { attributedUsage, type ReadPart } from './attributed-usage.ts'
+import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
+import {
+  type CustomerFigure,
+  type CustomerFigures,
+  type UsageFigure,
+  type UsageFigures,
+  type UsageNeed,
+  usageNeeds,
+} from './usage-needs.ts'
+import { type UsagePart, usageParts } from './usage-parts.ts'
+
+export type UsageReader = {
+  /** The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. */
+  read(
+    tenant: Tenant,
+    parts: readonly UsagePart[],
+    need: UsageNeed,
+    upTo?: readonly number[],
+  ): Promise<readonly UsageFigure[]>
+  /** The same, and the figures of each customer's events on their own. */
+  readByCustomer(
+    tenant: Tenant,
+    parts: readonly UsagePart[],
+    need: UsageNeed,
+    upTo?: readonly number[],
+  ): Promise<UsageOfCustomers>
+  /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
+  settle(timeoutMs: number): Promise<boolean>
+  /** By partition of the log: everything up to there can be read. */
+  positions(): Promise<number[]>
+  /** For each piece of time whether usage in it changed after its positions. */
+  touched(tenant: Tenant, question: TouchedQuestion): Promise<boolean[]>
+  /** How far the log has touched the usage of each of these customers. */
+  lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
+  /** Everything the gateways accepted before this instant can be read. */
+  upToDateUntil(clock: Clock): Promise<Instant>
+}
+
+/** Reads usage from ClickHouse; the ends of the log say what must be there. SERVICE_UNAVAILABLE when either is away. */
+export const createUsageReader = (deps: {
+  readonly client: ClickHouseClient
+  readonly jsm: JetStreamManager
+  readonly partitions: number
+}): UsageReader => ({
+  read: (tenant, parts, need, upTo) =>
+    usageAnswer(
+      attributedUsage(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
+    ),
+  readByCustomer: (tenant, parts, need, upTo) =>
+    usageAnswer(
+      usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
+    ),
+  settle: timeoutMs =>
+    usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
+  positions: async () => {
+    const stored = await usageAnswer(storedPositions(deps.client))
+    return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
+  },
+  touched: (tenant, question) => usageAnswer(touchedTime(deps.client, tenant, question)),
+  lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
+  upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
+})
+
+/** Asks the usage module for parts of a need. */
+const partReader =
+  (
+    client: ClickHouseClient,
+    of: { readonly tenant: Tenant; readonly need: UsageNeed; readonly upTo: readonly number[] | undefined },
+  ): ReadPart =>
+  ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
+    queryUsage(client, {
+      tenant: of.tenant,
+      customerKeys,
+      meterReference: of.need.calculation.meter_reference,
+      interval,
+      calculation,
+      ...(of.need.condition === null ? {} : { condition: of.need.condition }),
+      ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
+      ...(askingFor ? { askingFor } : {}),
+      ...(grouped ? { groupBySubscription: true } : {}),
+      ...(of.upTo === undefined ? {} : { upTo: of.upTo }),
+    })
+
+function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
+  const { calculation_type: type, value_reference: value, property_reference, property_type } = calculation
+  if (type === 'UNIQUE') {
+    if (property_reference === null || property_type === null)
+      throw new Error(`the calculation ${calculation.id} has no property`)
+    return { type, property: { reference: property_reference, type: property_type } }
+  }
+  if (value === null) throw new Error(`the calculation ${calculation.id} has no value`)
+  return { type, valueReference: value }
+}
+
+/** Queries in flight for one invoice: enough to hide the latency, too few to crowd out others. */
+const READS_MAX = 4
+
+export type ReadUsage = {
+  readonly usage: UsageFigures
+  /** Null when the lines of the subscription's invoices are not shared among customers. */
+  readonly usageByCustomer: CustomerFigures | null
+}
+
+/** Reads the usage of these charges: of the events that are the subscription's. */
+export const readUsage = (
+  usage: UsageReader,
+  { tenant, inputs, charges }: { tenant: Tenant; inputs: BillingInputs; charges: readonly Charge[] },
+): Promise<ReadUsage> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
+
+/** Reads these needs; of the events up to these positions of the log, when given. */
+export async function readNeeds(
+  usage: UsageReader,
+  of: {
+    readonly tenant: Tenant
+    readonly inputs: BillingInputs
+    readonly needs: readonly UsageNeed[]
+    readonly upTo?: readonly number[]
+  },
+): Promise<ReadUsage> {
+  const { attribution, subscription } = of.inputs
+  const { needs, upTo } = of
+  const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer
+  const figures = new Map<string, readonly UsageFigure[]>()
+  const byCustomer = new Map<string, readonly CustomerFigure[]>()
+  const queue = needs.values()
+  const worker = async (): Promise<void> => {
+    for (const need of queue) {
+      const { interval, calculation } = need
+      const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
+      const parts = usageParts(attribution, scope)
+      if (perCustomer) {
+        const found = await usage.readByCustomer(of.tenant, parts, need, upTo)
+        figures.set(need.key, found.figures)
+        byCustomer.set(need.key, found.byCustomer)
+      } else figures.set(need.key, await usage.read(of.tenant, parts, need, upTo))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
+  return { usage: figures, usageByCustomer: perCustomer ? byCustomer : null }
+}

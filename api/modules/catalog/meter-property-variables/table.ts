@@ -1,0 +1,24 @@
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { tenantColumns, timestamp } from '../../../resource/columns.ts'
+
+export const meterPropertyVariables = pgTable('meter_property_variables', {
+  ...tenantColumns(),
+  meter_property_id: text().notNull(),
+  value_count: integer().notNull(),
+})
+
+const { platform_id, environment } = tenantColumns()
+
+export const meterPropertyVariableValues = pgTable('meter_property_variable_values', {
+  platform_id,
+  environment,
+  meter_property_variable_id: text().notNull(),
+  value: text().notNull(),
+  added_at: timestamp().notNull(),
+  /** Null while the value is in the list. */
+  removed_at: timestamp(),
+  /** The hash of the request that last put it in or took it out. */
+  change: text().notNull(),
+})
+
+export type MeterPropertyVariable = typeof meterPropertyVariables.$inferSelect

@@ -1,0 +1,79 @@
+// The items of a pricing in the form they are stored and shown in: every member there, ids given or kept.
+import { AppError } from '../../../../shared/errors.ts'
+import {
+  isSupportedPricingType,
+  SUPPORTED_PRICING_TYPES,
+  type SupportedPricingType,
+} from '../../../../shared/rating/rate.ts'
+import { withIds } from '../../../resource/nested-ids.ts'
+import type { Conditions } from '../conditions/schema.ts'
+import type { PricingItem, PricingItemConfig, PricingItemConfigInput, PricingItemInput } from './schema.ts'
+
+/**
+ * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`; `conditions` are
+ * those of `itemConditions`. Throws INVALID_FIELD or MISSING_FIELD with the path below `items`.
+ */
+export function canonicalItems(
+  items: readonly PricingItemInput[],
+  previous: readonly PricingItem[],
+  conditions: ReadonlyMap<string, Conditions> = new Map(),
+): PricingItem[] {
+  return withIds(items, previous, { prefix: 'prii', field: 'items' }).map((item, index) => {
+    const before = previous.find(({ id }) => id === item.id)
+    return {
+      object_type: 'PRICING_ITEM',
+      id: item.id,
+      product_item_ids: item.product_item_ids,
+      configs: canonicalConfigs(item.configs ?? [], before?.configs ?? [], {
+        field: `items.${index}.configs`,
+        conditions,
+      }),
+      display_order: item.display_order ?? null,
+    }
+  })
+}
+
+function canonicalConfigs(
+  configs: readonly PricingItemConfigInput[],
+  previous: readonly PricingItemConfig[],
+  { field, conditions }: { field: string; conditions: ReadonlyMap<string, Conditions> },
+): PricingItemConfig[] {
+  return withIds(configs, previous, { prefix: 'pico', field }).map((config, index) => {
+    const pricingType = pricingTypeOf(config, `${field}.${index}`)
+    return {
+      object_type: 'PRICING_ITEM_CONFIG',
+      id: config.id,
+      pricing_type: pricingType,
+      type: pricingType,
+      billing_period: config.billing_period ?? null,
+      pricing_period: config.pricing_period ?? null,
+      bands: config.bands ?? [],
+      order: config.order ?? index,
+      billing_in_advance: config.billing_in_advance ?? false,
+      conditions: conditions.get(`${field}.${index}.conditions`) ?? null,
+      top_up: config.top_up ?? null,
+      step_accumulation: config.step_accumulation ?? null,
+    }
+  })
+}
+
+function pricingTypeOf(config: PricingItemConfigInput, field: string): SupportedPricingType {
+  const type = config.pricing_type ?? config.type
+  if (!type) throw new AppError('MISSING_FIELD', 'A config needs its pricing_type.', { field: `${field}.pricing_type` })
+  if (config.type && config.type !== type) {
+    throw new AppError('INVALID_FIELD', 'type is another name of pricing_type; give one, or the same twice.', {
+      field: `${field}.type`,
+    })
+  }
+  if (isSupportedPricingType(type)) return type
+  const name = config.pricing_type ? 'pricing_type' : 'type'
+  const message = `${JSON.stringify(type)} is not priced; ${name} is one of ${SUPPORTED_PRICING_TYPES.join(', ')}.`
+  throw new AppError('INVALID_FIELD', message, { field: `${field}.${name}` })
+}
+
+/** The same items without ids, for a copy of them. */
+export const withoutIds = (items: readonly PricingItem[]): PricingItemInput[] =>
+  items.map(({ id: _id, configs, ...item }) => ({
+    ...item,
+    configs: configs.map(({ id: _configId, ...config }) => config),
+  }))

@@ -1,0 +1,39 @@
+// Whether a version can be sold: what it prices is live, and a schedule can bill it in one currency.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { currenciesOf } from './check-price.ts'
+import { checkPricing } from './check-pricing.ts'
+import { pricingsOf } from './version-pricings.ts'
+
+const refuse = (message: string, details: { resourceId?: string; resourceType?: string } = {}): never => {
+  throw new AppError('INVALID_OPERATION', message, { field: 'status', ...details })
+}
+
+/** Throws INVALID_OPERATION naming what stands in the way. The caller holds the version, so its pricings stay as they are. */
+export async function checkActivation(uow: Uow, versionId: string): Promise<void> {
+  const rows = await pricingsOf(uow, [versionId])
+  if (rows.length === 0) refuse('A version needs at least one pricing before it can be ACTIVE.')
+  for (const row of rows) {
+    const { products, items } = await checkPricing(uow, row, row).catch(error => {
+      if (!(error instanceof AppError)) throw error
+      return refuse(`The pricing ${row.id} cannot be billed: ${error.details.field}: ${error.message}`, {
+        resourceId: row.id,
+        resourceType: 'PRICING',
+      })
+    })
+    for (const product of products.values()) {
+      if (product.status !== 'ACTIVE') refuseNotActive('PRODUCT', product)
+    }
+    for (const item of items.values()) {
+      if (item.status !== 'ACTIVE') refuseNotActive('PRODUCT_ITEM', item)
+    }
+  }
+  const currencies = currenciesOf(rows.flatMap(row => row.items))
+  if (currencies.length > 1) {
+    refuse(`The prices of a version are in one currency; this one has ${currencies.join(', ')}.`)
+  }
+}
+
+function refuseNotActive(resourceType: string, { id, status }: { id: string; status: string }): never {
+  return refuse(`The ${resourceType} ${id} is ${status}; activate it first.`, { resourceId: id, resourceType })
+}

@@ -1,0 +1,159 @@
+// Whether a pricing names things that can be sold, at prices that can be billed.
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { requireAll } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { checkConditions, type MeteredConditions, testsOf } from '../conditions/check-conditions.ts'
+import type { Conditions } from '../conditions/schema.ts'
+import { type Meter, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
+import { productItemResource, productResource } from '../products/product.ts'
+import type { Product, ProductItem } from '../products/table.ts'
+import { checkPrice, type Priced } from './check-price.ts'
+import type { PricingItem } from './schema.ts'
+import type { Pricing } from './table.ts'
+
+type Contents = Pick<Pricing, 'product_ids' | 'items'>
+
+/** What a pricing names, locked against deletion and change of status until commit. */
+type Named = {
+  readonly products: ReadonlyMap<string, Product>
+  readonly items: ReadonlyMap<string, ProductItem>
+}
+
+/**
+ * Checks products, items and prices; `previous` is what the pricing held before, whose products and items may stay
+ * though they are DEPRECATED since. Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the path.
+ */
+export async function checkPricing(uow: Uow, row: Contents, previous: Contents | null): Promise<Named> {
+  checkShape(row.items)
+  const productIds = row.product_ids.map((id, index) => ({ id, field: `product_ids.${index}` }))
+  const itemIds = row.items.map((item, index) => ({
+    id: productItemIdOf(item),
+    field: `items.${index}.product_item_ids.0`,
+  }))
+  const products = byId(await requireAll(uow, productResource, productIds))
+  const items = byId(await requireAll(uow, productItemResource, itemIds))
+  const before = [...(previous?.product_ids ?? []), ...(previous?.items ?? []).map(productItemIdOf)]
+  for (const { id, field } of [...productIds, ...itemIds]) {
+    const named = products.get(id) ?? items.get(id)
+    if (!before.includes(id) && named?.status !== 'DRAFT' && named?.status !== 'ACTIVE') {
+      throw new AppError('INVALID_FIELD', `${id} is ${named?.status} and cannot enter a pricing.`, { field })
+    }
+  }
+  const measures = await measuresOf(uow, [...items.values()])
+  const conditions = row.items.flatMap((item, index) =>
+    checkItem(item, row.product_ids, items.get(productItemIdOf(item)), measures, `items.${index}`),
+  )
+  await checkConditions(uow, conditions)
+  return { products, items }
+}
+
+const productItemIdOf = (item: PricingItem): string => item.product_item_ids[0] ?? ''
+
+/** One product item an item, each once, so that no usage is priced twice. */
+function checkShape(items: readonly PricingItem[]): void {
+  const seen = new Set<string>()
+  for (const [index, item] of items.entries()) {
+    const field = `items.${index}`
+    if (item.product_item_ids.length !== 1) {
+      throw new AppError('INVALID_FIELD', 'A pricing item prices exactly one product item.', {
+        field: `${field}.product_item_ids`,
+      })
+    }
+    checkConfigs(item, `${field}.configs`)
+    if (seen.has(productItemIdOf(item))) {
+      throw new AppError('INVALID_FIELD', 'This product item is priced by another item already.', {
+        field: `${field}.product_item_ids.0`,
+      })
+    }
+    seen.add(productItemIdOf(item))
+  }
+}
+
+/** Of several configs exactly one prices an event, so all but one of them have conditions, and their turns differ. */
+function checkConfigs({ configs }: PricingItem, field: string): void {
+  if (configs.length === 0) throw new AppError('INVALID_FIELD', 'A pricing item needs a config.', { field })
+  const [, second] = configs.filter(config => !config.conditions)
+  if (second) {
+    const message = 'One config of an item can be the default; give the others conditions.'
+    throw new AppError('INVALID_FIELD', message, {
+      field: `${field}.${configs.indexOf(second)}.conditions`,
+    })
+  }
+  const orders = configs.map(config => config.order)
+  const same = orders.findIndex((order, index) => orders.indexOf(order) < index)
+  if (same !== -1) {
+    const message = `Another config of the item has the order ${orders[same]} already; the first whose conditions hold is taken.`
+    throw new AppError('INVALID_FIELD', message, { field: `${field}.${same}.order` })
+  }
+}
+
+/** Tests and variables in the conditions of one item: what usage is asked of each config has those of all before it. */
+const TESTS_MAX = 200
+const VARIABLES_MAX = 10
+
+/** The conditions that are left to check against what exists. */
+function checkItem(
+  item: PricingItem,
+  productIds: readonly string[],
+  productItem: ProductItem | undefined,
+  measures: ReadonlyMap<string, Measure>,
+  field: string,
+): MeteredConditions[] {
+  if (!productItem) throw new Error('a checked pricing item has its product item')
+  if (!productIds.includes(productItem.product_id)) {
+    const message = `It belongs to the product ${productItem.product_id}, which product_ids does not list.`
+    throw new AppError('INVALID_FIELD', message, { field: `${field}.product_item_ids.0` })
+  }
+  const measure = measures.get(productItem.meter_value_calculation_id ?? '')
+  const priced: Priced =
+    productItem.model_type === 'RECURRING'
+      ? { model: 'RECURRING' }
+      : { model: 'USAGE_BASED', metric: measure?.metric ?? 'NUMBER' }
+  for (const [index, config] of item.configs.entries()) checkPrice(config, priced, `${field}.configs.${index}`)
+  const own = item.configs.flatMap(({ conditions }, index) =>
+    conditions ? [{ conditions, field: `${field}.configs.${index}.conditions` }] : [],
+  )
+  const shared = productItem.usage_based?.conditions
+  const all = [...own, ...(shared ? [{ conditions: shared, field: `${field}.product_item_ids.0` }] : [])]
+  const [first] = all
+  if (!first) return []
+  if (!measure) throw new AppError('INVALID_FIELD', 'Only metered items have usage to test.', { field: first.field })
+  checkSize(all)
+  return all.map(each => ({ ...each, meter: measure.meter }))
+}
+
+function checkSize(conditions: readonly { conditions: Conditions; field: string }[]): void {
+  const tests = conditions.flatMap(each => testsOf(each.conditions, each.field))
+  const variables = new Set(tests.flatMap(({ test }) => test.meter_property_variable_id ?? []))
+  if (tests.length <= TESTS_MAX && variables.size <= VARIABLES_MAX) return
+  const message = `The conditions of one item have at most ${TESTS_MAX} tests and ${VARIABLES_MAX} variables together.`
+  throw new AppError('INVALID_FIELD', message, { field: conditions[0]?.field ?? '' })
+}
+
+type Measure = {
+  readonly metric: 'NUMBER' | 'AMOUNT'
+  readonly meter: Pick<Meter, 'reference' | 'meter_properties'>
+}
+
+/** What each calculation of these items measures, and on which meter; a count of distinct values is a number. */
+async function measuresOf(uow: Uow, items: readonly ProductItem[]): Promise<Map<string, Measure>> {
+  const ids = items.flatMap(item => item.meter_value_calculation_id ?? [])
+  if (ids.length === 0) return new Map()
+  const c = meterValueCalculations
+  const rows = await uow.tx
+    .select({
+      id: c.id,
+      type: meterValues.type,
+      reference: meters.reference,
+      meter_properties: meters.meter_properties,
+    })
+    .from(c)
+    .innerJoin(meters, and(inThisTenant(uow, meters), eq(meters.id, c.meter_id)))
+    .leftJoin(meterValues, and(inThisTenant(uow, meterValues), eq(meterValues.id, c.meter_value_id)))
+    .where(and(inThisTenant(uow, c), inArray(c.id, ids)))
+  return new Map(rows.map(({ id, type, ...meter }) => [id, { metric: type ?? 'NUMBER', meter }]))
+}
+
+const byId = <R extends { id: string }>(rows: readonly R[]): Map<string, R> => new Map(rows.map(row => [row.id, row]))

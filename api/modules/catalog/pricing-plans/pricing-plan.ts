@@ -1,0 +1,81 @@
+// Pricing plans: what a customer subscribes to. Their prices are in versions, of which the live ones never change.
+import { and, asc, inArray } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
+import { AgentContext, Description, Name, OneOf, Reference } from '../../../resource/shapes.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { PricingPlanVersionInfos } from './schema.ts'
+import { type PricingPlan, pricingPlans, pricingPlanVersions } from './table.ts'
+
+const Type = OneOf('STANDARD')
+const Variant = OneOf('DEFAULT')
+
+export const pricingPlanResource = defineResource<PricingPlan>({
+  objectType: 'PRICING_PLAN',
+  shapeName: 'PricingPlan',
+  idPrefix: 'pric',
+  path: 'pricing-plans',
+  table: pricingPlans,
+  fields: {
+    reference: field(Reference, { create: 'required' }),
+    name: field(Name),
+    description: field(Description),
+    type: field(Type),
+    amount_type: field(OneOf('EXCLUDING_TAX', 'INCLUDING_TAX')),
+    variant: field(Variant),
+    agent_context: field(AgentContext),
+  },
+  operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
+  byReference: true,
+  filters: {
+    type: { kind: 'equals', column: 'type', schema: Type },
+    'variants[]': { kind: 'oneOf', column: 'variant', schema: Variant },
+  },
+  orderBy: ['name', 'reference'],
+  searchable: ['name', 'reference', 'description'],
+  defaults: () => ({ type: 'STANDARD', amount_type: 'EXCLUDING_TAX', variant: 'DEFAULT' }),
+  check: async (uow, row, previous) => {
+    if (!previous || (row.amount_type === previous.amount_type && row.reference === previous.reference)) return
+    const versions = await versionsOf(uow, [row.id])
+    if (versions.every(version => version.status === 'DRAFT')) return
+    if (row.reference !== previous.reference) {
+      const message = 'Versions of this plan are live, and selectors of subscriptions go by its reference.'
+      throw new AppError('INVALID_FIELD', message, { field: 'reference' })
+    }
+    throw new AppError(
+      'INVALID_FIELD',
+      'Versions of this plan are live, and their prices mean what amount_type says.',
+      {
+        field: 'amount_type',
+      },
+    )
+  },
+  computed: { pricing_plan_version_infos: PricingPlanVersionInfos },
+  compute: async (uow, rows) => {
+    const versions = await versionsOf(
+      uow,
+      rows.map(row => row.id),
+    )
+    return rows.map(
+      (row): Row => ({
+        pricing_plan_version_infos: versions
+          .filter(version => version.pricing_plan_id === row.id)
+          .map(({ version, id, status }) => ({ version, id, status })),
+      }),
+    )
+  },
+  fixture: {
+    create: async seed => ({ reference: seed.unique('standard'), name: seed.unique('Standard') }),
+    update: { description: 'Pay for what you use.' },
+  },
+})
+
+async function versionsOf(uow: ReadUow, planIds: readonly string[]) {
+  if (planIds.length === 0) return []
+  return await uow.tx
+    .select()
+    .from(pricingPlanVersions)
+    .where(and(inThisTenant(uow, pricingPlanVersions), inArray(pricingPlanVersions.pricing_plan_id, [...planIds])))
+    .orderBy(asc(pricingPlanVersions.version))
+}

@@ -1,0 +1,219 @@
+// Plans and their versions, through the api (semantics 0.6, 3.1).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogOf, eur, refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { pricingPlanResource } from './pricing-plan.ts'
+import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+
+let api: ApiHarness
+let a: TestTenant
+let catalog: ReturnType<typeof catalogOf>
+beforeAll(async () => {
+  api = await startApi()
+  a = api.tenants.aLive
+  catalog = catalogOf(a)
+})
+afterAll(() => api?.close())
+
+describe('plans', () => {
+  test('a plan is created with its defaults, found by reference, and lists its versions', async () => {
+    const reference = a.seed.unique('plan')
+    const created = await a.call('POST', '/v1/pricing-plans', { reference, name: 'Standard' })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({
+      object_type: 'PRICING_PLAN',
+      reference,
+      type: 'STANDARD',
+      amount_type: 'EXCLUDING_TAX',
+      variant: 'DEFAULT',
+      pricing_plan_version_infos: [],
+    })
+    const version = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: created.body['id'] })
+    const read = await a.call('GET', `/v1/pricing-plans/${reference}`)
+    expect(read.body['pricing_plan_version_infos']).toEqual([{ version: 1, id: version.body['id'], status: 'DRAFT' }])
+  })
+
+  test.each([
+    ['a custom plan', { type: 'CUSTOM' }, 'type'],
+    ['a rate card', { variant: 'RATE_CARD' }, 'variant'],
+    ['a rule of selection', { pricing_plan_selection_rules: [] }, 'pricing_plan_selection_rules'],
+    ['a plan of one customer', { customer_id: 'cust_1' }, 'customer_id'],
+    ['custom fields', { custom_fields: [] }, 'custom_fields'],
+  ])('%s is refused by name', async (_name, over, field) => {
+    const answer = await a.call('POST', '/v1/pricing-plans', { reference: a.seed.unique('plan'), ...over })
+    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', field])
+  })
+
+  test('a plan needs a reference', async () => {
+    expect(refusal(await a.call('POST', '/v1/pricing-plans', { name: 'x' }))).toEqual([
+      400,
+      'MISSING_FIELD',
+      'reference',
+    ])
+  })
+
+  test('agent_context is stored, merged, bounded and cleared', async () => {
+    const plan = await a.seed.make(pricingPlanResource)
+    const patch = (guidance: unknown) => a.call('PATCH', `/v1/pricing-plans/${plan['id']}`, { agent_context: guidance })
+    expect((await patch({ guidance: 'Sell it.' })).body['agent_context']).toEqual({ guidance: 'Sell it.' })
+    expect(refusal(await patch({ guidance: 'x'.repeat(2_501) }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'agent_context.guidance',
+    ])
+    expect((await patch(null)).body['agent_context']).toBe(null)
+  })
+
+  test('null clears a name, but neither what is required nor what has a default', async () => {
+    const plan = await a.seed.make(pricingPlanResource)
+    const url = `/v1/pricing-plans/${plan['id']}`
+    expect((await a.call('PATCH', url, { name: null })).body['name']).toBe(null)
+    expect(refusal(await a.call('PATCH', url, { reference: null }))).toEqual([400, 'INVALID_FIELD', 'reference'])
+    await a.call('PATCH', url, { amount_type: 'INCLUDING_TAX' })
+    expect((await a.call('PATCH', url, { amount_type: null })).body['amount_type']).toBe('EXCLUDING_TAX')
+  })
+
+  test('amount_type is fixed once a version is live', async () => {
+    const { version } = await catalog.activeVersion()
+    const answer = await a.call('PATCH', `/v1/pricing-plans/${version['pricing_plan_id']}`, {
+      amount_type: 'INCLUDING_TAX',
+    })
+    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'amount_type'])
+  })
+
+  test('a plan with versions is not deleted, one without is', async () => {
+    const version = await a.seed.make(pricingPlanVersionResource)
+    const answer = await a.call('DELETE', `/v1/pricing-plans/${version['pricing_plan_id']}`)
+    expect([answer.status, answer.body['code']]).toEqual([409, 'COULD_NOT_DELETE_RESOURCE'])
+    const plan = await a.seed.make(pricingPlanResource)
+    expect((await a.call('DELETE', `/v1/pricing-plans/${plan['id']}`)).status).toBe(200)
+  })
+
+  test('PUT finds a plan by its reference; search and order find it by name', async () => {
+    const body = { reference: a.seed.unique('plan'), name: a.seed.unique('Aardvark') }
+    expect((await a.call('PUT', '/v1/pricing-plans', body)).status).toBe(201)
+    const again = await a.call('PUT', '/v1/pricing-plans', { ...body, description: 'Again.' })
+    expect([again.status, again.body['description']]).toEqual([200, 'Again.'])
+    const found = await a.call('POST', '/v1/pricing-plans/search', {
+      search_fields: [{ name: 'name', value: body.name }],
+    })
+    expect(found.body['data']).toEqual([again.body])
+    const first = await a.call('GET', '/v1/pricing-plans?order_by=name&order_direction=asc&limit=1')
+    expect(first.body['data']).toEqual([again.body])
+    const filter = await a.call('POST', '/v1/pricing-plans/search', { filter_fields: [{ name: 'status', value: 'x' }] })
+    expect(refusal(filter)).toEqual([400, 'INVALID_FIELD', 'filter_fields.0.name'])
+  })
+})
+
+describe('versions', () => {
+  test('of many made at once, each gets a number of its own, from 1 without a gap', async () => {
+    const plan = await a.seed.make(pricingPlanResource)
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'] })),
+    )
+    expect(made.map(answer => answer.status)).toEqual(Array(8).fill(201))
+    expect(made.map(answer => answer.body['version']).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  test('a version of no plan, or one that starts ACTIVE, is refused', async () => {
+    const nowhere = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: 'pric_nothing' })
+    expect(refusal(nowhere)).toEqual([404, 'RESOURCE_NOT_FOUND', 'pricing_plan_id'])
+    const plan = await a.seed.make(pricingPlanResource)
+    const active = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'], status: 'ACTIVE' })
+    expect(refusal(active)).toEqual([400, 'INVALID_FIELD', 'status'])
+  })
+
+  test.each(['rate_card', 'billing_period_settings', 'pricing_currency_settings', 'pricing_categories', 'version'])(
+    '%s is refused by name',
+    async name => {
+      const plan = await a.seed.make(pricingPlanResource)
+      const answer = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'], [name]: {} })
+      expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', name])
+    },
+  )
+
+  test('a version shows its pricings by category, in display order, and expands its plan', async () => {
+    const version = await a.seed.make(pricingPlanVersionResource)
+    const category = async (display_order: number | null) =>
+      (await a.call('POST', '/v1/product-categories', { reference: a.seed.unique('c'), name: 'C', display_order }))
+        .body['id']
+    const priced = async (category_id: string | null, display_order: number | null): Promise<string> => {
+      const product = await a.call('POST', '/v1/products', { name: 'P', status: 'ACTIVE', category_id })
+      const item = await catalog.itemOf({}, product.body)
+      const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: eur('9') }] }]
+      const body = {
+        pricing_plan_version_id: version['id'],
+        product_ids: [product.body['id']],
+        display_order,
+        items: [{ product_item_ids: [item['id']], configs }],
+      }
+      return (await a.call('POST', '/v1/pricings', body)).body['id']
+    }
+    const [first, second] = [await category(1), await category(2)]
+    const none = await priced(null, 1)
+    const late = await priced(second, 1)
+    const [unordered, ordered] = [await priced(first, null), await priced(first, 5)]
+    const read = await a.call('GET', `/v1/pricing-plan-versions/${version['id']}?expand[]=pricing_plan`)
+    const shown = read.body['pricing_categories'].map((group: Row) => [
+      group['product_category_id'],
+      group['pricings'].map((pricing: Row) => pricing['id']),
+    ])
+    expect(shown).toEqual([
+      [first, [ordered, unordered]],
+      [second, [late]],
+      [null, [none]],
+    ])
+    expect(read.body['pricing_plan']).toMatchObject({ object_type: 'PRICING_PLAN', id: version['pricing_plan_id'] })
+    expect(read.body['pricing_currency_settings']).toEqual({
+      default_pricing_currency: 'EUR',
+      pricing_currencies: ['EUR'],
+    })
+    const [pricing] = read.body['pricing_categories'][0].pricings
+    expect((await a.call('GET', `/v1/pricings/${ordered}`)).body).toMatchObject({ ...pricing })
+  })
+
+  test('a version is copied with new ids for everything in it', async () => {
+    const { version, pricing } = await catalog.activeVersion()
+    const copy = await a.call('POST', '/v1/pricing-plan-versions', {
+      pricing_plan_id: version['pricing_plan_id'],
+      copied_from_pricing_plan_version_id: version['id'],
+    })
+    expect(copy.body).toMatchObject({ version: version['version'] + 1, status: 'DRAFT' })
+    const [copied] = copy.body['pricing_categories'][0].pricings
+    const bare = (row: Row) => ({
+      name: row['name'],
+      product_ids: row['product_ids'],
+      bands: row['items'][0].configs[0].bands,
+      product_item_ids: row['items'][0].product_item_ids,
+    })
+    expect(bare(copied)).toEqual(bare(pricing))
+    const ids = (row: Row) => [row['id'], row['items'][0].id, row['items'][0].configs[0].id]
+    for (const [index, id] of ids(copied).entries()) expect(id).not.toBe(ids(pricing)[index])
+    const events = await api.sql(`select type from outbox where object_id = $1`, [copied.id])
+    expect(events.map(event => event['type'])).toEqual(['PRICING.CREATED'])
+  })
+
+  test('a product that is DEPRECATED since does not enter a copy', async () => {
+    const { version, item } = await catalog.activeVersion()
+    await a.call('POST', `/v1/products/${item['product_id']}/deprecate`)
+    const copy = await a.call('POST', '/v1/pricing-plan-versions', {
+      pricing_plan_id: version['pricing_plan_id'],
+      copied_from_pricing_plan_version_id: version['id'],
+    })
+    expect(refusal(copy)).toEqual([400, 'INVALID_FIELD', 'copied_from_pricing_plan_version_id'])
+    const plan = await a.call('GET', `/v1/pricing-plans/${version['pricing_plan_id']}`)
+    expect(plan.body['pricing_plan_version_infos']).toHaveLength(1)
+  })
+
+  test('a DRAFT is deleted with its pricings, an ACTIVE one is not', async () => {
+    const { version, answer } = await catalog.draft()
+    expect((await a.call('DELETE', `/v1/pricing-plan-versions/${version['id']}`)).status).toBe(200)
+    expect((await a.call('GET', `/v1/pricings/${answer.body['id']}`)).status).toBe(404)
+    const events = await api.sql('select type from outbox where object_id = $1 order by seq', [answer.body['id']])
+    expect(events.map(event => event['type'])).toEqual(['PRICING.CREATED', 'PRICING.DELETED'])
+    const live = await catalog.activeVersion()
+    const refused = await a.call('DELETE', `/v1/pricing-plan-versions/${live.version['id']}`)
+    expect(refusal(refused)).toEqual([409, 'COULD_NOT_DELETE_RESOURCE', 'status'])
+  })
+})

@@ -1,0 +1,101 @@
+// Pricings: what the products of a plan version cost. They belong to their version and are fixed with it.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field } from '../../../resource/define-resource.ts'
+import { DisplayOrder, IdText, Name, OneOf } from '../../../resource/shapes.ts'
+import { findMany, requireAll } from '../../../resource/store.ts'
+import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
+import { featureResource } from '../features/feature.ts'
+import { EntitlementsShape } from '../features/schema.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
+import { productItemResource, productResource } from '../products/product.ts'
+import { canonicalItems } from './canonical-items.ts'
+import { checkPricing } from './check-pricing.ts'
+import { itemConditions } from './item-conditions.ts'
+import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+import { PricingItemsShape, ProductIds } from './schema.ts'
+import { type Pricing, pricings } from './table.ts'
+import { PRICING_ID_PREFIX } from './version-pricings.ts'
+
+export const pricingResource = defineResource<Pricing>({
+  objectType: 'PRICING',
+  shapeName: 'Pricing',
+  idPrefix: PRICING_ID_PREFIX,
+  path: 'pricings',
+  table: pricings,
+  fields: {
+    pricing_plan_version_id: field(IdText('pricing plan version'), { create: 'required', change: 'never' }),
+    name: field(Name),
+    product_type: field(OneOf('DEFAULT')),
+    product_ids: field(ProductIds, { create: 'required' }),
+    display_order: field(DisplayOrder),
+    items: field(PricingItemsShape),
+    entitlements: field(EntitlementsShape),
+  },
+  operations: ['create', 'get', 'update', 'delete'],
+  byReference: false,
+  expand: {
+    products: { by: 'product_ids', to: () => productResource },
+    product_items: { by: 'product_item_ids', to: () => productItemResource, within: 'items' },
+    meter_property_variable: {
+      by: 'meter_property_variable_id',
+      to: () => meterPropertyVariableResource,
+      within: '**',
+    },
+    feature: { by: 'feature_id', to: () => featureResource, within: 'entitlements' },
+  },
+  references: {
+    pricing_plan_version_id: () => pricingPlanVersionResource,
+    product_ids: () => productResource,
+  },
+  defaults: async (uow, given) => {
+    const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
+    return { name: products[0]?.['name'] ?? 'Pricing', product_type: 'DEFAULT', items: [], entitlements: [] }
+  },
+  resolve: async (uow, row, previous) => ({
+    ...row,
+    items: canonicalItems(row.items, previous?.items ?? [], await itemConditions(uow, row.items)),
+    entitlements: await canonicalEntitlements(uow, row.entitlements),
+  }),
+  check: async (uow, row, previous) => {
+    await requireDraftVersion(uow, row.pricing_plan_version_id)
+    await checkPricing(uow, row, previous)
+  },
+  beforeDelete: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
+  fixture: {
+    create: async seed => {
+      const version = await seed.make(pricingPlanVersionResource)
+      const item = await seed.make(productItemResource)
+      return {
+        pricing_plan_version_id: version.id,
+        name: seed.unique('Tokens'),
+        product_ids: [item.product_id],
+        items: [
+          {
+            product_item_ids: [item.id],
+            configs: [
+              {
+                pricing_type: 'FLAT',
+                bands: [{ amount: { quantity: '0.015', currency: 'EUR' }, block_size: { number: '1000' } }],
+              },
+            ],
+          },
+        ],
+      }
+    },
+    update: { display_order: 2 },
+  },
+})
+
+/**
+ * Throws INVALID_OPERATION unless the version is DRAFT. The lock lasts until commit, so no activation can slip in between
+ * this check and the change it allows.
+ */
+async function requireDraftVersion(uow: Uow, versionId: string): Promise<void> {
+  const [version] = await requireAll(uow, pricingPlanVersionResource, [
+    { id: versionId, field: 'pricing_plan_version_id' },
+  ])
+  if (version?.status === 'DRAFT') return
+  const message = `The version is ${version?.status} and its pricings never change; make a new version, copied from it.`
+  throw new AppError('INVALID_OPERATION', message, { field: 'pricing_plan_version_id' })
+}

@@ -1,0 +1,119 @@
+// Wire shapes of prices, and the canonical form in which a pricing stores and shows them. A member that is not here is
+// refused by name.
+import Type, { type Static } from 'typebox'
+import { BANDS_MAX } from '../../../../shared/rating/parse-price-config.ts'
+import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/rating/price-model.ts'
+import type { SupportedPricingType } from '../../../../shared/rating/rate.ts'
+import {
+  Amount,
+  DecimalText,
+  DisplayOrder,
+  IdText,
+  Nullable,
+  Optional,
+  Period,
+  Shape,
+} from '../../../resource/shapes.ts'
+import { type Conditions, ConfigConditions } from '../conditions/schema.ts'
+
+const ITEMS_MAX = 200
+const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
+
+/** The block a price stands for, in units of the metered value. */
+const BlockSize = Shape({ number: DecimalText })
+/** Inclusive; a number, or money where money is metered. */
+const TierTopBound = Shape({ number: Given(DecimalText), amount: Given(Amount) })
+
+export const PricingBand = Shape({
+  amount: Given(Amount),
+  fixed_amount: Given(Amount),
+  percentage: Given(DecimalText),
+  minimum_amount: Given(Amount),
+  maximum_amount: Given(Amount),
+  minimum_number: Given(DecimalText),
+  maximum_number: Given(DecimalText),
+  block_size: Given(BlockSize),
+  tier_top_bound: Given(TierTopBound),
+})
+
+// Which pricing types are priced is for rating to say, so the text is checked with the rest of the price.
+const PricingType = Type.String({ minLength: 1, maxLength: 64 })
+
+/** What becomes of the unused rest of the last block. */
+const TopUp = Shape({ rollover: Given(Type.Boolean()) })
+
+export const PricingItemConfigShape = Shape({
+  object_type: Optional(Type.Literal('PRICING_ITEM_CONFIG')),
+  id: Optional(IdText('config of this item')),
+  pricing_type: Given(PricingType),
+  type: Given(PricingType),
+  billing_period: Given(Period),
+  pricing_period: Given(Period),
+  bands: Given(Type.Array(PricingBand, { maxItems: BANDS_MAX })),
+  order: Given(DisplayOrder),
+  billing_in_advance: Given(Type.Boolean()),
+  conditions: Given(ConfigConditions),
+  top_up: Given(TopUp),
+  step_accumulation: Given(Type.Enum(STEP_ACCUMULATIONS)),
+})
+
+export const PricingItemShape = Shape({
+  object_type: Optional(Type.Literal('PRICING_ITEM')),
+  id: Optional(IdText('item of this pricing')),
+  product_item_ids: Type.Array(IdText('product item'), { maxItems: ITEMS_MAX }),
+  product_items: Given(Type.Array(Type.Object({}, { additionalProperties: true }), { maxItems: ITEMS_MAX })),
+  configs: Given(Type.Array(PricingItemConfigShape, { maxItems: ITEMS_MAX })),
+  display_order: Given(DisplayOrder),
+})
+
+export const PricingItemsShape = Type.Array(PricingItemShape, { maxItems: ITEMS_MAX })
+export const ProductIds = Type.Array(IdText('product'), { minItems: 1, maxItems: ITEMS_MAX, uniqueItems: true })
+
+export const PricingPlanVersionInfos = Type.Array(
+  Type.Object({ version: Type.Integer(), id: Type.String(), status: Type.String() }),
+)
+export const PricingCategories = Type.Array(
+  Type.Object({
+    object_type: Type.Literal('PRICING_CATEGORY'),
+    product_category_id: Nullable(Type.String()),
+    display_order: Nullable(Type.Integer()),
+    pricings: Type.Array(Type.Object({}, { additionalProperties: true })),
+  }),
+)
+
+export type PricingBand = Static<typeof PricingBand>
+export type PricePeriod = Static<typeof Period>
+/** What a request may say about a config, before it is canonical. */
+export type PricingItemConfigInput = Static<typeof PricingItemConfigShape>
+export type PricingItemInput = Static<typeof PricingItemShape>
+
+/** A config as stored and shown. */
+export type PricingItemConfig = {
+  object_type: 'PRICING_ITEM_CONFIG'
+  id: string
+  pricing_type: SupportedPricingType
+  /** The same as `pricing_type`, under its other name. */
+  type: SupportedPricingType
+  /** How often it is invoiced; null: every billing period of the subscription. */
+  billing_period: PricePeriod | null
+  /** The span its price and tiers hold for; null: the billing period. */
+  pricing_period: PricePeriod | null
+  bands: PricingBand[]
+  order: number
+  billing_in_advance: boolean
+  /** Which usage it prices; null for the default, which prices what no other config of the item does. */
+  conditions: Conditions | null
+  /** What becomes of the rest of the last block, of a price that sells whole ones; null where it is lost. */
+  top_up: { rollover?: boolean | null } | null
+  /** Whether a step charges the fees of all steps reached. */
+  step_accumulation: StepAccumulation | null
+}
+
+/** An item as stored and shown. This release prices exactly one product item. */
+export type PricingItem = {
+  object_type: 'PRICING_ITEM'
+  id: string
+  product_item_ids: string[]
+  configs: PricingItemConfig[]
+  display_order: number | null
+}

@@ -1,0 +1,40 @@
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Static } from 'typebox'
+import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type { AgentContext } from '../../../resource/shapes.ts'
+import type { Entitlement } from '../features/schema.ts'
+import type { PricingItem } from './schema.ts'
+
+export const pricingPlans = pgTable('pricing_plans', {
+  ...tenantColumns(),
+  reference: text().notNull(),
+  name: text(),
+  description: text(),
+  type: text().$type<'STANDARD'>().notNull(),
+  amount_type: text().$type<'EXCLUDING_TAX' | 'INCLUDING_TAX'>().notNull(),
+  variant: text().$type<'DEFAULT'>().notNull(),
+  agent_context: wireJson<Static<typeof AgentContext>>(),
+})
+
+export const pricingPlanVersions = pgTable('pricing_plan_versions', {
+  ...tenantColumns(),
+  pricing_plan_id: text().notNull(),
+  version: integer().notNull(),
+  status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
+  copied_from_pricing_plan_version_id: text(),
+})
+
+export const pricings = pgTable('pricings', {
+  ...tenantColumns(),
+  pricing_plan_version_id: text().notNull(),
+  name: text().notNull(),
+  product_type: text().$type<'DEFAULT'>().notNull(),
+  product_ids: text().array().notNull(),
+  display_order: integer(),
+  items: wireJson<PricingItem[]>().notNull(),
+  entitlements: wireJson<Entitlement[]>().notNull(),
+})
+
+export type PricingPlan = typeof pricingPlans.$inferSelect
+export type PricingPlanVersion = typeof pricingPlanVersions.$inferSelect
+export type Pricing = typeof pricings.$inferSelect

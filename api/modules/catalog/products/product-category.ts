@@ -1,0 +1,27 @@
+// Product categories: how products are grouped on a price list and on an invoice.
+import { defineResource, field } from '../../../resource/define-resource.ts'
+import { Description, DisplayOrder, Name, Reference, TaxCategory } from '../../../resource/shapes.ts'
+import { type ProductCategory, productCategories } from './table.ts'
+
+export const productCategoryResource = defineResource<ProductCategory>({
+  objectType: 'PRODUCT_CATEGORY',
+  shapeName: 'ProductCategory',
+  idPrefix: 'proc',
+  path: 'product-categories',
+  table: productCategories,
+  fields: {
+    name: field(Name, { create: 'required' }),
+    reference: field(Reference, { create: 'required' }),
+    description: field(Description),
+    tax_category: field(TaxCategory),
+    display_order: field(DisplayOrder),
+  },
+  operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
+  byReference: true,
+  orderBy: ['name', 'reference', 'display_order'],
+  searchable: ['name', 'reference', 'description'],
+  fixture: {
+    create: async seed => ({ reference: seed.unique('models'), name: seed.unique('Models'), display_order: 1 }),
+    update: { description: 'Everything that infers.' },
+  },
+})

@@ -1,0 +1,174 @@
+// Products and their items: what a customer buys, and the lines of an invoice it consists of (semantics 2). One file, since
+// each knows the other: an item belongs to a product, and a product can take its items with it.
+import { isDeepStrictEqual } from 'node:util'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
+import {
+  AgentContext,
+  Description,
+  DisplayOrder,
+  IdText,
+  LifecycleStatus,
+  Name,
+  OneOf,
+  Reference,
+  TaxCategory,
+} from '../../../resource/shapes.ts'
+import { getOne, requireAll } from '../../../resource/store.ts'
+import { canonicalConditions } from '../conditions/canonical-conditions.ts'
+import { checkConditions } from '../conditions/check-conditions.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
+import { meterResource } from '../meters/meter.ts'
+import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
+import { alignItems } from './align-items.ts'
+import { refuseWhilePriced } from './priced-things.ts'
+import { productCategoryResource } from './product-category.ts'
+import { UnitName, UsageBased } from './schema.ts'
+import { type Product, type ProductItem, productItems, products } from './table.ts'
+
+export const productResource: Resource<Product> = defineResource<Product>({
+  objectType: 'PRODUCT',
+  shapeName: 'Product',
+  idPrefix: 'prod',
+  path: 'products',
+  table: products,
+  fields: {
+    name: field(Name, { create: 'required' }),
+    reference: field(Reference, { change: 'draft' }),
+    category_id: field(IdText('product category')),
+    description: field(Description),
+    status: field(LifecycleStatus),
+    product_type: field(OneOf('DEFAULT')),
+    tax_category: field(TaxCategory),
+    display_order: field(DisplayOrder),
+    agent_context: field(AgentContext),
+  },
+  operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
+  byReference: true,
+  statuses: LIFECYCLE_RULES,
+  filters: { product_category_id: { kind: 'equals', column: 'category_id' } },
+  orderBy: ['name', 'reference', 'display_order'],
+  searchable: ['name', 'reference', 'description'],
+  expand: { category: { by: 'category_id', to: () => productCategoryResource } },
+  references: { category_id: () => productCategoryResource },
+  flags: {
+    align_product_item_status: {
+      description: 'Whether the items of the product go with it: to the same status, or deleted with it.',
+      apply: (uow, row, action) => alignItems(uow, productItemResource, row, action),
+    },
+  },
+  defaults: () => ({ product_type: 'DEFAULT' }),
+  beforeDelete: (uow, row) => refuseWhilePriced(uow, 'PRODUCT', row.id),
+  fixture: {
+    create: async seed => {
+      const category = await seed.make(productCategoryResource)
+      return {
+        reference: seed.unique('inference'),
+        name: seed.unique('Inference'),
+        category_id: category.id,
+        status: 'ACTIVE',
+      }
+    },
+    update: { description: 'Answers, by the token.' },
+  },
+})
+
+export const productItemResource: Resource<ProductItem> = defineResource<ProductItem>({
+  objectType: 'PRODUCT_ITEM',
+  shapeName: 'ProductItem',
+  idPrefix: 'proi',
+  path: 'product-items',
+  table: productItems,
+  fields: {
+    product_id: field(IdText('product'), { create: 'required', change: 'never' }),
+    name: field(Name, { create: 'required' }),
+    reference: field(Reference, { create: 'required', change: 'draft' }),
+    description: field(Description),
+    status: field(LifecycleStatus),
+    // What prices and invoices rest on does not change once the item is live.
+    type: field(OneOf('REVENUE', 'DEDUCTION'), { change: 'draft' }),
+    model_type: field(OneOf('USAGE_BASED', 'RECURRING'), { create: 'required', change: 'draft' }),
+    usage_based: field(UsageBased, { change: 'draft' }),
+    meter_value_calculation_id: readOnly(IdText('meter value calculation')),
+    tax_category: field(TaxCategory),
+    display_order: field(DisplayOrder),
+    unit_name: field(UnitName),
+    agent_context: field(AgentContext),
+  },
+  operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
+  byReference: true,
+  statuses: LIFECYCLE_RULES,
+  filters: { product_id: { kind: 'equals', column: 'product_id' } },
+  orderBy: ['name', 'reference', 'display_order'],
+  searchable: ['name', 'reference', 'description'],
+  expand: {
+    product: { by: 'product_id', to: () => productResource },
+    meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
+    meter_property_variable: {
+      by: 'meter_property_variable_id',
+      to: () => meterPropertyVariableResource,
+      within: '**',
+    },
+  },
+  defaults: () => ({ type: 'REVENUE' }),
+  resolve: async (uow, row) => ({ ...row, usage_based: await canonicalUsage(uow, row.usage_based) }),
+  check: async (uow, row, previous) => {
+    if (!previous) await requireOpenProduct(uow, row.product_id)
+    checkModel(row)
+    if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
+    await checkUsage(uow, row.usage_based)
+  },
+  beforeDelete: (uow, row) => refuseWhilePriced(uow, 'PRODUCT_ITEM', row.id),
+  fixture: {
+    create: async seed => {
+      const product = await seed.make(productResource)
+      const calculation = await seed.make(meterValueCalculationResource)
+      return {
+        product_id: product.id,
+        reference: seed.unique('tokens'),
+        name: seed.unique('Tokens'),
+        status: 'ACTIVE',
+        model_type: 'USAGE_BASED',
+        usage_based: { meter_value_calculation_id: calculation.id },
+        unit_name: { singular: 'token', plural: 'tokens' },
+      }
+    },
+    update: { description: 'Input tokens.' },
+  },
+})
+
+/** Semantics 0.6: a product that is DEPRECATED takes no new items, one that is ARCHIVED is not usable. */
+async function requireOpenProduct(uow: Uow, productId: string): Promise<void> {
+  const [product] = await requireAll(uow, productResource, [{ id: productId, field: 'product_id' }])
+  if (product?.status === 'DRAFT' || product?.status === 'ACTIVE') return
+  throw new AppError('INVALID_FIELD', `The product is ${product?.status} and takes no new items.`, {
+    field: 'product_id',
+  })
+}
+
+async function canonicalUsage(uow: Uow, usage: ProductItem['usage_based']): Promise<ProductItem['usage_based']> {
+  if (!usage?.conditions) return usage && { meter_value_calculation_id: usage.meter_value_calculation_id }
+  const placed = [{ conditions: usage.conditions, field: 'usage_based.conditions' }]
+  const [conditions] = await canonicalConditions(uow, placed)
+  return { ...usage, conditions: conditions ?? null }
+}
+
+async function checkUsage(uow: Uow, usage: NonNullable<ProductItem['usage_based']>): Promise<void> {
+  const field = 'usage_based.meter_value_calculation_id'
+  const ids = [{ id: usage.meter_value_calculation_id, field }]
+  const [calculation] = await requireAll(uow, meterValueCalculationResource, ids)
+  if (!usage.conditions || !calculation) return
+  const meter = await getOne(uow, meterResource, calculation.meter_id)
+  await checkConditions(uow, [{ conditions: usage.conditions, meter, field: 'usage_based.conditions' }])
+}
+
+function checkModel(row: ProductItem): void {
+  if (row.model_type === 'USAGE_BASED' && !row.usage_based) {
+    const message = 'A USAGE_BASED item needs the calculation that measures it; a meter without one cannot be sold.'
+    throw new AppError('MISSING_FIELD', message, { field: 'usage_based.meter_value_calculation_id' })
+  }
+  if (row.model_type === 'RECURRING' && row.usage_based) {
+    throw new AppError('INVALID_FIELD', 'A RECURRING item is not measured.', { field: 'usage_based' })
+  }
+}

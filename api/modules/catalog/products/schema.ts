@@ -1,0 +1,17 @@
+// Wire shapes of product items. A field that is not here is refused by name.
+import Type, { type Static } from 'typebox'
+import { IdText, Nullable, Optional, Shape } from '../../../resource/shapes.ts'
+import { type Conditions, ItemConditions } from '../conditions/schema.ts'
+
+export const UsageBased = Shape({
+  meter_value_calculation_id: IdText('meter value calculation'),
+  /** Which events the item is about; all of the calculation's meter without any. */
+  conditions: Optional(Nullable(ItemConditions)),
+})
+
+const UnitText = Type.String({ minLength: 1, maxLength: 64 })
+export const UnitName = Shape({ singular: UnitText, plural: UnitText })
+
+/** As stored: conditions are canonical. */
+export type UsageBased = { meter_value_calculation_id: string; conditions?: Conditions | null }
+export type UnitName = Static<typeof UnitName>

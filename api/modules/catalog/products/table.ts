@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Static } from 'typebox'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type { AgentContext } from '../../../resource/shapes.ts'
+import type { UnitName, UsageBased } from './schema.ts'
+
+type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
+
+const sold = () => ({
+  ...tenantColumns(),
+  name: text().notNull(),
+  description: text(),
+  tax_category: text().$type<TaxCategory>(),
+  display_order: integer(),
+})
+
+export const productCategories = pgTable('product_categories', { ...sold(), reference: text().notNull() })
+
+export const products = pgTable('products', {
+  ...sold(),
+  reference: text(),
+  category_id: text(),
+  status: text().$type<Lifecycle>().notNull(),
+  product_type: text().$type<'DEFAULT'>().notNull(),
+  agent_context: wireJson<Static<typeof AgentContext>>(),
+})
+
+export const productItems = pgTable('product_items', {
+  ...sold(),
+  reference: text().notNull(),
+  product_id: text().notNull(),
+  status: text().$type<Lifecycle>().notNull(),
+  type: text().$type<'REVENUE' | 'DEDUCTION'>().notNull(),
+  model_type: text().$type<'USAGE_BASED' | 'RECURRING'>().notNull(),
+  usage_based: wireJson<UsageBased>(),
+  meter_value_calculation_id: text().generatedAlwaysAs(sql`usage_based ->> 'meter_value_calculation_id'`),
+  unit_name: wireJson<UnitName>(),
+  agent_context: wireJson<Static<typeof AgentContext>>(),
+})
+
+export type ProductCategory = typeof productCategories.$inferSelect
+export type Product = typeof products.$inferSelect
+export type ProductItem = typeof productItems.$inferSelect

@@ -1,0 +1,224 @@
+// What the database knows that decides whether events are billed, for many events in one reading.
+import { and, inArray, or, sql } from 'drizzle-orm'
+import type { Attribution, DecidedBy } from '../../../../shared/attribution/attribute.ts'
+import { placesOf } from '../../../../shared/attribution/replicate.ts'
+import { namedSubscription, subscriptionKey } from '../../../../shared/attribution/selector.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { EventKey } from '../../../usage/stored-events.ts'
+import { type Meter, meters } from '../../catalog/meters/table.ts'
+import { type Customer, customers } from '../../parties/customers/table.ts'
+import { directoryOf, loadAttribution } from '../../subscriptions/load-attribution.ts'
+import { subscriptions } from '../../subscriptions/table.ts'
+import { type BilledBy, loadClosedTime } from './closed-time.ts'
+import { type BillingDecision, type BillingPlace, decideBilling, type FinalInvoice } from './decide-billing.ts'
+import { isInvoicedOnce, loadPrices, type Rating } from './load-prices.ts'
+
+/** What bills an event in one customer's place: the subscription, why that one, and the configs that rate it. */
+export type RatedPlace = {
+  readonly subscriptionId: string
+  readonly by: DecidedBy
+  readonly ratings: readonly RatedOnce[]
+}
+export type RatedOnce = Rating & { readonly invoicedOnce: boolean; readonly asked: BilledBy }
+export type EventFacts = {
+  /** The customer of a key that an event carries: an id or a reference. */
+  customer(key: string): Customer | null
+  meter(reference: string): Meter | null
+  decide(event: EventKey): BillingDecision
+  /** Where an event is rated: by its customer's subscription, and by those of parents it goes on to. */
+  ratedPlaces(event: EventKey): RatedPlace[]
+}
+
+/**
+ * Reads what decides about these events: a fixed number of queries, however many they are, and some for each subscription that
+ * had a state told after them.
+ */
+export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Promise<EventFacts> {
+  const byKey = await loadCustomers(uow, unique(events.map(event => event.customerKey)))
+  const byReference = await loadMeters(uow, unique(events.map(event => event.meterReference)))
+  const customerIds = unique([...byKey.values()].map(customer => customer.id))
+  const attribution = await loadAttribution(uow, { customerIds, with: 'PARENTS' })
+  const directory = directoryOf(attribution)
+  const subscriptionIds = attribution.subscriptions.map(subscription => subscription.id)
+  const versionIds = attribution.subscriptions.flatMap(({ held }) => held.map(part => part.version_id))
+  const closed = await loadClosedTime(uow, subscriptionIds, events)
+  const prices = await loadPrices(uow, unique(versionIds), closed.names)
+  const periods = await loadPeriods(uow, subscriptionIds)
+  const invoices = await loadFinalInvoices(uow, subscriptionIds, events)
+  const owners = await loadOwners(uow, events)
+  const customer = (key: string): Customer | null => byKey.get(key) ?? null
+  const rate = (found: Attribution, event: EventKey): RatedPlace | null => {
+    if (found.kind === 'NONE') return null
+    const { subscription, held, by } = found
+    const of = periods.get(subscription.id)
+    if (!of) throw new Error(`the periods of ${subscription.id} were not read`)
+    const schedule = of.schedules[held.start] ?? null
+    const at = closed.at(subscription.id, event)
+    const { meterReference, properties } = event
+    const ratings = prices.ratingsOf({ versionId: held.versionId, meterReference, properties }, at.namesHash)
+    const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
+    return {
+      subscriptionId: subscription.id,
+      by,
+      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating), asked: at.asked(rating) })),
+    }
+  }
+  const placesFor = (event: EventKey): Attribution[] => {
+    const found = customer(event.customerKey)
+    return found ? placesOf(directory, found.id, event).map(place => place.attribution) : []
+  }
+  return {
+    customer,
+    meter: reference => byReference.get(reference) ?? null,
+    ratedPlaces: event =>
+      placesFor(event).flatMap(place => {
+        const rated = rate(place, event)
+        return rated && rated.ratings.length > 0 ? [rated] : []
+      }),
+    decide: event => {
+      const found = customer(event.customerKey)
+      return decideBilling({
+        timestamp: event.timestamp,
+        receivedAt: event.receivedAt,
+        customer: found && { active: found.status === 'ACTIVE' },
+        places: placesFor(event).map(place => billingPlace(place, rate(place, event), invoices)),
+        named: namedOf(owners.get(event.subscription), found, event),
+      })
+    },
+  }
+}
+
+function billingPlace(place: Attribution, rated: RatedPlace | null, invoices: FinalInvoices): BillingPlace {
+  if (place.kind === 'NONE') return { kind: 'NONE', reason: place.reason }
+  if (!rated || rated.ratings.length === 0) return { kind: 'NONE', reason: 'CONDITIONS_NOT_MET' }
+  const once = rated.ratings.every(rating => rating.invoicedOnce)
+  const kinds = rated.ratings.map(({ asked }) => asked.kind)
+  const replaced = kinds.every(kind => kind === 'REPLACED')
+  const tooLate = !replaced && kinds.every(kind => kind === 'NEVER' || kind === 'REPLACED')
+  return { kind: 'RATED', replaced, tooLate, finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }
+}
+
+function grouped<T>(list: readonly T[], keyOf: (entry: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const entry of list) {
+    const group = groups.get(keyOf(entry))
+    if (group) group.push(entry)
+    else groups.set(keyOf(entry), [entry])
+  }
+  return groups
+}
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
+
+async function loadCustomers(uow: ReadUow, keys: readonly string[]): Promise<Map<string, Customer>> {
+  if (keys.length === 0) return new Map()
+  const named = or(inArray(customers.id, [...keys]), inArray(customers.reference, [...keys]))
+  const rows = await uow.tx
+    .select()
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), named))
+  // A reference never has the form of an id, so no key names two.
+  return new Map(
+    rows.flatMap(row => [row.id, ...(row.reference === null ? [] : [row.reference])].map(key => [key, row])),
+  )
+}
+
+async function loadMeters(uow: ReadUow, references: readonly string[]): Promise<Map<string, Meter>> {
+  if (references.length === 0) return new Map()
+  const named = inArray(meters.reference, [...references])
+  const rows = await uow.tx
+    .select()
+    .from(meters)
+    .where(and(inThisTenant(uow, meters), named))
+  return new Map(rows.map(row => [row.reference, row]))
+}
+
+type Periods = {
+  readonly id: string
+  readonly billing_period: PeriodLength
+  /** Billing periods of schedules that have one of their own, by their start in milliseconds. */
+  readonly schedules: Readonly<Record<string, PeriodLength>>
+}
+
+async function loadPeriods(uow: ReadUow, subscriptionIds: readonly string[]): Promise<Map<string, Periods>> {
+  if (subscriptionIds.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<Periods>(sql`
+    select s.id, s.billing_period, coalesce((
+      select jsonb_object_agg((extract(epoch from h.start_at) * 1000)::bigint, h.billing_period)
+      from pricing_plan_schedules h
+      where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
+        and h.status = 'ACTIVE' and h.billing_period is not null
+    ), '{}') as schedules
+    from pricing_plan_subscriptions s
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${subscriptionIds}`)
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** Whose the subscriptions are that events name: customer ids by the events' own words. */
+async function loadOwners(uow: ReadUow, events: readonly EventKey[]): Promise<Map<string, string>> {
+  const asked = unique(events.map(event => event.subscription)).map(namedSubscription)
+  const ids = asked.flatMap(each => (each.kind === 'ID' ? [each.id] : []))
+  const references = asked.flatMap(each => (each.kind === 'REFERENCE' ? [each.reference] : []))
+  if (ids.length + references.length === 0) return new Map()
+  const { id, reference, customer_id } = subscriptions
+  const named = or(inArray(id, [...ids, '']), inArray(reference, [...references, '']))
+  const rows = await uow.tx
+    .select({ id, reference, customer_id })
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), named))
+  return new Map(
+    rows.flatMap(row => [
+      [subscriptionKey({ kind: 'ID', id: row.id }), row.customer_id] as const,
+      ...(row.reference === null
+        ? []
+        : [[subscriptionKey({ kind: 'REFERENCE', reference: row.reference }), row.customer_id] as const]),
+    ]),
+  )
+}
+
+function namedOf(
+  owner: string | undefined,
+  customer: Customer | null,
+  event: EventKey,
+): 'OWN' | 'ANOTHERS' | 'NOBODYS' {
+  const { kind } = namedSubscription(event.subscription)
+  if (kind !== 'ID' && kind !== 'REFERENCE') return 'OWN'
+  if (owner === undefined) return 'NOBODYS'
+  return owner === customer?.id ? 'OWN' : 'ANOTHERS'
+}
+
+type FinalInvoices = ReadonlyMap<string, readonly FinalInvoice[]>
+
+/** FINAL invoices by subscription, of those whose time has one of the events and that kept nothing of what they counted. */
+async function loadFinalInvoices(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+  events: readonly EventKey[],
+): Promise<FinalInvoices> {
+  if (subscriptionIds.length === 0) return new Map()
+  const [first, last] = [Math.min(...events.map(at)), Math.max(...events.map(at))]
+  const { platformId, environment } = uow.tenant
+  const ms = (column: string) => sql.raw(`(extract(epoch from ${column}) * 1000)::bigint::text`)
+  const { rows } = await uow.tx.execute<{ id: string; start_ms: string; end_ms: string; final_ms: string }>(sql`
+    select pricing_plan_subscription_id as id, ${ms('period_start')} as start_ms, ${ms('period_end')} as end_ms,
+      ${ms('updated_to_final_at')} as final_ms
+    from invoices
+    where platform_id = ${platformId} and environment = ${environment} and status = 'FINAL' and not advance_only
+      and not exists (select from closed_usage c
+        where c.platform_id = invoices.platform_id and c.environment = invoices.environment and c.invoice_id = invoices.id)
+      and pricing_plan_subscription_id in ${subscriptionIds}
+      and period_start <= to_timestamp(${last}::float8 / 1000) and period_end > to_timestamp(${first}::float8 / 1000)`)
+  const invoices = rows.map(row => ({
+    id: row.id,
+    period: interval(instant(row.start_ms), instant(row.end_ms)),
+    finalAt: instant(row.final_ms),
+  }))
+  return grouped(invoices, invoice => invoice.id)
+}
+
+const at = (event: EventKey): number => event.timestamp
+const instant = (ms: string): Instant => instantOf(Number(ms))

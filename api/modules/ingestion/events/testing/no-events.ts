@@ -1,0 +1,21 @@
+import type { EventStore } from '../../../../usage/event-store.ts'
+
+/** The events of a platform that nobody has sent any to; for tests that are not about events. */
+export const NO_EVENTS: EventStore = {
+  find: async () => null,
+  storedAt: async () => null,
+  list: async () => ({ keys: [], total: 0 }),
+  read: async () => [],
+  amendments: async () => [],
+  processed: async () => true,
+  log: {
+    takenAt: async () => null,
+    end: async () => ({ partition: 0, seq: 0 }),
+    publishDeletion: async () => {
+      throw new Error('there is no event to delete')
+    },
+    publishAmendment: async () => {
+      throw new Error('there is no event to amend')
+    },
+  },
+}

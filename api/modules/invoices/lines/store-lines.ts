@@ -1,0 +1,25 @@
+// Every query of invoice lines.
+import { and, asc, eq } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { LineValues } from './line-values.ts'
+import { type InvoiceLineRow, invoiceLines } from './table.ts'
+
+const of = (uow: ReadUow, invoiceId: string) =>
+  and(inThisTenant(uow, invoiceLines), eq(invoiceLines.invoice_id, invoiceId))
+
+/** The lines of an invoice in their order. */
+export const linesOfInvoice = (uow: ReadUow, invoiceId: string): Promise<InvoiceLineRow[]> =>
+  uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
+
+/** Lines one statement writes: each has a score of values, and a statement takes 65 535. */
+const BATCH = 1_000
+
+/** Puts these in the place of the lines of an invoice that is not FINAL. */
+export async function replaceLines(uow: Uow, invoiceId: string, lines: readonly LineValues[]): Promise<void> {
+  await uow.tx.delete(invoiceLines).where(of(uow, invoiceId))
+  const { platformId, environment } = uow.tenant
+  const rows = lines.map(line => ({ ...line, platform_id: platformId, environment, invoice_id: invoiceId }))
+  for (let start = 0; start < rows.length; start += BATCH)
+    await uow.tx.insert(invoiceLines).values(rows.slice(start, start + BATCH))
+}

@@ -1,0 +1,33 @@
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
+
+export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
+export type LineKind = (typeof LINE_KINDS)[number]
+
+/** The lines of invoices, one row each; rewritten with an invoice that is OPEN or DRAFT and frozen with one that is FINAL. */
+export const invoiceLines = pgTable('invoice_lines', {
+  platform_id: text().notNull(),
+  environment: text().$type<'TEST' | 'LIVE'>().notNull(),
+  invoice_id: text().notNull(),
+  line_id: text().notNull(),
+  line_order: integer().notNull(),
+  kind: text().$type<LineKind>().notNull(),
+  pricing_plan_subscription_id: text(),
+  pricing_plan_schedule_id: text(),
+  product_category_id: text(),
+  product_id: text(),
+  product_item_id: text(),
+  pricing_id: text(),
+  pricing_item_id: text(),
+  pricing_item_config_id: text(),
+  service_start: timestamp(),
+  service_end: timestamp(),
+  amount_excluding_tax: decimalText().notNull(),
+  tax_amount: decimalText().notNull(),
+  amount_including_tax: decimalText().notNull(),
+  tax_category: text().$type<TaxCategory>(),
+  source: wireJson<Readonly<Record<string, unknown>>>().notNull(),
+})
+
+export type InvoiceLineRow = typeof invoiceLines.$inferSelect

@@ -1,0 +1,58 @@
+// Billing entities: the legal persons that issue a platform's invoices.
+import Type from 'typebox'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
+import { withIds } from '../../../resource/nested-ids.ts'
+import { Address, LifecycleStatus, Name, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { RegistrationNumber, TaxIdText, TaxRegistrations, TaxSettings } from './schema.ts'
+import { type BillingEntity, billingEntities } from './table.ts'
+
+export const billingEntityResource = defineResource<BillingEntity>({
+  objectType: 'BILLING_ENTITY',
+  shapeName: 'BillingEntity',
+  idPrefix: 'bill',
+  path: 'billing-entities',
+  table: billingEntities,
+  fields: {
+    reference: field(Reference, { create: 'required' }),
+    status: field(LifecycleStatus),
+    timezone: field(TimeZone),
+    legal_name: field(Name),
+    tax_id: field(TaxIdText),
+    registration_number: field(RegistrationNumber),
+    registered_address: field(Address),
+    email: field(Type.String({ maxLength: 320 })),
+    tax_settings: field(TaxSettings),
+    tax_registrations: field(TaxRegistrations),
+  },
+  operations: ['create', 'upsert', 'list', 'get', 'update'],
+  byReference: true,
+  statuses: LIFECYCLE_RULES,
+  paged: false,
+  orderBy: ['reference', 'legal_name'],
+  // There is no activate call for it, so an entity can be billed from as soon as it is there.
+  defaults: () => ({ status: 'ACTIVE' }),
+  prepare: row => ({ ...row, email: row.email?.trim() || null }),
+  resolve: (_uow, row, previous) => ({
+    ...row,
+    tax_registrations:
+      row.tax_registrations &&
+      withIds(row.tax_registrations, previous?.tax_registrations ?? [], { prefix: 'txrg', field: 'tax_registrations' }),
+  }),
+  check: (_uow, row) => {
+    if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
+      throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
+    }
+  },
+  fixture: {
+    create: async seed => ({
+      reference: seed.unique('entity'),
+      legal_name: seed.unique('Issuer'),
+      timezone: 'Europe/Amsterdam',
+      tax_id: 'NL001234567B01',
+      registered_address: { line1: 'Oudegracht 1', city: 'Utrecht', postal_code: '3511 AA', country: 'NL' },
+      tax_registrations: [{ tax_id: 'DE123456789', registered_address: { country: 'DE' } }],
+    }),
+    update: { tax_settings: { apply_local_vat_for_missing_tax_id: true } },
+  },
+})

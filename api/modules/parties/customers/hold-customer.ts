@@ -1,0 +1,17 @@
+// Keeps what decides about a customer's usage as it is until commit.
+import { and, eq } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { customers } from './table.ts'
+
+/**
+ * Holds the customer's row against change, beside others who do the same. Whoever brings a schedule into force or changes the
+ * customer takes the row for itself, so an invoice is saved by what is in force then.
+ */
+export async function holdCustomer(uow: Uow, id: string): Promise<void> {
+  await uow.tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), eq(customers.id, id)))
+    .for('share')
+}

@@ -1,0 +1,119 @@
+// Parents, roles and selectors of customers, through the api (semantics 1.3).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
+import { refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aLive
+})
+afterAll(() => api?.close())
+
+const create = (more: object) => tenant.call('POST', '/v1/customers', { type: 'INDIVIDUAL', ...more })
+const patch = (id: string, body: object) => tenant.call('PATCH', `/v1/customers/${id}`, body)
+const idOf = async (more: object = {}): Promise<string> => (await create(more)).body['id']
+const termsOf = async (id: string): Promise<Row[] | null> =>
+  (await api.sql('select attribution_terms from customers where id = $1', [id]))[0]?.['attribution_terms']
+
+describe('the parents of a customer', () => {
+  test('are given one or several, and shown both ways', async () => {
+    const [one, two] = [await idOf(), await idOf()]
+    const single = await create({ parent_customer_id: one })
+    expect(single.body).toMatchObject({ parent_customer_id: one, parent_customer_ids: [one] })
+    const several = await create({ parent_customer_ids: [one, two] })
+    expect(several.body).toMatchObject({ parent_customer_id: null, parent_customer_ids: [one, two] })
+    expect((await patch(several.body['id'], { parent_customer_ids: null })).body['parent_customer_ids']).toEqual([])
+    const both = await create({ parent_customer_id: one, parent_customer_ids: [two] })
+    expect(refusal(both)).toEqual([400, 'INVALID_FIELD', 'parent_customer_id'])
+    const nobody = await create({ parent_customer_ids: [one, 'cust_0000000000000000000000'] })
+    expect(refusal(nobody)).toEqual([404, 'RESOURCE_NOT_FOUND', 'parent_customer_ids.1'])
+  })
+
+  test('never close a circle, however long', async () => {
+    const top = await idOf()
+    const middle = await idOf({ parent_customer_id: top })
+    const bottom = await idOf({ parent_customer_id: middle })
+    for (const parent of [bottom, middle, top]) {
+      expect(refusal(await patch(top, { parent_customer_ids: [parent] }))).toEqual([
+        400,
+        'INVALID_FIELD',
+        'parent_customer_ids',
+      ])
+    }
+    expect((await patch(bottom, { parent_customer_ids: [top, middle] })).status).toBe(200)
+  })
+
+  test('never close a circle from both sides at once', async () => {
+    const [a, b] = [await idOf(), await idOf()]
+    const answers = await Promise.all([patch(a, { parent_customer_ids: [b] }), patch(b, { parent_customer_ids: [a] })])
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 400])
+  })
+
+  test('reach over a bounded number of generations, counted from both ends', async () => {
+    const chain = async (length: number): Promise<string[]> => {
+      const ids = [await idOf()]
+      while (ids.length < length) ids.push(await idOf({ parent_customer_id: ids.at(-1) }))
+      return ids
+    }
+    const upper = await chain(6)
+    const lower = await chain(GENERATIONS_MAX + 1 - 6)
+    expect((await patch(lower[0] ?? '', { parent_customer_ids: [upper.at(-1)] })).status).toBe(200)
+    const further = await create({ parent_customer_id: lower.at(-1) })
+    expect(refusal(further)).toEqual([400, 'INVALID_FIELD', 'parent_customer_ids'])
+  })
+})
+
+describe('what decides about the events of a customer', () => {
+  const selector = (value: string) => ({
+    pricing_plan_subscription_selector: { filters: [{ field: 'PRICING_PLAN_REFERENCE', type: 'EQUALS', value }] },
+  })
+  const shown = (value: string) => ({ ...selector(value).pricing_plan_subscription_selector, fallback: 'LATEST' })
+
+  test('is kept with the time it holds from, and holds from the beginning while it is DRAFT', async () => {
+    const start = Date.parse('2026-03-01T00:00:00Z')
+    api.clock.set(start)
+    const id = await idOf(selector('a'))
+    await patch(id, selector('b'))
+    await patch(id, { status: 'ACTIVE' })
+    api.clock.set(start + 60_000)
+    await patch(id, selector('c'))
+    await patch(id, { ...selector('d'), timezone: 'UTC' })
+    api.clock.set(start + 120_000)
+    await patch(id, { timezone: 'Europe/Amsterdam' })
+    const parent = await idOf()
+    await patch(id, { parent_customer_ids: [parent], pricing_plan_subscription_selector: null })
+    expect(await termsOf(id)).toEqual([
+      { from: '1970-01-01T00:00:00Z', selector: shown('b'), parent_customer_ids: [] },
+      { from: '2026-03-01T00:01:00Z', selector: shown('d'), parent_customer_ids: [] },
+      { from: '2026-03-01T00:02:00Z', selector: null, parent_customer_ids: [parent] },
+    ])
+    expect(await termsOf(parent)).toBeNull()
+    const { body } = await tenant.call('GET', `/v1/customers/${id}`)
+    expect(body).not.toHaveProperty('attribution_terms')
+  })
+
+  test('has a form, and a role that is fixed once there can be usage', async () => {
+    const filters = (filter: object) => ({ pricing_plan_subscription_selector: { filters: [filter] } })
+    const field = 'PRICING_PLAN_REFERENCE'
+    expect(refusal(await create(filters({ field, type: 'EQUALS' })))).toEqual([
+      400,
+      'MISSING_FIELD',
+      'pricing_plan_subscription_selector.filters.0.value',
+    ])
+    expect(refusal(await create(filters({ field, type: 'EMPTY', value: 'x' })))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'pricing_plan_subscription_selector.filters.0.value',
+    ])
+    expect((await create(filters({ field, type: 'GREATER_THAN', value: '1' }))).status).toBe(400)
+    expect((await create({ roles: ['SELLER'] })).status).toBe(400)
+    const id = await idOf({ roles: ['PROCESSING_ONLY'] })
+    expect((await patch(id, { roles: ['DEFAULT'] })).status).toBe(200)
+    await patch(id, { status: 'ACTIVE' })
+    expect(refusal(await patch(id, { roles: ['PROCESSING_ONLY'] }))).toEqual([400, 'INVALID_FIELD', 'roles'])
+  })
+})

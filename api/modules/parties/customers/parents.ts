@@ -1,0 +1,65 @@
+// The parents of a customer: who it belongs to, and whose usage may also be that of its own (semantics 1.3).
+import { sql } from 'drizzle-orm'
+import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Customer } from './table.ts'
+
+export const PARENTS_MAX = 10
+const FIELD = 'parent_customer_ids'
+/** The other way to give the one parent. */
+export type GivenParent = { readonly parent_customer_id?: string | null }
+
+/** A customer with its parents in one place, however they were given. Throws INVALID_FIELD when both forms disagree. */
+export function withParents(row: Customer & GivenParent): Customer {
+  const { parent_customer_id: one, ...rest } = row
+  if (!one) return rest
+  const ids = rest.parent_customer_ids
+  if (ids.length > 0 && !(ids.length === 1 && ids[0] === one)) {
+    throw new AppError('INVALID_FIELD', 'It names another parent than parent_customer_ids; send one of the two.', {
+      field: 'parent_customer_id',
+    })
+  }
+  return { ...rest, parent_customer_ids: [one] }
+}
+
+/**
+ * Throws INVALID_FIELD when the customer would be its own ancestor, or generations would be more than usage is passed on.
+ * Relations of one tenant change one at a time, so that two changes cannot close a circle together.
+ */
+export async function checkParents(uow: Uow, row: Customer): Promise<void> {
+  if (row.parent_customer_ids.length === 0) return
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${platformId} ${environment}`}, 0))`,
+  )
+  const own = row.id ?? ''
+  const up = await walk(uow, row.parent_customer_ids, 'UP')
+  if (up.ids.includes(own)) {
+    throw new AppError('INVALID_FIELD', 'A customer cannot be its own parent, nor that of one of its parents.', {
+      field: FIELD,
+    })
+  }
+  const down = own === '' ? { depth: 0 } : await walk(uow, [own], 'DOWN')
+  if (up.depth + 1 + down.depth <= GENERATIONS_MAX) return
+  throw new AppError('INVALID_FIELD', `Customers are related over at most ${GENERATIONS_MAX} generations.`, {
+    field: FIELD,
+  })
+}
+
+/** Everybody above or below these, with themselves, and how many generations that are. */
+async function walk(uow: Uow, ids: readonly string[], way: 'UP' | 'DOWN'): Promise<{ ids: string[]; depth: number }> {
+  const { platformId, environment } = uow.tenant
+  const next = way === 'UP' ? sql`c.id = any (known.parents)` : sql`known.id = any (c.parent_customer_ids)`
+  const { rows } = await uow.tx.execute<{ id: string; depth: number }>(sql`
+    with recursive known (id, parents, depth) as (
+      select id, parent_customer_ids, 0 from customers
+      where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
+      union
+      select c.id, c.parent_customer_ids, known.depth + 1
+      from known join customers c on c.platform_id = ${platformId} and c.environment = ${environment} and ${next}
+      where known.depth <= ${GENERATIONS_MAX}
+    )
+    select id, max(depth) as depth from known group by id`)
+  return { ids: rows.map(row => row.id), depth: Math.max(0, ...rows.map(row => row.depth)) }
+}

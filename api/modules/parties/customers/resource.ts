@@ -1,0 +1,75 @@
+// Customers: who a platform bills. Usage may name a customer before it exists, so references stay once they are in use.
+
+import { isDeepStrictEqual } from 'node:util'
+import Type from 'typebox'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field, LIFECYCLE_RULES, type Resource } from '../../../resource/define-resource.ts'
+import { SelectorShape } from '../../../resource/selector.ts'
+import { IdText, LifecycleStatus, OneOf, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { canonicalSelector, checkSelector } from './customer-selector.ts'
+import { keepTerms } from './keep-terms.ts'
+import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
+import { Individual, Organization, Roles } from './schema.ts'
+import { type Customer, customers } from './table.ts'
+
+export const customerResource: Resource<Customer> = defineResource<Customer, GivenParent>({
+  objectType: 'CUSTOMER',
+  shapeName: 'Customer',
+  idPrefix: 'cust',
+  path: 'customers',
+  table: customers,
+  fields: {
+    reference: field(Reference, { change: 'draft' }),
+    status: field(LifecycleStatus),
+    type: field(OneOf('ORGANIZATION', 'INDIVIDUAL'), { create: 'required' }),
+    timezone: field(TimeZone),
+    // Null, the empty string and white space all mean no email (contract: PATCH /v1/customers/{id}).
+    email: field(Type.String({ maxLength: 320 })),
+    locale: field(Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$' })),
+    individual: field(Individual),
+    organization: field(Organization),
+    parent_customer_ids: field(Type.Array(IdText('customer'), { maxItems: PARENTS_MAX, uniqueItems: true })),
+    // Whether a customer is billed decides whose its usage is, so it is fixed before there is any.
+    roles: field(Roles, { change: 'draft' }),
+    pricing_plan_subscription_selector: field(SelectorShape),
+  },
+  given: { parent_customer_id: field(IdText('customer'), { change: 'never' }) },
+  operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
+  byReference: true,
+  statuses: LIFECYCLE_RULES,
+  orderBy: ['reference', 'email'],
+  searchable: ['reference', 'email', 'status', 'type'],
+  references: { parent_customer_ids: () => customerResource },
+  computed: { parent_customer_id: IdText('customer') },
+  compute: async (_uow, rows) =>
+    rows.map(({ parent_customer_ids: ids }) => ({ parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null })),
+  defaults: () => ({ parent_customer_ids: [], roles: ['DEFAULT'] }),
+  prepare: row => ({
+    ...row,
+    email: row.email?.trim() || null,
+    pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
+  }),
+  resolve: (_uow, row) => withParents(row),
+  afterSave: keepTerms,
+  check: async (uow, row, previous) => {
+    checkSelector(row.pricing_plan_subscription_selector)
+    if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
+    if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
+      throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
+    }
+    const foreign = row.type === 'ORGANIZATION' ? 'individual' : 'organization'
+    if (row[foreign]) {
+      throw new AppError('INVALID_FIELD', `A customer of type ${row.type} has no ${foreign}.`, { field: foreign })
+    }
+  },
+  fixture: {
+    create: async seed => ({
+      reference: seed.unique('acme'),
+      type: 'ORGANIZATION',
+      status: 'ACTIVE',
+      email: 'billing@example.com',
+      organization: { legal_name: seed.unique('Acme'), registered_address: { country: 'NL', city: 'Utrecht' } },
+    }),
+    update: { timezone: 'Europe/Amsterdam' },
+  },
+})

@@ -1,0 +1,30 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Static } from 'typebox'
+import type { WireSelector } from '../../../../shared/attribution/selector.ts'
+import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type { Individual, Organization } from './schema.ts'
+
+export const customers = pgTable('customers', {
+  ...tenantColumns(),
+  reference: text(),
+  status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
+  type: text().$type<'ORGANIZATION' | 'INDIVIDUAL'>().notNull(),
+  timezone: text(),
+  email: text(),
+  locale: text(),
+  individual: wireJson<Static<typeof Individual>>(),
+  organization: wireJson<Static<typeof Organization>>(),
+  parent_customer_ids: text().array().notNull(),
+  roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY'>().array().notNull(),
+  pricing_plan_subscription_selector: wireJson<WireSelector>(),
+  attribution_terms: wireJson<AttributionTerms[]>(),
+})
+
+/** What holds of a customer's events from an instant on; kept for the events of the time before a change. */
+export type AttributionTerms = {
+  readonly from: string
+  readonly selector: WireSelector | null
+  readonly parent_customer_ids: string[]
+}
+
+export type Customer = typeof customers.$inferSelect

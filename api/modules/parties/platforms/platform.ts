@@ -1,0 +1,103 @@
+// The platform itself: what its invoices look like and what its catalog falls back to, in TEST and LIVE apart.
+import Type from 'typebox'
+import { AppError } from '../../../../shared/errors.ts'
+import { defineResource, field, type Resource, readOnly } from '../../../resource/define-resource.ts'
+import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { wireNumberFault } from './invoice-settings.ts'
+import {
+  IngestSettings,
+  InvoiceSettings,
+  LATE_EVENT_POLICIES,
+  ProcessingSettings,
+  ReprocessingSettings,
+  RoundingSettings,
+} from './schema.ts'
+import { type Platform, platforms } from './table.ts'
+
+export const platformResource = defineResource<Platform>({
+  objectType: 'PLATFORM',
+  shapeName: 'Platform',
+  idPrefix: 'plat',
+  path: 'platforms',
+  table: platforms,
+  fields: {
+    reference: field(Reference),
+    name: readOnly(Type.String()),
+    description: field(Description),
+    status: readOnly(Type.String()),
+    timezone: field(TimeZone),
+    default_billing_entity_id: field(IdText('billing entity')),
+    default_product_tax_category: field(TaxCategory),
+    default_pricing_currency: field(Currency),
+    invoice_settings: field(InvoiceSettings),
+    ingest_settings: field(IngestSettings),
+    rounding_settings: field(RoundingSettings),
+    reprocessing_settings: field(ReprocessingSettings),
+    processing_settings: field(ProcessingSettings),
+    late_event_policy: field(OneOf(...LATE_EVENT_POLICIES, 'CREDIT_AND_REBILL')),
+  },
+  // A platform is made by the operator of the installation, never by a call of one of its own keys.
+  operations: ['get', 'update'],
+  byReference: false,
+  expand: { default_billing_entity: { by: 'default_billing_entity_id', to: () => billingEntityResource } },
+  references: { default_billing_entity_id: () => billingEntityResource },
+  defaults: () => ({
+    timezone: 'UTC',
+    default_product_tax_category: 'STANDARD',
+    invoice_settings: {},
+    ingest_settings: {},
+    rounding_settings: [],
+    reprocessing_settings: {},
+    processing_settings: {},
+    late_event_policy: 'NEXT_INVOICE',
+  }),
+  check: (_uow, row) => {
+    refuseRebilling(row.late_event_policy)
+    const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
+    if (fault) {
+      const field = `invoice_settings.invoice_number_configuration.${fault.field}`
+      throw new AppError('INVALID_FIELD', fault.message, { field })
+    }
+    const grace = row.invoice_settings.invoice_grace_period
+    const field = 'invoice_settings.invoice_grace_period.configuration'
+    if (grace?.type === 'CUSTOM' && !grace.configuration) {
+      throw new AppError('MISSING_FIELD', 'A CUSTOM grace period needs its configuration.', { field })
+    }
+    if (grace?.type === 'DEFAULT' && grace.configuration) {
+      throw new AppError('INVALID_FIELD', 'The DEFAULT grace period takes no configuration; use CUSTOM.', { field })
+    }
+  },
+  fixture: {
+    create: () => Promise.reject(new Error('a platform is not created by a call')),
+    update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
+  },
+})
+
+function refuseRebilling(policy: string): void {
+  if (policy !== 'CREDIT_AND_REBILL') return
+  const message =
+    'CREDIT_AND_REBILL needs credit notes, which Millrace does not write yet. Use NEXT_INVOICE or NOT_MATCHED.'
+  throw new AppError('INVALID_FIELD', message, { field: 'late_event_policy' })
+}
+
+/** What the operator lets a platform set for itself: INGEST_RATE_MAX and INGEST_BATCH_MAX. */
+export type IngestCeilings = { readonly eventsPerSecond: number; readonly batchLimit: number }
+
+/** The platform resource of an installation that lets its platforms go so far and no further. Gateways hold them to it too. */
+export const platformResourceUpTo = (most: IngestCeilings): Resource<Platform> => ({
+  ...platformResource,
+  check: async (uow, row, previous) => {
+    await platformResource.check?.(uow, row, previous)
+    const refuseAbove = (name: keyof IngestSettings, ceiling: number): void => {
+      const value = row.ingest_settings[name]
+      // What was allowed when it was set does not stand in the way of other changes.
+      if ((value ?? 0) <= ceiling || value === previous?.ingest_settings[name]) return
+      throw new AppError('INVALID_FIELD', `This installation allows at most ${ceiling}; its operator can allow more.`, {
+        field: `ingest_settings.${name}`,
+      })
+    }
+    refuseAbove('events_per_second', most.eventsPerSecond)
+    refuseAbove('batch_limit', most.batchLimit)
+  },
+})

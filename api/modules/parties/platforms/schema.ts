@@ -1,0 +1,80 @@
+// Wire shapes of a platform's settings. Only settings that act are here; any other is refused by name.
+import Type, { type Static } from 'typebox'
+import { INVOICE_DATE_TYPES } from '../../../../shared/billing/invoice-date.ts'
+import { DYNAMIC_PREFIXES, RESET_MONTHS, RESET_TYPES } from '../../../../shared/billing/numbering.ts'
+import { Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+
+const COUNTER_MAX = 1_000_000_000_000
+const GRACE_VALUE_MAX = 10_000
+
+export const NumberConfiguration = Shape({
+  prefix: Optional(Nullable(Type.String({ maxLength: 64 }))),
+  dynamic_prefix: Optional(
+    Nullable(Type.Array(OneOf(...DYNAMIC_PREFIXES), { maxItems: DYNAMIC_PREFIXES.length, uniqueItems: true })),
+  ),
+  separator: Optional(Nullable(Type.String({ maxLength: 3 }))),
+  increment_by: Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  first_number: Optional(Nullable(Type.Integer({ minimum: 0, maximum: COUNTER_MAX }))),
+  minimum_number_of_digits: Optional(Nullable(Type.Integer({ minimum: 1, maximum: 20 }))),
+  reset_period: Optional(
+    Nullable(Shape({ type: OneOf(...RESET_TYPES), month: Optional(Nullable(OneOf(...RESET_MONTHS))) })),
+  ),
+})
+
+const GRACE_UNITS = ['HOUR', 'DAY'] as const
+export const InvoiceGracePeriod = Shape({
+  type: Optional(Nullable(OneOf('DEFAULT', 'CUSTOM'))),
+  configuration: Optional(
+    Nullable(Shape({ value: Type.Integer({ minimum: 0, maximum: GRACE_VALUE_MAX }), type: OneOf(...GRACE_UNITS) })),
+  ),
+})
+
+export const InvoiceSettings = Shape({
+  invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
+  invoice_date_determination_type: Optional(Nullable(OneOf(...INVOICE_DATE_TYPES))),
+  invoice_grace_period: Optional(Nullable(InvoiceGracePeriod)),
+  footnote: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+  add_zero_meter_value_invoice_lines: Optional(Nullable(Type.Boolean())),
+})
+
+const EVENTS_PER_SECOND_MAX = 100_000_000
+const BATCH_LIMIT_MAX = 10_000
+
+/** What the gateways take from this platform in this environment; the installation's defaults for what is not set. */
+export const IngestSettings = Shape({
+  events_per_second: Optional(Nullable(Type.Integer({ minimum: 1, maximum: EVENTS_PER_SECOND_MAX }))),
+  batch_limit: Optional(Nullable(Type.Integer({ minimum: 1, maximum: BATCH_LIMIT_MAX }))),
+})
+
+/** Cost predictions have no rounding of their own yet, so only the target INVOICE is taken. */
+export const RoundingSettings = Type.Array(
+  Shape({ rounding_target: OneOf('INVOICE'), rounding_mode: OneOf('DEFAULT', 'UNROUNDED') }),
+  { maxItems: 1 },
+)
+
+const DELAY_VALUE_MAX = 10_000
+
+/** How long after a change, or a call, a reprocess starts. */
+export const ReprocessingSettings = Shape({
+  default_delay: Optional(
+    Nullable(
+      Shape({
+        type: OneOf('SECOND', 'MINUTE', 'HOUR'),
+        value: Type.Integer({ minimum: 0, maximum: DELAY_VALUE_MAX }),
+      }),
+    ),
+  ),
+})
+
+export const LATE_EVENT_POLICIES = ['NEXT_INVOICE', 'NOT_MATCHED'] as const
+
+/** `late_event_policy` by another name: true is NEXT_INVOICE, false is NOT_MATCHED. */
+export const ProcessingSettings = Shape({ put_after_invoice_final_on_next_invoice: Optional(Nullable(Type.Boolean())) })
+
+/** What becomes of usage whose invoice is FINAL. */
+export type LateEventPolicy = (typeof LATE_EVENT_POLICIES)[number]
+export type ProcessingSettings = Static<typeof ProcessingSettings>
+export type InvoiceSettings = Static<typeof InvoiceSettings>
+export type IngestSettings = Static<typeof IngestSettings>
+export type ReprocessingSettings = Static<typeof ReprocessingSettings>
+export type RoundingSettings = Static<typeof RoundingSettings>

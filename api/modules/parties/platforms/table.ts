@@ -1,0 +1,32 @@
+import { sql } from 'drizzle-orm'
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type {
+  IngestSettings,
+  InvoiceSettings,
+  LateEventPolicy,
+  ProcessingSettings,
+  ReprocessingSettings,
+  RoundingSettings,
+} from './schema.ts'
+
+export const platforms = pgTable('platforms', {
+  ...tenantColumns(),
+  id: text().notNull().generatedAlwaysAs(sql`platform_id`),
+  reference: text(),
+  name: text().notNull(),
+  description: text(),
+  status: text().notNull(),
+  timezone: text().notNull(),
+  default_billing_entity_id: text(),
+  default_product_tax_category: text().$type<'STANDARD' | 'NO_TAX' | 'EXEMPT'>().notNull(),
+  default_pricing_currency: text(),
+  invoice_settings: wireJson<InvoiceSettings>().notNull(),
+  ingest_settings: wireJson<IngestSettings>().notNull(),
+  rounding_settings: wireJson<RoundingSettings>().notNull(),
+  reprocessing_settings: wireJson<ReprocessingSettings>().notNull(),
+  processing_settings: wireJson<ProcessingSettings>().notNull(),
+  late_event_policy: text().$type<LateEventPolicy>().notNull(),
+})
+
+export type Platform = typeof platforms.$inferSelect

@@ -1,0 +1,30 @@
+// A discount changes invoices from a moment on, and one that is FINAL never changes: that moment may lie in any billing period
+// whose invoice is not FINAL (contract: discounts by invoice status).
+import { sql } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import type { DiscountChange } from './discount-entries.ts'
+
+/** Throws INVALID_FIELD when one of these changes takes effect in a billing period that is closed. The caller holds the subscription's lock. */
+export async function refuseClosedPeriods(
+  uow: Uow,
+  subscriptionId: string,
+  changes: readonly DiscountChange[],
+): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  for (const { from, path } of changes) {
+    const { rows } = await uow.tx.execute<{ until: string }>(sql`
+      select to_char(period_end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as until from invoices
+      where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
+        and status = 'FINAL' and not advance_only
+        and period_start <= ${formatInstant(from)}::timestamptz and period_end > ${formatInstant(from)}::timestamptz
+      limit 1`)
+    const [closed] = rows
+    if (!closed) continue
+    const message =
+      `It would change a discount from ${formatInstant(from)} on, and the invoice of that billing period is FINAL. ` +
+      `Have discounts start, or end, at ${closed.until} or later.`
+    throw new AppError('INVALID_FIELD', message, { field: path })
+  }
+}

@@ -1,0 +1,41 @@
+// Wire shapes of the discounts of a schedule, by what they are limited to.
+import Type, { type Static } from 'typebox'
+import { COMPARATORS } from '../../../../shared/billing/steps/clauses.ts'
+import { Amount, DecimalText, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+
+/** Discounts in one list of a schedule, and ids in one discount. */
+const ENTRIES_MAX = 100
+
+const Condition = Shape(
+  { comparator: OneOf(...COMPARATORS), value: Shape({ amount: Amount }, { title: 'DiscountConditionValue' }) },
+  { title: 'DiscountCondition' },
+)
+const valueFields = {
+  start_at: Optional(Nullable(Timestamp)),
+  end_at: Optional(Nullable(Timestamp)),
+  amount: Optional(Nullable(Amount)),
+  percentage: Optional(Nullable(DecimalText)),
+  condition: Optional(Nullable(Condition)),
+}
+const OnIds = Shape(
+  {
+    ids: Type.Array(IdText('what the list is of'), { minItems: 1, maxItems: ENTRIES_MAX }),
+    ...valueFields,
+  },
+  { title: 'DiscountOnIds' },
+)
+const listOn = Optional(Nullable(Type.Array(OnIds, { maxItems: ENTRIES_MAX })))
+
+export const DiscountShape = Shape(
+  {
+    pricing_item_configs: listOn,
+    pricing_items: listOn,
+    pricings: listOn,
+    product_items: listOn,
+    products: listOn,
+    product_categories: listOn,
+    totals: Optional(Nullable(Type.Array(Shape(valueFields, { title: 'TotalDiscount' }), { maxItems: ENTRIES_MAX }))),
+  },
+  { title: 'Discount' },
+)
+export type Discount = Static<typeof DiscountShape>

@@ -1,0 +1,91 @@
+// What subscriptions grant at one moment, read for any number of them at once.
+import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
+import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
+import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { schedules, subscriptions } from '../table.ts'
+
+/** What one subscription has of each feature it grants. */
+export type SubscriptionGrants = {
+  readonly subscriptionId: string
+  readonly customerId: string
+  readonly grants: readonly Grant[]
+}
+
+/**
+ * What these subscriptions, or those of these customers, grant at `at`: of the ACTIVE ones, by the ACTIVE schedule that holds
+ * then and the pricings of its version. One with no schedule then is absent. Two queries, whatever the number; the
+ * subscriptions in the order of their ids, which is that of their making.
+ */
+export async function loadEntitlements(
+  uow: ReadUow,
+  of: { readonly subscriptionIds: readonly string[] } | { readonly customerIds: readonly string[] },
+  at: Instant,
+): Promise<SubscriptionGrants[]> {
+  const chosen =
+    'subscriptionIds' in of
+      ? sql`${subscriptions.id} = any(${sql.param(of.subscriptionIds)}::text[])`
+      : sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
+  const held = await heldSchedules(uow, chosen, formatInstant(at))
+  const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
+  return held.map(({ subscriptionId, customerId, versionId, entitlements }) => ({
+    subscriptionId,
+    customerId,
+    grants: grantedBy(ofVersion.get(versionId) ?? [], entitlements),
+  }))
+}
+
+async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
+  return await uow.tx
+    .select({
+      subscriptionId: subscriptions.id,
+      customerId: subscriptions.customer_id,
+      versionId: schedules.pricing_plan_version_id,
+      entitlements: schedules.entitlements,
+    })
+    .from(subscriptions)
+    .innerJoin(
+      schedules,
+      and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptions.id)),
+    )
+    .where(
+      and(
+        inThisTenant(uow, subscriptions),
+        chosen,
+        eq(subscriptions.status, 'ACTIVE'),
+        // A cancellation holds from its moment on, also before the run that notes it.
+        or(isNull(subscriptions.cancelled_at), gt(subscriptions.cancelled_at, at)),
+        eq(schedules.status, 'ACTIVE'),
+        lte(schedules.start_at, at),
+        or(isNull(schedules.end_at), gt(schedules.end_at, at)),
+      ),
+    )
+    .orderBy(asc(subscriptions.id))
+}
+
+/** By version, the entitlements of its pricings in the order of display. Every pricing of a version is on: DEFAULT is the one kind. */
+async function grantedByVersions(
+  uow: ReadUow,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Entitlement[]>> {
+  const found = new Map<string, Entitlement[]>()
+  if (versionIds.length === 0) return found
+  const rows = await uow.tx
+    .select({ versionId: pricings.pricing_plan_version_id, entitlements: pricings.entitlements })
+    .from(pricings)
+    .where(
+      and(
+        inThisTenant(uow, pricings),
+        sql`${pricings.pricing_plan_version_id} = any(${sql.param(versionIds)}::text[])`,
+        sql`${pricings.entitlements} <> '[]'`,
+      ),
+    )
+    .orderBy(asc(pricings.display_order), asc(pricings.created_at), asc(pricings.id))
+  for (const { versionId, entitlements } of rows) {
+    found.set(versionId, [...(found.get(versionId) ?? []), ...entitlements])
+  }
+  return found
+}

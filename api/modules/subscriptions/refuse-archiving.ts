@@ -1,0 +1,33 @@
+// A customer with a live subscription is not archived: it would be billed on, as a customer who is gone.
+import { and, eq } from 'drizzle-orm'
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import type { Customer } from '../parties/customers/table.ts'
+import { subscriptions } from './table.ts'
+
+/** Throws INVALID_OPERATION when the customer is about to be ARCHIVED and a subscription of it is ACTIVE. */
+export async function refuseArchivingSubscribed(
+  uow: Uow,
+  customer: Customer,
+  previous: Customer | null,
+): Promise<void> {
+  if (previous === null || customer.status !== 'ARCHIVED' || previous.status === 'ARCHIVED') return
+  const [live] = await uow.tx
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(
+      and(
+        inThisTenant(uow, subscriptions),
+        eq(subscriptions.customer_id, customer.id),
+        eq(subscriptions.status, 'ACTIVE'),
+      ),
+    )
+    .limit(1)
+  if (!live) return
+  throw new AppError('INVALID_OPERATION', `Its subscription ${live.id} is ACTIVE; cancel that first.`, {
+    field: 'status',
+    resourceId: live.id,
+    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
+  })
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTenant, type Uow } from '../../shared/database/database.ts'
+import { meterResource } from '../modules/catalog/meters/meter.ts'
+import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
+import { type ApiHarness, startApi } from '../testing/harness.ts'
+import { createResource, updateResource } from './commands.ts'
+import { defineResource, field, type ResourceDefinition } from './define-resource.ts'
+import { Name, Reference } from './shapes.ts'
+import { getOne } from './store.ts'
+
+let api: ApiHarness
+beforeAll(async () => {
+  api = await startApi()
+})
+afterAll(() => api.close())
+
+const definition: ResourceDefinition<ProductCategory, { readonly nickname?: string | null }> = {
+  objectType: 'PRODUCT_CATEGORY',
+  shapeName: 'ProductCategory',
+  idPrefix: 'pcat',
+  path: 'product-categories',
+  table: productCategories,
+  fields: { reference: field(Reference, { change: 'draft' }), name: field(Name) },
+  given: { nickname: field(Name) },
+  operations: [],
+  byReference: true,
+  // Derives a column from another one, and one from a field that is no column.
+  resolve: (_uow, { nickname, ...row }) => ({
+    ...row,
+    name: nickname ?? row.name,
+    reference: `of-${(nickname ?? row.name).toLowerCase()}`,
+  }),
+  fixture: { create: async () => ({}), update: null },
+}
+const derived = defineResource(definition)
+
+const change = <T>(work: (uow: Uow) => Promise<T>): Promise<T> =>
+  inTenant(api.database, api.tenants.aLive.tenant, { id: null, requestId: null }, work)
+const noticesOf = async (id: string): Promise<unknown[]> =>
+  (await api.sql('select type, data, previous_data from outbox where object_id = $1 order by position', [id])).map(
+    ({ type, data, previous_data }) => [type, data.reference, previous_data?.reference ?? null],
+  )
+
+test('an update saves the columns that resolve derived, not only those that were patched', async () => {
+  const made = await change(uow => createResource(uow, derived, { name: 'Tokens' }))
+  expect(made.reference).toBe('of-tokens')
+  await change(uow => updateResource(uow, derived, made.id, { name: 'Seats' }))
+  const stored = await change(uow => getOne(uow, derived, made.id))
+  expect([stored.name, stored.reference]).toEqual(['Seats', 'of-seats'])
+  await change(uow => updateResource(uow, derived, made.id, { nickname: 'Calls' }))
+  const [row] = await api.sql('select name, reference from product_categories where id = $1', [made.id])
+  expect(row).toEqual({ name: 'Calls', reference: 'of-calls' })
+  expect(await noticesOf(made.id)).toEqual([
+    ['PRODUCT_CATEGORY.CREATED', 'of-tokens', null],
+    ['PRODUCT_CATEGORY.UPDATED', 'of-seats', 'of-tokens'],
+    ['PRODUCT_CATEGORY.UPDATED', 'of-calls', 'of-seats'],
+  ])
+})
+
+test('a patch that leads to what is stored writes nothing and notifies no one', async () => {
+  const made = await change(uow => createResource(uow, derived, { name: 'Idle' }))
+  const same = await change(uow => updateResource(uow, derived, made.id, { name: 'Idle', nickname: null }))
+  expect(same).toEqual(made)
+  expect(await noticesOf(made.id)).toHaveLength(1)
+})
+
+test('the rule of when a field may change holds of what was patched, not of what follows from it', async () => {
+  const meter = await api.tenants.aLive.seed.make(meterResource)
+  const patched = await api.tenants.aLive.call('PATCH', `/v1/meters/${meter['id']}`, { reference: 'other' })
+  expect([patched.status, patched.body['field']]).toEqual([400, 'reference'])
+  const followed = await change(async uow => {
+    const made = await createResource(uow, derived, { name: 'Frozen' })
+    return await updateResource(uow, derived, made.id, { name: 'Thawed' })
+  })
+  expect(followed.reference).toBe('of-thawed')
+})
+
+test('a row has the type of its table, and a name that is no column does not compile', () => {
+  const { fields, searchable, ...rest } = definition
+  // @ts-expect-error -- `nmae` is no column of product categories
+  defineResource<ProductCategory>({ ...rest, given: {}, fields: { nmae: field(Name) } })
+  // @ts-expect-error -- nor is `titel`
+  defineResource({ ...rest, fields, searchable: ['titel'] })
+  expect(Object.keys(derived.fields)).toEqual(['reference', 'name', 'nickname'])
+})

@@ -1,0 +1,30 @@
+// The API description without servers: the routes are declared, and nothing is called.
+import { Agent } from 'undici'
+import { silentLogger } from '../../shared/logger.ts'
+import { buildApp } from '../app.ts'
+import { isObject, type JsonObject } from '../description/json.ts'
+
+/** The published description of the whole api. */
+export async function describedApi(): Promise<JsonObject> {
+  const absent = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : () => undefined) })
+  const dispatcher = new Agent()
+  const app = await buildApp({
+    logger: silentLogger,
+    database: absent,
+    keys: absent,
+    powers: absent,
+    usage: absent,
+    events: absent,
+    outbound: absent,
+    tokens: absent,
+    files: { fileBytesMax: 1, storageBytesMax: 1 },
+    gateway: { dispatcher, bodyBytesMax: 262_144 },
+    addresses: { baseUrl: 'http://127.0.0.1:8080', identityUrl: 'http://127.0.0.1:8081' },
+  } as unknown as Parameters<typeof buildApp>[0])
+  await app.ready()
+  const description: unknown = JSON.parse(JSON.stringify(app.swagger()))
+  await app.close()
+  await dispatcher.close()
+  if (!isObject(description)) throw new Error('there is no description')
+  return description
+}

@@ -1,0 +1,113 @@
+// What the api of a test stands on: a database, what follows keys and permissions in it, and the app itself. To build the app
+// takes longer than most files of tests, so those that follow each other in one process (vitest.config.ts) share one.
+
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { createLiveKeys } from '../../shared/access/live-keys.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
+import { openTestDatabase } from '../../shared/testing/database-logins.ts'
+import { followsOthers } from '../../shared/testing/one-process.ts'
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
+import { type Clock, instantOf } from '../../shared/time.ts'
+import { createLivePowers, type LivePowers } from '../access/live-powers.ts'
+import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
+import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
+import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
+import type { Row } from './wire.ts'
+
+/** A clock the test sets; until then it shows the present. */
+export type TestClock = Clock & { set(epochMs: number): void }
+
+type App = {
+  readonly app: FastifyInstance
+  /** Every route that needs a caller. */
+  readonly routes: readonly DeclaredRoute[]
+  close(): Promise<void>
+}
+
+export type Ground = {
+  readonly databaseUrl: string
+  readonly database: Database
+  readonly powers: LivePowers
+  readonly clock: TestClock
+  /** Runs SQL as the owner, past row-level security. */
+  sql(text: string, values?: unknown[]): Promise<Row[]>
+  /** The api with these dependencies besides the usual ones. */
+  appWith(more?: Partial<AppDeps>): Promise<App>
+  close(): Promise<void>
+}
+
+function testClock(): TestClock & { reset(): void } {
+  let fixed: number | null = null
+  return {
+    now: () => instantOf(fixed ?? Date.now()),
+    set: epochMs => {
+      fixed = epochMs
+    },
+    reset: () => {
+      fixed = null
+    },
+  }
+}
+
+/** A ground of its own; closing it removes its database. */
+export const openGround = async (): Promise<Ground> => groundOn(await createTestDatabase(), testClock())
+
+async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<Ground> {
+  const shared = { url: testDatabase.url, clock, logger: silentLogger }
+  const database = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 10 })
+  const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
+  // A recorded use would be a change to a tenant's rows for the tests that look for changes.
+  const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
+  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
+  const owner = new pg.Client({ connectionString: testDatabase.url })
+  await owner.connect()
+  const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
+  const outbound = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] })
+  const usual = { database, keys, powers, logger: silentLogger, usage: NO_USAGE, events: NO_EVENTS, files, outbound }
+  return {
+    databaseUrl: testDatabase.url,
+    database,
+    powers,
+    clock,
+    sql: async (text, values) => (await owner.query(text, values)).rows,
+    appWith: async more => {
+      const routes: DeclaredRoute[] = []
+      const app = await buildApp({ ...usual, onRoute: route => routes.push(route), ...more })
+      await app.ready()
+      return { app, routes, close: () => app.close() }
+    },
+    close: async () => {
+      await Promise.all([keys.close(), powers.close()])
+      await keyDatabase.close()
+      await database.close()
+      await owner.end()
+      await testDatabase.drop()
+    },
+  }
+}
+
+const clock = testClock()
+let kept: { readonly ground: Promise<Ground>; readonly app: Promise<App> } | null = null
+
+function keep(): NonNullable<typeof kept> {
+  const ground = createTestDatabase({ kept: true }).then(testDatabase => groundOn(testDatabase, clock))
+  return { ground, app: ground.then(({ appWith }) => appWith()) }
+}
+
+/** The ground of this process, kept for the files that follow; where each file has a process of its own, one of its own. */
+export async function sharedGround(): Promise<Ground> {
+  if (!followsOthers()) return await openGround()
+  clock.reset()
+  kept ??= keep()
+  const { ground, app } = kept
+  const stays = async () => undefined
+  const shared = await ground
+  return {
+    ...shared,
+    appWith: async more => (more ? await shared.appWith(more) : { ...(await app), close: stays }),
+    close: stays,
+  }
+}

@@ -1,0 +1,33 @@
+// What reading usage says when the store or the log of usage is away: a refusal that a caller can send again.
+import { ClickHouseError } from '@clickhouse/client'
+import { AppError } from '../../shared/errors.ts'
+
+const RETRY_AFTER_S = 2
+
+/** Drivers give the errors of a connection a code of the system; those of NATS have names, as have its time-outs. */
+const isAway = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  !(cause instanceof AppError) &&
+  !(cause instanceof ClickHouseError) &&
+  ('code' in cause || NATS_ERRORS.some(name => cause.name === name))
+const NATS_ERRORS = [
+  'TimeoutError',
+  'ConnectionError',
+  'ClosedConnectionError',
+  'DrainingConnectionError',
+  'NoResponders',
+  'RequestError',
+]
+
+/** The answer, or SERVICE_UNAVAILABLE with Retry-After when what was read is away. Any other error stays what it is. */
+export async function usageAnswer<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (cause) {
+    if (!isAway(cause)) throw cause
+    throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
+      retryAfterSeconds: RETRY_AFTER_S,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,108 @@
+// What the worker's jobs work with, opened once for all of them.
+import type { Registry } from 'prom-client'
+import { Pool } from 'undici'
+import { loadConfig } from '../shared/config.ts'
+import { databaseFault, openDatabase } from '../shared/database/database.ts'
+import { createFailpoints } from '../shared/failpoint.ts'
+import type { Logger } from '../shared/logger.ts'
+import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
+import { systemClock } from '../shared/time.ts'
+import { clickHouseFault } from '../shared/usage/clickhouse.ts'
+import { createWorkerMetrics } from './jobs/metrics.ts'
+import { DOWNLOAD_WAITS_MS } from './modules/ingestion/files/download/download-file.ts'
+import { settleUsage } from './modules/ingestion/files/process/file-jobs.ts'
+import type { FileWorkDeps } from './modules/ingestion/files/process/work-on-file.ts'
+import { invoiceProducers } from './modules/producers.ts'
+import { openUsage } from './open-usage.ts'
+import { findUsedIds } from './usage/known-references.ts'
+
+/** Of each of the two roles; the queues have their own few besides. */
+const POOL_MAX = 8
+/** Calls of two files at a time. */
+const GATEWAY_CONNECTIONS_MAX = 32
+const GATEWAY_PATIENCE_MS = 60_000
+/** A server that is slower than this at any step is tried again later. */
+const DOWNLOAD_TIMES = { connectMs: 10_000, headMs: 60_000, silenceMs: 60_000 }
+
+export const workerConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, [
+    'PORT',
+    'METRICS_HOST',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'APP_DATABASE_URL',
+    'NATS_URL',
+    'PARTITIONS',
+    'CLICKHOUSE_URL',
+    'CLICKHOUSE_DATABASE',
+    'INGEST_URL',
+    'INGEST_RATE_LIVE',
+    'INGEST_RATE_TEST',
+    'FILE_RATE_PERCENT',
+    'FILE_BYTES_MAX',
+    'FILE_STORAGE_BYTES_MAX',
+    'FILE_DOWNLOAD_SECONDS',
+    'OUTBOX_RETENTION_DAYS',
+    ...OUTBOUND_SETTINGS,
+    'FAILPOINT',
+  ])
+
+export type WorkerDeps = Awaited<ReturnType<typeof openWorkerDeps>>['deps']
+
+/** Opens everything, and says how to tell whether it is there and how to close it. `database` has the login of the api. */
+export async function openWorkerDeps(
+  config: ReturnType<typeof workerConfig>,
+  of: { logger: Logger; registry: Registry },
+) {
+  const { logger } = of
+  const failpoint = createFailpoints(config.FAILPOINT)
+  const shared = { clock: systemClock, logger, poolMax: POOL_MAX }
+  const system = await openDatabase({ ...shared, url: config.DATABASE_URL, role: 'millrace_worker' })
+  const database = await openDatabase({ ...shared, url: config.APP_DATABASE_URL, role: 'millrace_app' })
+  const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, 'worker')
+  const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
+  const policy = outboundPolicy(config)
+  const agent = createOutboundAgent(policy, DOWNLOAD_TIMES)
+  const files = {
+    database,
+    gateway,
+    eventsPerSecond: { LIVE: config.INGEST_RATE_LIVE, TEST: config.INGEST_RATE_TEST },
+    share: config.FILE_RATE_PERCENT / 100,
+    findUsedIds: (lease, idHashes) => findUsedIds(client, lease.tenant, idHashes),
+    settleUsage: () => settleUsage(usage),
+    patienceMs: GATEWAY_PATIENCE_MS,
+    failpoint,
+  } satisfies FileWorkDeps
+  const download = {
+    agent,
+    policy,
+    limits: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
+    deadlineMs: config.FILE_DOWNLOAD_SECONDS * 1_000,
+    waitsMs: DOWNLOAD_WAITS_MS,
+    failpoint,
+  }
+  return {
+    deps: {
+      system,
+      database,
+      usage,
+      producers: invoiceProducers({ database, usage, failpoint }),
+      events,
+      files,
+      download,
+      failpoint,
+      outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
+      metrics: createWorkerMetrics(of.registry),
+      logger,
+    },
+    fault: async (): Promise<string | null> =>
+      logFault() ?? (await databaseFault(system)) ?? (await clickHouseFault(client)),
+    close: async (): Promise<void> => {
+      await Promise.all([gateway.destroy(), agent.destroy()])
+      await closeUsage()
+      await database.close()
+      await system.close()
+    },
+  }
+}

@@ -1,0 +1,137 @@
+// The api and the worker, killed with -9 on either side of a commit: a change is there whole, once, or not at all.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Client, createClient, listAll } from '../../../infra/demo/client.ts'
+import { insertMeter } from '../../setup.ts'
+import { createSender, type Sender } from '../../system/client.ts'
+import { createLedger } from '../../system/ledger.ts'
+import { randomEvent } from '../../system/load.ts'
+import { randomFrom } from '../../system/random.ts'
+import { type System, startSystem } from '../../system/start-system.ts'
+import { createCatalog } from '../trace/catalog.ts'
+
+let system: System
+let apiKey: string
+let client: Client
+let sender: Sender
+beforeAll(async () => {
+  system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'] })
+  apiKey = system.platforms[0].environments.LIVE.api_key
+  client = createClient(system.baseUrl, apiKey)
+  await insertMeter(system.databaseUrl, system.platforms[0].id)
+  sender = createSender({ url: system.ingestUrl, apiKey, ledger: createLedger() })
+})
+afterAll(async () => {
+  await sender?.close()
+  await system?.stop()
+})
+
+const send = (body: object, key: string) =>
+  fetch(`${system.baseUrl}/v1/customers`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify(body),
+  })
+
+type Sent = { readonly reference: string; readonly key: string }
+const bodyOf = ({ reference }: Sent) => ({ reference, type: 'ORGANIZATION', status: 'ACTIVE' })
+
+/** Creates customers until `dead` settles, and gives the last whose request was cut off: the one that met the failpoint. */
+async function sendUntil(dead: Promise<unknown>): Promise<Sent> {
+  let over = false
+  let cutOff: Sent | null = null
+  const settled = dead.finally(() => {
+    over = true
+  })
+  while (!over) {
+    const sent = { reference: `fault-${randomUUID()}`, key: randomUUID() }
+    try {
+      await send(bodyOf(sent), sent.key)
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
+      if (!cause.includes('ECONNREFUSED')) cutOff = sent
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+  await settled
+  if (!cutOff) throw new Error('no request was cut off')
+  return cutOff
+}
+
+const events = async (reference: string): Promise<number> =>
+  (await listAll(client, '/v1/audit-records?limit=100')).filter(record => String(record['message']).includes(reference))
+    .length
+
+test.each([
+  ['api.before-commit', false],
+  ['api.after-commit', true],
+])('killed at %s: the change is there: %s, and the same key leads to one', async (point, isThere) => {
+  const sent = await sendUntil(system.dieAt('api', point))
+  await system.restart('api')
+  expect((await client.find(`/v1/customers/${sent.reference}`)) !== null).toBe(isThere)
+  const repeated = await send(bodyOf(sent), sent.key)
+  expect(repeated.status).toBe(201)
+  expect(repeated.headers.get('idempotent-replayed')).toBe(isThere ? 'true' : null)
+  const { id } = (await repeated.json()) as { id: string }
+  expect((await listAll(client, `/v1/customers?reference=${sent.reference}`)).map(row => row.id)).toEqual([id])
+  await expect.poll(() => events(id), { timeout: 10_000 }).toBe(1)
+})
+
+test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
+  const subscriptions = await createCatalog(client)
+  const dead = system.dieAt('worker', 'billing.before-invoice')
+  for (const { id } of subscriptions.values()) {
+    await client.patch(`/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+  }
+  await dead
+  await system.restart('worker')
+  const owners = async () =>
+    (await listAll(client, '/v1/invoices?limit=100')).map(row => (row['pricing_plan_subscription_ids'] as string[])[0])
+  const expected = [...subscriptions.values()].map(({ id }) => id).toSorted()
+  await expect.poll(async () => (await owners()).toSorted(), { timeout: 100_000, interval: 500 }).toEqual(expected)
+}, 150_000)
+
+test('a reprocess killed between invoices is taken up again and ends', async () => {
+  const dead = system.dieAt('worker', 'reprocess.after-item')
+  const { id } = await client.post('/v1/reprocess', { type: 'NOT_MATCHED' })
+  await dead
+  const read = async () => await client.find(`/v1/reprocess/${id}`)
+  expect(await read()).toMatchObject({ status: 'IN_PROGRESS' })
+  await system.restart('worker')
+  // It is missed after half a minute, and looked for every minute.
+  await expect
+    .poll(read, { timeout: 150_000, interval: 1_000 })
+    .toMatchObject({ status: 'DONE', percentage: 100, message: null })
+}, 200_000)
+
+test.each(['action.after-begin', 'action.after-act', 'action.before-settled'])(
+  'the deletion of an event killed at %s is finished by the worker, once',
+  async point => {
+    const reference = `fault-${randomUUID()}`
+    const key = randomUUID()
+    await sender.send([randomEvent(randomFrom(1), reference)])
+    const read = () => client.find(`/v1/events/${reference}`)
+    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ deleted: false })
+    const remove = () =>
+      fetch(`${system.baseUrl}/v1/events/${reference}/delete`, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey, 'idempotency-key': key },
+      })
+    let over = false
+    const dead = system.dieAt('api', point).finally(() => {
+      over = true
+    })
+    // The process that dies is the one that answers; before it listens there is none.
+    while (!over) await remove().catch(() => new Promise(resolve => setTimeout(resolve, 50)))
+    await dead
+    await system.restart('api')
+    // No caller comes back: the worker finds it within a minute of the end of its lease.
+    const { id } = (await read()) ?? {}
+    await expect.poll(() => events(String(id)), { timeout: 120_000, interval: 1_000 }).toBe(1)
+    expect(await read()).toMatchObject({ deleted: true })
+    const repeated = await remove()
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+    expect(await events(String(id))).toBe(1)
+  },
+  200_000,
+)

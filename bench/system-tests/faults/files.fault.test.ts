@@ -1,0 +1,215 @@
+// A file whose worker is killed with -9 at every stage, also while it is downloaded, and an upload whose api is: the file goes on,
+// and each line counts once.
+import { randomUUID } from 'node:crypto'
+import { createServer, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { selectRows } from '../../../shared/usage/clickhouse.ts'
+import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from '../../load/events.ts'
+import { insertMeter } from '../../setup.ts'
+import { type System, startSystem } from '../../system/start-system.ts'
+
+let system: System
+let apiKey: string
+let meterId: string
+/** Where files are downloaded from; on this machine, which the settings allow by its host and port. */
+let source: Server
+let sourceHost: string
+let serve: (response: ServerResponse) => unknown
+beforeAll(async () => {
+  source = createServer((_request, response) => serve(response))
+  await new Promise<void>(resolve => source.listen(0, '127.0.0.1', resolve))
+  sourceHost = `127.0.0.1:${(source.address() as AddressInfo).port}`
+  system = await startSystem({
+    processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'],
+    env: { OUTBOUND_HOSTS: sourceHost },
+  })
+  apiKey = system.platforms[0].environments.LIVE.api_key
+  await insertMeter(system.databaseUrl, system.platforms[0].id)
+  meterId = (await call('GET', `/v1/meters/${METER_REFERENCE}`))['id']
+})
+afterAll(async () => {
+  source?.closeAllConnections()
+  source?.close()
+  await system?.stop()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the answers of many calls.
+async function call(method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(`${system.baseUrl}${path}`, {
+    method,
+    headers: { 'x-api-key': apiKey, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+  return answer
+}
+
+const create = (prefix: string, content?: string, more: object = {}) =>
+  call('POST', '/v1/files', {
+    reference: `file-${prefix}`,
+    file_name: 'usage.csv',
+    type: 'METER_DATA',
+    processing_type: 'DEFAULT',
+    meter_data: { meter_id: meterId },
+    ...(content === undefined ? {} : { content: Buffer.from(content).toString('base64') }),
+    ...more,
+  })
+const download = (prefix: string) =>
+  create(prefix, undefined, { download_settings: { external_location: `http://${sourceHost}/${prefix}.csv` } })
+
+function csvOf(prefix: string, lines: number): string {
+  const values = VALUE_REFERENCES.map(reference => `meter_values.${reference}.number`)
+  const header = ['reference', 'customer_reference', `meter_properties.${PROPERTY_REFERENCE}`, ...values]
+  const line = (at: number) => [`${prefix}-${at}`, 'acme', 'gpt', ...values.map(() => '2')].join(',')
+  return [header.join(','), ...Array.from({ length: lines }, (_, at) => line(at))].join('\n')
+}
+
+/** Events of the file that count, and what they sum up to in its first value. */
+async function counted(prefix: string): Promise<[number, number]> {
+  const rows = await selectRows<[string, string]>(
+    system.clickhouse,
+    `SELECT count(), toString(sum(value_quantities[1])) FROM usage_events FINAL WHERE deleted = 0 AND startsWith(reference, {p:String})`,
+    { p: `${prefix}-` },
+  )
+  return [Number(rows[0]?.[0]), Number(rows[0]?.[1])]
+}
+
+const LINES = 4_000
+const finish = (id: string) =>
+  expect
+    .poll(async () => (await call('GET', `/v1/files/${id}`)).status, { timeout: 100_000, interval: 500 })
+    .toBe('DONE')
+
+test.each(['files.after-import', 'files.after-check', 'files.after-send', 'files.after-block'])(
+  'the worker killed at %s: the file goes on, each line counts once and none is taken for a repeat of itself',
+  async point => {
+    const prefix = randomUUID()
+    const dead = system.dieAt('worker', point)
+    const { id } = await create(prefix, csvOf(prefix, LINES))
+    await dead
+    await system.restart('worker')
+    await finish(id)
+    const file = await call('GET', `/v1/files/${id}`)
+    expect(file.lines).toEqual({ imported: 0, done: LINES, skipped: 0, error: 0 })
+    await expect.poll(() => counted(prefix), { timeout: 20_000 }).toEqual([LINES, LINES * 2])
+  },
+  150_000,
+)
+
+const residentMiB = async (name: 'api' | 'worker'): Promise<number> => {
+  const text = await (await fetch(`${system.metricsUrl(name)}/metrics`)).text()
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]) / 1_048_576
+}
+
+test('memory does not grow with the file: 20,000 lines of 24 MB are streamed in, and worked off', async () => {
+  const prefix = randomUUID()
+  const lines = 20_000
+  // As long as a property may be, nearly.
+  const csv = csvOf(prefix, lines).replaceAll(',gpt,', `,${'x'.repeat(990)},`)
+  const { id } = await create(prefix)
+  const before = { api: await residentMiB('api'), worker: await residentMiB('worker') }
+  const most = { ...before }
+  const look = async () => {
+    for (const name of ['api', 'worker'] as const) most[name] = Math.max(most[name], await residentMiB(name))
+  }
+  const response = await fetch(`${system.baseUrl}/v1/files/${id}/content`, {
+    method: 'PUT',
+    headers: { 'x-api-key': apiKey, 'content-type': 'text/csv' },
+    body: csv,
+  })
+  expect(response.status).toBe(200)
+  await look()
+  await expect
+    .poll(
+      async () => {
+        await look()
+        return (await call('GET', `/v1/files/${id}`)).status
+      },
+      { timeout: 120_000, interval: 500 },
+    )
+    .toBe('DONE')
+  expect((await call('GET', `/v1/files/${id}`)).lines.done).toBe(lines)
+  // What a process that has done little so far may need for its own code and its garbage, and then some.
+  expect(most.api - before.api).toBeLessThan(200)
+  expect(most.worker - before.worker).toBeLessThan(250)
+}, 180_000)
+
+test('the worker killed in the middle of a download: the file is asked for again, and each line counts once', async () => {
+  const prefix = randomUUID()
+  const content = Buffer.from(csvOf(prefix, 45_000))
+  let asked = 0
+  serve = response => {
+    asked += 1
+    response.writeHead(200, { 'content-length': content.length })
+    // The first time all of it but its end, for which the worker waits.
+    if (asked === 1) response.write(content.subarray(0, -100))
+    else response.end(content)
+  }
+  const { id } = await download(prefix)
+  // Some of it is stored, and stays behind.
+  await expect
+    .poll(async () => (await call('GET', `/v1/files/${id}`)).content_bytes, { timeout: 30_000 })
+    .toBeGreaterThan(0)
+  await system.kill('worker')
+  expect(await call('GET', `/v1/files/${id}`)).toMatchObject({ status: 'DOWNLOADING', message: null })
+  await system.restart('worker')
+  await finish(id)
+  expect(asked).toBe(2)
+  expect(await call('GET', `/v1/files/${id}`)).toMatchObject({
+    content_bytes: content.length,
+    lines: { imported: 0, done: 45_000, skipped: 0, error: 0 },
+  })
+  await expect.poll(() => counted(prefix), { timeout: 20_000 }).toEqual([45_000, 90_000])
+}, 180_000)
+
+test('memory does not grow with a file that is downloaded: 96 MiB', async () => {
+  const prefix = randomUUID()
+  const mebibyte = Buffer.alloc(1_048_576, 'not a header of any meter\n')
+  serve = response => {
+    // The next one when the one before is taken.
+    const send = (left: number): unknown =>
+      left === 0 ? response.end() : response.write(mebibyte, () => send(left - 1))
+    response.writeHead(200, { 'content-length': 96 * mebibyte.length })
+    send(96)
+  }
+  const before = await residentMiB('worker')
+  let most = before
+  const { id } = await download(prefix)
+  const look = async () => {
+    most = Math.max(most, await residentMiB('worker'))
+    return await call('GET', `/v1/files/${id}`)
+  }
+  await expect.poll(async () => (await look()).status, { timeout: 100_000, interval: 200 }).toBe('ERROR')
+  expect(await look()).toMatchObject({
+    content_bytes: 96 * mebibyte.length,
+    message: expect.stringContaining('column'),
+  })
+  expect(most - before).toBeLessThan(96)
+}, 120_000)
+
+test('the api killed in the middle of an upload: the file waits for its content, which is sent again', async () => {
+  const prefix = randomUUID()
+  const { id } = await create(prefix)
+  const content = Buffer.from(csvOf(prefix, LINES))
+  const upload = request(`${system.baseUrl}/v1/files/${id}/content`, {
+    method: 'PUT',
+    headers: { 'x-api-key': apiKey, 'content-type': 'text/csv' },
+  })
+  const broken = new Promise<void>(resolve => upload.once('error', () => resolve()))
+  upload.write(Buffer.alloc(3_000_000, content))
+  await expect.poll(async () => (await call('GET', `/v1/files/${id}`)).content_bytes).toBeGreaterThan(0)
+  await system.kill('api')
+  await broken
+  await system.restart('api')
+  expect((await call('GET', `/v1/files/${id}`)).status).toBe('CREATED')
+  const again = await fetch(`${system.baseUrl}/v1/files/${id}/content`, {
+    method: 'PUT',
+    headers: { 'x-api-key': apiKey, 'content-type': 'text/csv' },
+    body: content,
+  })
+  expect(await again.json()).toMatchObject({ status: 'UPLOADED', content_bytes: content.length })
+  await finish(id)
+  expect((await call('GET', `/v1/files/${id}`)).lines.done).toBe(LINES)
+})

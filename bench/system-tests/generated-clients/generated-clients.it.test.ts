@@ -1,0 +1,89 @@
+// Clients that public generators make of the API description, compiled and run against the running product. The generators are
+// fetched at pinned versions into a folder of the run; where a registry or a language is not at hand the test says so.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describedApi } from '../../../api/testing/described-api.ts'
+import { type System, startSystem } from '../../system/start-system.ts'
+
+const PRINTED = '24.20 EUR in the preview\n1 customer\nRESOURCE_NOT_FOUND\n'
+const HERE = new URL('./', import.meta.url).pathname
+const TYPESCRIPT = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typescript@5.9.3', '@types/node@20.19.43']
+const PYTHON = ['openapi-python-client==0.29.1']
+const FETCH_TIMEOUT_MS = 240_000
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-clients-'))
+const inTypeScript = join(folder, 'typescript')
+const inPython = join(folder, 'python')
+
+function run(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  mkdirSync(cwd, { recursive: true })
+  return spawnSync(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    timeout: FETCH_TIMEOUT_MS,
+  })
+}
+
+/** Whether the tools of a language could be had; says so aloud when not. */
+function fetched(what: string, ...steps: readonly { status: number | null; stderr: string }[]): boolean {
+  const failed = steps.find(({ status }) => status !== 0)
+  if (failed) process.stdout.write(`SKIPPED: a ${what} client of the description: ${failed.stderr.slice(-300)}\n`)
+  return !failed
+}
+
+function typeScriptTools(): boolean {
+  mkdirSync(inTypeScript, { recursive: true })
+  writeFileSync(join(inTypeScript, 'package.json'), '{"type": "module", "private": true}')
+  return fetched('TypeScript', run(inTypeScript, 'npm', ['install', '--no-audit', '--no-fund', ...TYPESCRIPT]))
+}
+
+function pythonTools(): boolean {
+  const made = run(inPython, 'python3', ['-m', 'venv', 'tools'])
+  return fetched('Python', made, run(inPython, 'tools/bin/pip', ['install', '--quiet', ...PYTHON]))
+}
+
+const hasTypeScript = typeScriptTools()
+const hasPython = pythonTools()
+
+let system: System
+beforeAll(async () => {
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(await describedApi()))
+  system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'api'] })
+}, 120_000)
+afterAll(async () => {
+  await system?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const env = (platform: 0 | 1) => ({
+  MILLRACE_URL: system.baseUrl,
+  MILLRACE_KEY: system.platforms[platform].environments.TEST.api_key,
+})
+
+describe('a client generated from the description makes the plan of the quick start and previews its invoice', () => {
+  test.runIf(hasTypeScript)('in TypeScript, compiled with --strict', () => {
+    const bin = (name: string): string => join(inTypeScript, 'node_modules', '.bin', name)
+    const made = run(inTypeScript, bin('openapi-typescript'), ['../openapi.json', '-o', 'millrace.d.ts'])
+    expect([made.status, made.stderr]).toEqual([0, expect.any(String)])
+    copyFileSync(join(HERE, 'quick-start.mts.txt'), join(inTypeScript, 'quick-start.mts'))
+    const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck', '--outDir', 'built']
+    const compiled = run(inTypeScript, bin('tsc'), [...options, '--rewriteRelativeImportExtensions', 'quick-start.mts'])
+    expect([compiled.status, compiled.stdout]).toEqual([0, ''])
+    const ran = run(inTypeScript, process.execPath, ['built/quick-start.mjs'], env(0))
+    expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, '', PRINTED])
+  })
+
+  test.runIf(hasPython)('in Python', () => {
+    const generate = ['generate', '--path', '../openapi.json', '--output-path', 'millrace', '--meta', 'none']
+    const made = run(inPython, 'tools/bin/openapi-python-client', generate)
+    expect([made.status, made.stderr]).toEqual([0, expect.any(String)])
+    copyFileSync(join(HERE, 'quick_start.py'), join(inPython, 'quick_start.py'))
+    const ran = run(inPython, 'tools/bin/python', ['quick_start.py'], env(1))
+    expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, '', PRINTED])
+  })
+})

@@ -1,0 +1,54 @@
+// The words of the project: exported names and names on the wire use the field's terms (docs/glossary.md), no coined ones.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { RESOURCES } from '../../api/modules/resources.ts'
+
+/** Words that were once used here in a sense of their own. */
+const COINED = new Set(['told', 'tell', 'tells', 'ask', 'asks', 'asked', 'look', 'looked', 'unheard', 'tellable'])
+/** `looksLikeId` says what it says. */
+const IDIOMS = new Set(['looksLikeId'])
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split('_')
+const isCoined = (name: string): boolean => !IDIOMS.has(name) && wordsOf(name).some(word => COINED.has(word))
+
+const sources = execFileSync('git', ['ls-files', '*.ts'], { encoding: 'utf8' })
+  .split('\n')
+  .filter(
+    file => /^(shared|ingest|aggregator|api|identity)\/.*\.ts$/.test(file) && !/\.test\.ts$|\/testing\//.test(file),
+  )
+
+describe('coined words', () => {
+  test('are in no exported name', () => {
+    const names = sources.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/^export (?:async )?(?:const|function|class|type) (\w+)/gm)].map(
+        ([, name = '']) => ({ file, name }),
+      ),
+    )
+    expect(names.length).toBeGreaterThan(1_000)
+    expect(names.filter(({ name }) => isCoined(name))).toEqual([])
+  })
+
+  test('are in no field of a resource', () => {
+    const names = RESOURCES.flatMap(({ objectType, fields }) => Object.keys(fields).map(name => ({ objectType, name })))
+    expect(names.length).toBeGreaterThan(100)
+    expect(names.filter(({ name }) => isCoined(name))).toEqual([])
+  })
+})
+
+test('the glossary has every resource that a tenant makes for billing', () => {
+  const glossary = readFileSync('docs/glossary.md', 'utf8').toLowerCase()
+  const terms = RESOURCES.map(({ objectType }) => objectType.toLowerCase().replaceAll('_', ' '))
+  expect(terms.filter(term => !glossary.includes(`| ${term} |`))).toEqual([])
+})
+
+test.each([
+  ['tellState', true],
+  ['STATE_TOLD', true],
+  ['lookup', false],
+  ['taskList', false],
+])('whether %s has a coined word: %s', (name, coined) => expect(isCoined(name)).toBe(coined))

@@ -1,0 +1,71 @@
+// Each process is given the secrets of its own work and no others (security review 4).
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { environmentOf, PROCESSES } from './processes.ts'
+import { loginsIn } from './services.ts'
+import { readSettings } from './settings.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'millrace-environments-'))
+const OWNER = 'postgres://millrace:of-the-owner@127.0.0.1:1/millrace'
+const before = { ...process.env }
+afterAll(() => rmSync(dataDir, { recursive: true }))
+afterEach(() => {
+  process.env = { ...before }
+})
+
+const servicesIn = () => ({
+  databaseUrl: OWNER,
+  logins: loginsIn(dataDir, OWNER),
+  natsUrl: 'nats://x:of-nats@127.0.0.1:2',
+  clickhouseUrl: 'http://x:of-clickhouse@127.0.0.1:3',
+})
+const environments = () => {
+  const settings = readSettings({ DATA_DIR: dataDir })
+  return new Map(PROCESSES.map(spec => [spec.name, environmentOf(settings, servicesIn(), spec)]))
+}
+const holders = (text: string) =>
+  [...environments()].filter(([, env]) => JSON.stringify(env).includes(text)).map(([name]) => name)
+const userOf = (url: string | undefined) => (url === undefined ? null : new URL(url).username)
+
+test('each logs in to PostgreSQL as itself, with a password that only it has', () => {
+  const logins = Object.fromEntries(
+    [...environments()].map(([name, env]) => [
+      name,
+      [env['DATABASE_URL'], env['KEYS_DATABASE_URL'], env['APP_DATABASE_URL']].map(userOf),
+    ]),
+  )
+  expect(logins).toEqual({
+    identity: ['millrace_identity', null, null],
+    ingest: ['millrace_gateway', null, null],
+    aggregator: [null, null, null],
+    worker: ['millrace_worker', null, 'millrace_app'],
+    api: ['millrace_app', 'millrace_gateway', null],
+  })
+  const passwords = Object.values(servicesIn().logins).map(url => new URL(url).password)
+  expect(new Set(passwords).size).toBe(4)
+  for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('the passwords are found again by the next start, and readable by their owner alone', () => {
+  expect(servicesIn()).toEqual(servicesIn())
+  expect(statSync(join(dataDir, 'logins', 'millrace_app')).mode & 0o777).toBe(0o600)
+})
+
+test('no process has the password of the owner, whatever this start was given', () => {
+  Object.assign(process.env, { DATABASE_URL: OWNER, KEYS_DATABASE_URL: OWNER, APP_DATABASE_URL: OWNER })
+  expect(holders('of-the-owner')).toEqual([])
+})
+
+test('the secret of the identity host and the mail server are its own', () => {
+  Object.assign(process.env, { IDENTITY_SECRET: 'sealed-with-this', SMTP_URL: 'smtp://of-mail@127.0.0.1' })
+  expect(holders('sealed-with-this')).toEqual(['identity'])
+  expect(holders('of-mail')).toEqual(['identity'])
+})
+
+test('broker and usage database are known to those who use them', () => {
+  Object.assign(process.env, { NATS_URL: 'nats://x:of-nats@h', CLICKHOUSE_URL: 'http://x:of-clickhouse@h' })
+  expect(holders('of-nats')).toEqual(['ingest', 'aggregator', 'worker', 'api'])
+  expect(holders('of-clickhouse')).toEqual(['aggregator', 'worker', 'api'])
+})

@@ -1,0 +1,112 @@
+// A state that is told is the state that was derived, where it says what the events before it come to.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Decimal, decimal, decimalOfInteger, max, min, plain, sum } from '../decimal.ts'
+import { contains, type Instant, type Interval, instantOf, interval } from '../time.ts'
+import {
+  carriedOn,
+  isPersistable,
+  PERSISTABLE,
+  type Persistable,
+  type PersistedUsage,
+  persistedUsageAt,
+} from './persisted-usage.ts'
+import { usageInterval } from './usage-interval.ts'
+
+type Event = { readonly at: Instant; readonly value: Decimal }
+
+/** What events come to; null for none. */
+function figureOf(type: Persistable, events: readonly Event[]): Decimal | null {
+  const [first, ...others] = events.map(({ value }) => value)
+  if (!first) return null
+  return type === 'SUM' ? sum([first, ...others]) : others.reduce(type === 'MAX' ? max : min, first)
+}
+
+/** The state at the end of a period, as billing counts it. */
+function stateAt(
+  type: Persistable,
+  events: readonly Event[],
+  told: readonly PersistedUsage[],
+  period: Interval,
+): string | null {
+  const counted = usageInterval(true, START, period, told)
+  const figure = figureOf(
+    type,
+    events.filter(({ at }) => contains(counted, at)),
+  )
+  const state = persistedUsageAt(told, counted)
+  const quantity = state ? carriedOn(type, state.usage, figure) : figure
+  return quantity && plain(quantity)
+}
+
+const START = instantOf(1_000)
+const anyTime = fc.integer({ min: 1_000, max: 1_100 }).map(instantOf)
+const anyEvent = fc.record({ at: anyTime, value: fc.integer({ min: -50, max: 50 }).map(decimalOfInteger) })
+const anyEvents = fc.array(anyEvent, { maxLength: 12 })
+/** Periods one after the other, cut anywhere. */
+const anyPeriods = fc
+  .uniqueArray(fc.integer({ min: 1_001, max: 1_120 }), { minLength: 1, maxLength: 6 })
+  .map(cuts => cuts.toSorted((a, b) => a - b))
+  .map(cuts => cuts.map((cut, index) => interval(instantOf(cuts[index - 1] ?? 1_000), instantOf(cut))))
+const anyType = fc.constantFrom(...PERSISTABLE)
+
+describe('a state that is told', () => {
+  test('is what was derived, at the end of any period, where it says what the events before it come to', () => {
+    fc.assert(
+      fc.property(anyType, anyEvents, anyTime, anyPeriods, (type, events, at, periods) => {
+        const before = figureOf(
+          type,
+          events.filter(event => event.at < at),
+        )
+        // Nothing was there to be told.
+        if (!before) return
+        const told = [{ id: 'told', at, usage: before }]
+        for (const period of periods)
+          expect(stateAt(type, events, told, period)).toBe(stateAt(type, events, [], period))
+      }),
+    )
+  })
+
+  test('leaves nothing of the events before it in periods that end after it, and those that end before it as they are', () => {
+    fc.assert(
+      fc.property(anyType, anyEvents, anyEvents, anyTime, anyPeriods, (type, events, others, at, periods) => {
+        const told = [{ id: 'told', at, usage: decimal('37') }]
+        const other = [...others.filter(event => event.at < at), ...events.filter(event => event.at >= at)]
+        for (const period of periods) {
+          if (period.end > at) expect(stateAt(type, other, told, period)).toBe(stateAt(type, events, told, period))
+          else expect(stateAt(type, events, told, period)).toBe(stateAt(type, events, [], period))
+        }
+      }),
+    )
+  })
+
+  test('told again later takes the place of what was told before', () => {
+    const [early, late] = [
+      { id: 'early', at: instantOf(1_010), usage: decimal('10') },
+      { id: 'late', at: instantOf(1_020), usage: decimal('20') },
+    ]
+    const events = [1_005, 1_015, 1_025].map(at => ({ at: instantOf(at), value: decimal('1') }))
+    const ends = [1_008, 1_010, 1_011, 1_020, 1_021, 1_030]
+    const of = (told: PersistedUsage[]) =>
+      ends.map(end => stateAt('SUM', events, told, interval(START, instantOf(end))) ?? '0')
+    expect(of([early, late])).toEqual(['1', '1', '10', '11', '20', '21'])
+    expect(of([late, early])).toEqual(of([early, late]))
+  })
+
+  test.each<[Persistable, string, string | null, string]>([
+    ['SUM', '37', '-2', '35'],
+    ['SUM', '37', null, '37'],
+    ['MAX', '-3', null, '-3'],
+    ['MAX', '-3', '0', '0'],
+    ['MAX', '37', '5', '37'],
+    ['MIN', '5', null, '5'],
+    ['MIN', '5', '0', '0'],
+    ['MIN', '5', '37', '5'],
+  ])('%s of %s told and %s of events is %s', (type, told, events, expected) => {
+    expect(plain(carriedOn(type, decimal(told), events === null ? null : decimal(events)))).toBe(expected)
+  })
+
+  test('is of one number: no mean, no set', () => {
+    expect(['SUM', 'MAX', 'MIN', 'AVERAGE', 'UNIQUE'].filter(isPersistable)).toEqual(['SUM', 'MAX', 'MIN'])
+  })
+})

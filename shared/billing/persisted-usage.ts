@@ -1,0 +1,36 @@
+// A state that is told, instead of being derived from every event since the schedule's start (persist data). Pure.
+import { type Decimal, max, min } from '../decimal.ts'
+import { assertNever } from '../errors.ts'
+import type { Instant, Interval } from '../time.ts'
+
+/** From `at` on the state is `usage`, with the events from then on. */
+export type PersistedUsage = {
+  /** Of the record that told it. */
+  readonly id: string
+  readonly at: Instant
+  readonly usage: Decimal
+}
+
+/** Calculations whose state is one number that more events can be added to: a mean lacks its count, a set its values. */
+export const PERSISTABLE = ['SUM', 'MAX', 'MIN'] as const
+export type Persistable = (typeof PERSISTABLE)[number]
+export const isPersistable = (type: string): type is Persistable => PERSISTABLE.some(each => each === type)
+
+/** The state that usage of this interval is on top of; null when it starts from nothing. */
+export const persistedUsageAt = (told: readonly PersistedUsage[], { start }: Interval): PersistedUsage | null =>
+  told.find(({ at }) => at === start) ?? null
+
+/** The state after events that come to this much on their own; null for no events, which leave it as it was told. */
+export function carriedOn(type: Persistable, told: Decimal, events: Decimal | null): Decimal {
+  if (events === null) return told
+  switch (type) {
+    case 'SUM':
+      return told.plus(events)
+    case 'MAX':
+      return max(told, events)
+    case 'MIN':
+      return min(told, events)
+    default:
+      return assertNever(type)
+  }
+}

@@ -1,0 +1,55 @@
+// The steps of the amount pipeline between rating and tax (semantics 5.4), in their one order.
+import { amount, toMoney } from '../../money.ts'
+import type { AmountLine } from '../amount-pipeline.ts'
+import type { Clauses } from './clauses.ts'
+import { commitments, invoiceCommitment } from './commitments.ts'
+import { discounts, totalDiscounts } from './discounts.ts'
+import type { Line } from './line.ts'
+import { markup } from './markup.ts'
+import type { Step, StepContext, StepResult } from './step.ts'
+import { walletCredit } from './wallet-credit.ts'
+
+/**
+ * DEFAULT rounds what was rated before anything is computed from it (semantics 0.5), and every step rounds what it adds:
+ * a reader who adds up what is printed finds what was computed. UNROUNDED keeps all of it exact.
+ */
+const roundRated: Step = (lines, _clauses, { rounding, currency }) => ({
+  lines:
+    rounding === 'UNROUNDED'
+      ? lines
+      : lines.map(line => ({ ...line, exact: toMoney(amount(line.exact, currency)).quantity })),
+  applied: [],
+})
+
+const STEPS: readonly Step[] = [
+  roundRated,
+  // A markup is a part of the price, so discounts and commitments see it.
+  markup,
+  // Discounts lower what counts towards a commitment: 80 less 10 % is 72, and 28 is missing from 100.
+  discounts,
+  commitments,
+  // Coupons on the total discount what is owed in the end, minimums included ...
+  totalDiscounts,
+  // ... and the minimum of the invoice is what is owed after every discount.
+  invoiceCommitment,
+  // The contract has money wallets after discounts and minimums, and before tax.
+  walletCredit,
+]
+
+/**
+ * Applies clauses to the lines of an invoice. Lines come back in their order, each noting what changed it, and after them
+ * the lines that the steps made. Without clauses nothing changes but the rounding that tax would do.
+ */
+export function applyClauses(lines: readonly Line[], clauses: Clauses, context: StepContext): StepResult {
+  return STEPS.reduce<StepResult>(
+    (before, step) => {
+      const { lines: after, applied } = step(before.lines, clauses, context)
+      return { lines: after, applied: [...before.applied, ...applied] }
+    },
+    { lines, applied: [] },
+  )
+}
+
+/** The lines as `computeAmounts` takes them. */
+export const amountLines = (lines: readonly Line[]): AmountLine[] =>
+  lines.map(({ key, exact, taxCategory }) => ({ key, quantity: exact, taxCategory }))

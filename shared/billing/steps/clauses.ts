@@ -1,0 +1,84 @@
+// What schedules, coupons and wallets say about the lines of an invoice.
+import type { Decimal } from '../../decimal.ts'
+import type { Span } from '../periods.ts'
+import type { TaxCategory } from '../tax.ts'
+import type { CouponOf, Line, Scope } from './line.ts'
+
+/** What a clause may be limited to, from narrow to wide (semantics 5.4). */
+export const CLAUSE_LEVELS = ['CONFIG', 'ITEM', 'PRICING', 'PRODUCT_ITEM', 'PRODUCT', 'CATEGORY'] as const
+export type ClauseLevel = (typeof CLAUSE_LEVELS)[number]
+export const LEVEL_SCOPES = {
+  CONFIG: 'configId',
+  ITEM: 'itemId',
+  PRICING: 'pricingId',
+  PRODUCT_ITEM: 'productItemId',
+  PRODUCT: 'productId',
+  CATEGORY: 'categoryId',
+} as const satisfies Record<ClauseLevel, keyof Scope>
+
+export type ClauseTarget = { readonly level: ClauseLevel; readonly ids: readonly string[] }
+
+type Clause = {
+  /** Its own among the clauses of the invoice. */
+  readonly id: string
+  /** The schedule it stands on; null for all lines of the invoice. */
+  readonly scheduleId: string | null
+  /** When it holds; null for always. */
+  readonly during: Span | null
+  /** What it is limited to; null for the whole invoice. */
+  readonly of: ClauseTarget | null
+}
+
+/** A percentage ("10" is 10 %) or an amount, none below zero. */
+export type Change =
+  | { readonly kind: 'PERCENTAGE'; readonly percentage: Decimal }
+  | { readonly kind: 'AMOUNT'; readonly amount: Decimal }
+
+export const COMPARATORS = [
+  'EQUALS',
+  'NOT_EQUALS',
+  'GREATER_THAN',
+  'GREATER_THAN_OR_EQUALS',
+  'LESS_THAN',
+  'LESS_THAN_OR_EQUALS',
+] as const
+/** Compares the amount that a discount would apply to. */
+export type DiscountCondition = { readonly comparator: (typeof COMPARATORS)[number]; readonly amount: Decimal }
+
+export type Markup = Clause & { readonly value: Change }
+export type Discount = Clause & {
+  readonly value: Change
+  readonly condition: DiscountCondition | null
+  readonly coupon: CouponOf | null
+}
+
+/** A minimum to charge: an amount of money, or a number of the metered value whose shortfall is priced. */
+export type Minimum =
+  | { readonly kind: 'AMOUNT'; readonly amount: Decimal }
+  | { readonly kind: 'NUMBER'; readonly number: Decimal; readonly priceOf: (number: Decimal) => Decimal }
+
+export type Commitment = Clause & {
+  readonly value: Minimum
+  /** Whether every price it is of is charged in advance. Else it waits for the charges that come in arrears. */
+  readonly inAdvance: boolean
+}
+
+/** What a money wallet of kind CREDIT has: a net amount for lines of one tax category (contract: Wallet rules 1). */
+export type WalletBalance = {
+  readonly walletId: string
+  readonly taxCategory: TaxCategory
+  readonly currency: string
+  readonly available: Decimal
+}
+
+export type Clauses = {
+  readonly markups: readonly Markup[]
+  readonly discounts: readonly Discount[]
+  readonly commitments: readonly Commitment[]
+  /** In the order they are spent. */
+  readonly wallets: readonly WalletBalance[]
+  /** Lines that earlier invoices charged for the same periods (in advance); they count towards a commitment. */
+  readonly billedBefore: readonly Line[]
+}
+
+export const NO_CLAUSES: Clauses = { markups: [], discounts: [], commitments: [], wallets: [], billedBefore: [] }

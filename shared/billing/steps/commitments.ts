@@ -1,0 +1,136 @@
+// Steps 7 and 9 of semantics 5.4: what is charged on top so that a committed minimum is reached.
+import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
+import { timesFraction } from '../fraction.ts'
+import { TAX_CATEGORIES, type TaxCategory } from '../tax.ts'
+import { CLAUSE_LEVELS, type Commitment } from './clauses.ts'
+import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'
+import {
+  adjustingLine,
+  byPeriod,
+  heldShare,
+  inTurn,
+  isAbout,
+  rounded,
+  type Step,
+  type StepContext,
+  type StepResult,
+  totalOf,
+} from './step.ts'
+
+type Commitments = readonly [Commitment, ...Commitment[]]
+
+/** Commitments on the same lines stand together: one that follows another in time completes its period. */
+function together(commitments: readonly Commitment[]): Commitments[] {
+  const groups = new Map<string, [Commitment, ...Commitment[]]>()
+  for (const commitment of commitments) {
+    const { of, scheduleId, value } = commitment
+    const key = [scheduleId, of?.level, ...(of?.ids.toSorted() ?? []), value.kind].join(' ')
+    const group = groups.get(key)
+    if (group) group.push(commitment)
+    else groups.set(key, [commitment])
+  }
+  return [...groups.values()]
+}
+
+const narrowFirst = (a: Commitment, b: Commitment): number => levelOf(a) - levelOf(b)
+const levelOf = ({ of }: Commitment): number => (of === null ? CLAUSE_LEVELS.length : CLAUSE_LEVELS.indexOf(of.level))
+
+type Of = {
+  readonly step: 'COMMITMENT' | 'INVOICE_COMMITMENT'
+  readonly period: LinePeriod
+  /** The lines of this invoice, and with those of earlier ones. */
+  readonly members: readonly Line[]
+  readonly counted: readonly Line[]
+  readonly context: StepContext
+}
+
+/** What is committed for a period: by days where it is cut or a commitment holds in a part of it only. */
+const committed = (all: Commitments, amountOf: (each: Commitment) => Decimal, { period, context }: Of): Decimal =>
+  sum(all.map(each => timesFraction(amountOf(each), heldShare(each.during, period.service, period.full, context.zone))))
+
+/** How much more is owed: the money that is missing, or what the missing units cost after those that were used. */
+function shortfall(all: Commitments, of: Of): Decimal {
+  const [{ value }] = all
+  if (value.kind === 'AMOUNT') {
+    const amount = committed(all, each => (each.value.kind === 'AMOUNT' ? each.value.amount : ZERO), of)
+    return rounded(of.context, amount).minus(totalOf(of.counted))
+  }
+  const number = committed(all, each => (each.value.kind === 'NUMBER' ? each.value.number : ZERO), of)
+  const used = sum(of.counted.map(({ volume }) => volume ?? ZERO))
+  return rounded(of.context, value.priceOf(max(number, used)).minus(value.priceOf(used)))
+}
+
+/** Shared over tax categories by what their lines come to; the first one takes it where none comes to anything. */
+function byCategory(members: readonly Line[], total: Decimal, context: StepContext): [TaxCategory, Decimal][] {
+  const weights = TAX_CATEGORIES.map((category): [TaxCategory, Decimal] => [
+    category,
+    sum(members.filter(line => line.taxCategory === category).map(line => max(netOf(line), ZERO))),
+  ])
+  const all = sum(weights.map(([, weight]) => weight))
+  if (all.eq(ZERO)) return [[members[0]?.taxCategory ?? 'STANDARD', total]]
+  const parts: [TaxCategory, Decimal][] = []
+  let left = total
+  const own = weights.filter(([, weight]) => weight.gt(ZERO))
+  for (const [index, [category, weight]] of own.entries()) {
+    // The last one takes what is left, so that the parts sum to the total.
+    const part = index === own.length - 1 ? left : rounded(context, total.times(weight).div(all))
+    parts.push([category, part])
+    left = left.minus(part)
+  }
+  return parts
+}
+
+/** Adds the lines that lift what was charged to what is committed. */
+function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
+  const missing = shortfall(all, of)
+  if (missing.lte(ZERO)) return { lines, applied: [] }
+  const { step, period, members, context } = of
+  const clauseId = all.map(({ id }) => id).join(' ')
+  const base = totalOf(of.counted)
+  const made = byCategory(members, missing, context)
+    .filter(([, exact]) => !exact.eq(ZERO))
+    .map(([taxCategory, exact]) => {
+      const key = ['COMMITMENT', clauseId, period.service.start, period.service.end, taxCategory].join(' ')
+      const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
+      const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
+      const inAdvance = members.length > 0 && members.every(line => line.inAdvance)
+      return { ...adjustingLine(own, because), inAdvance }
+    })
+  // A minimum is charged itself, so what it noted of itself adds nothing to it.
+  const applied = made.flatMap(line => line.because.map(because => ({ ...because, exact: line.exact })))
+  return { lines: [...lines, ...made], applied }
+}
+
+const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: Line): boolean =>
+  a.start === b.start && a.end === b.end
+
+/**
+ * Step 7: commitments on configs, items and pricings, narrow to wide, so that a wider one counts what a narrower one
+ * charged. One is due for every period that has a line of it, also one of 0.00: give lines without usage too.
+ */
+export const commitments: Step = (lines, { commitments: all, billedBefore }, context) =>
+  inTurn(lines, together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)), (now, group) => {
+    const [first] = group
+    const periods = byPeriod(now.filter(line => isAbout(first, line))).filter(
+      members => first.inAdvance || members.some(line => !line.inAdvance),
+    )
+    return inTurn(now, periods, (current, members) => {
+      const earlier = billedBefore.filter(line => isAbout(first, line) && sameTime(line, members[0]))
+      const counted = [...members, ...earlier]
+      return trueUp(current, group, { step: 'COMMITMENT', period: members[0].period, members, counted, context })
+    })
+  })
+
+/** Step 9: the minimum of the whole invoice, over everything its schedules charge. Lines added by hand do not count. */
+export const invoiceCommitment: Step = (lines, { commitments: all }, context) =>
+  inTurn(lines, together(all.filter(({ of }) => of === null)), (now, group) => {
+    const members = now.filter(line => isAbout(group[0], line))
+    const of = {
+      step: 'INVOICE_COMMITMENT',
+      period: context.invoicePeriod,
+      members,
+      counted: members,
+      context,
+    } as const
+    return trueUp(now, group, of)
+  })

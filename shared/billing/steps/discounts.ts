@@ -1,0 +1,121 @@
+// Steps 6 and 8 of semantics 5.4: discounts on some lines, and on the total.
+import { type Decimal, HUNDRED, min, sum, ZERO } from '../../decimal.ts'
+import { type Fraction, isWhole, NOTHING, timesFraction, WHOLE } from '../fraction.ts'
+import { CLAUSE_LEVELS, type Discount, type DiscountCondition } from './clauses.ts'
+import { isCharged, type Line, type LinePeriod, netOf } from './line.ts'
+import {
+  atMost,
+  byPeriod,
+  byWeight,
+  change,
+  heldShare,
+  inTurn,
+  isAbout,
+  type PartOfChange,
+  type Step,
+  type StepContext,
+  totalOf,
+} from './step.ts'
+
+const COMPARE: Readonly<Record<DiscountCondition['comparator'], (a: Decimal, b: Decimal) => boolean>> = {
+  EQUALS: (a, b) => a.eq(b),
+  NOT_EQUALS: (a, b) => !a.eq(b),
+  GREATER_THAN: (a, b) => a.gt(b),
+  GREATER_THAN_OR_EQUALS: (a, b) => a.gte(b),
+  LESS_THAN: (a, b) => a.lt(b),
+  LESS_THAN_OR_EQUALS: (a, b) => a.lte(b),
+}
+
+const matches = (condition: DiscountCondition | null, base: Decimal): boolean =>
+  condition === null || COMPARE[condition.comparator](base, condition.amount)
+
+/** From narrow to wide, coupons after all others; of equals in the order given. */
+const inOrder = (discounts: readonly Discount[]): Discount[] => {
+  const levelOf = ({ of }: Discount): number => (of === null ? CLAUSE_LEVELS.length : CLAUSE_LEVELS.indexOf(of.level))
+  return discounts.toSorted((a, b) => Number(a.coupon !== null) - Number(b.coupon !== null) || levelOf(a) - levelOf(b))
+}
+
+/** By days, but a coupon counts in full in any time it touches: it is never prorated (semantics 4.4). */
+function shareIn(discount: Discount, { service }: LinePeriod, { zone }: StepContext): Fraction {
+  const share = heldShare(discount.during, service, service, zone)
+  return discount.coupon !== null && share.numerator.gt(ZERO) ? WHOLE : share
+}
+
+type Of = { readonly step: 'DISCOUNT' | 'TOTAL_DISCOUNT'; readonly period: LinePeriod; readonly context: StepContext }
+
+/** A percentage of each line, or one amount for all of them, never more than they come to. */
+function discountLines(lines: readonly Line[], discount: Discount, members: readonly Line[], of: Of) {
+  const { step, period, context } = of
+  const base = totalOf(members)
+  if (base.lte(ZERO) || !matches(discount.condition, base)) return { lines, applied: [] }
+  const wanted = partsOf(discount, members, base, of)
+  const total = sum(wanted.map(({ exact }) => exact))
+  if (total.lte(ZERO)) return { lines, applied: [] }
+  const parts = total.gt(base) ? wanted.map(each => ({ ...each, exact: each.exact.times(base).div(total) })) : wanted
+  const { value } = discount
+  const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : WHOLE
+  return change(
+    lines,
+    {
+      step,
+      kind: 'DISCOUNT',
+      clauseId: discount.id,
+      base,
+      percentage: value.kind === 'PERCENTAGE' ? value.percentage : null,
+      share: isWhole(share) ? null : share,
+      coupon: discount.coupon,
+      period,
+      parts: parts.map(({ line, exact }) => ({ line, exact: exact.neg() })),
+    },
+    context,
+  )
+}
+
+function partsOf({ value, ...rest }: Discount, members: readonly Line[], base: Decimal, of: Of): PartOfChange[] {
+  const discount = { value, ...rest }
+  const { step, period, context } = of
+  if (value.kind === 'PERCENTAGE') {
+    const percentage = min(value.percentage, HUNDRED)
+    return members.map(line => ({
+      line,
+      exact: timesFraction(netOf(line).times(percentage).div(HUNDRED), shareIn(discount, line.period, context)),
+    }))
+  }
+  // On the total an amount is taken once an invoice, and in full (contract: a fixed-amount invoice-level discount).
+  const holds = members.some(line => shareIn(discount, line.period, context).numerator.gt(ZERO))
+  const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : holds ? WHOLE : NOTHING
+  return byWeight(members, atMost(timesFraction(value.amount, share), base))
+}
+
+/** The invoice of the period has taken the amount already when late usage is billed; a percentage is of each line. */
+const joins = (discount: Discount, line: Line): boolean =>
+  isAbout(discount, line) && !(line.late && discount.value.kind === 'AMOUNT')
+
+/**
+ * Step 6: discounts on configs, items, pricings, product items, products and categories, in this order, then coupons on
+ * them. Percentages compound, each on what the one before left. An amount is taken once a billing period.
+ */
+export const discounts: Step = (lines, clauses, context) =>
+  inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of !== null)), (now, discount) =>
+    inTurn(now, byPeriod(now.filter(line => joins(discount, line))), (current, members) =>
+      discountLines(current, discount, members, { step: 'DISCOUNT', period: members[0].period, context }),
+    ),
+  )
+
+const TOTALS = 'discount.totals'
+
+/** A line added by hand joins where it says so (contract: applicable_for_clauses). */
+const joinsTotal = (discount: Discount, line: Line): boolean =>
+  isCharged(line) &&
+  (line.applicableForClauses === null ? isAbout(discount, line) : line.applicableForClauses.includes(TOTALS))
+
+/** Step 8: discounts on what is left of the whole invoice, coupons last; spread over the lines by weight, for tax. */
+export const totalDiscounts: Step = (lines, clauses, context) =>
+  inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of === null)), (now, discount) =>
+    discountLines(
+      now,
+      discount,
+      now.filter(line => joinsTotal(discount, line)),
+      { step: 'TOTAL_DISCOUNT', period: context.invoicePeriod, context },
+    ),
+  )

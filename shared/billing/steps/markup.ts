@@ -1,0 +1,43 @@
+// Step 5 of semantics 5.4: what is put on top of a rated price.
+import { HUNDRED, ZERO } from '../../decimal.ts'
+import { isWhole, timesFraction } from '../fraction.ts'
+import type { Markup } from './clauses.ts'
+import type { Line } from './line.ts'
+import { byPeriod, byWeight, change, heldShare, inTurn, isAbout, type Step, type StepContext, totalOf } from './step.ts'
+
+/** A percentage of the lines, or an amount once a period, as far as the clause holds in the time they pay for. */
+export const markup: Step = (lines, { markups }, context) =>
+  inTurn(lines, markups, (now, clause) =>
+    inTurn(now, byPeriod(now.filter(line => isAbout(clause, line))), (current, members) =>
+      markUp(current, clause, members, context),
+    ),
+  )
+
+function markUp(
+  lines: readonly Line[],
+  clause: Markup,
+  members: readonly [Line, ...Line[]],
+  context: StepContext,
+): ReturnType<Step> {
+  const [{ period }] = members
+  const share = heldShare(clause.during, period.service, period.service, context.zone)
+  const base = totalOf(members)
+  const { value } = clause
+  const whole = value.kind === 'PERCENTAGE' ? base.times(value.percentage).div(HUNDRED) : value.amount
+  const total = timesFraction(whole, share)
+  if (total.lte(ZERO)) return { lines, applied: [] }
+  const why = { step: 'MARKUP', clauseId: clause.id, base, coupon: null } as const
+  const percentage = value.kind === 'PERCENTAGE' ? value.percentage : null
+  return change(
+    lines,
+    {
+      ...why,
+      percentage,
+      share: isWhole(share) ? null : share,
+      kind: 'MARKUP',
+      period,
+      parts: byWeight(members, total),
+    },
+    context,
+  )
+}

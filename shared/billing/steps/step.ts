@@ -1,0 +1,151 @@
+// What every step of the amount pipeline is, and how a step changes lines: it adds lines of its own, one for each tax
+// category, and notes on each line that it changed the part that falls on it.
+import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
+import { amount, roundToTotal, toMoney } from '../../money.ts'
+import { type Interval, instantOf, intersect, interval } from '../../time.ts'
+import type { AmountType, RoundingMode } from '../amount-pipeline.ts'
+import { type Fraction, NOTHING, WHOLE } from '../fraction.ts'
+import type { Span, Zone } from '../periods.ts'
+import { shareOf } from '../proration.ts'
+import { TAX_CATEGORIES, type TaxCategory, type TaxDecided } from '../tax.ts'
+import { type Clauses, type ClauseTarget, LEVEL_SCOPES } from './clauses.ts'
+import { type Because, commonScope, isCharged, type Line, type LineKind, type LinePeriod, netOf } from './line.ts'
+
+export type StepContext = {
+  readonly currency: string
+  readonly amountType: AmountType
+  readonly rounding: RoundingMode
+  readonly tax: TaxDecided
+  readonly zone: Zone
+  /** The period the invoice collects: the time of clauses on its total. */
+  readonly invoicePeriod: LinePeriod
+}
+export type StepResult = { readonly lines: readonly Line[]; readonly applied: readonly Because[] }
+/** Pure: the same lines and clauses give the same lines. A step never removes a line nor changes its `exact`. */
+export type Step = (lines: readonly Line[], clauses: Clauses, context: StepContext) => StepResult
+
+/** Applies one clause after the other, each to what the one before left. */
+export function inTurn<C>(
+  lines: readonly Line[],
+  clauses: readonly C[],
+  apply: (lines: readonly Line[], clause: C) => StepResult,
+): StepResult {
+  return clauses.reduce<StepResult>(
+    (before, clause) => {
+      const { lines: after, applied } = apply(before.lines, clause)
+      return { lines: after, applied: [...before.applied, ...applied] }
+    },
+    { lines, applied: [] },
+  )
+}
+
+type Scoped = { readonly scheduleId: string | null; readonly of: ClauseTarget | null }
+
+/** Whether a clause is about a charged line. Lines added by hand are of no schedule, and answer to the total alone. */
+export function isAbout({ scheduleId, of }: Scoped, line: Line): boolean {
+  if (!isCharged(line) || line.applicableForClauses !== null) return false
+  if (scheduleId !== null && line.of.scheduleId !== scheduleId) return false
+  const id = of === null ? null : line.of[LEVEL_SCOPES[of.level]]
+  return of === null || (id !== null && of.ids.includes(id))
+}
+
+/** Lines by the time they pay for, in the order of time. */
+export function byPeriod(lines: readonly Line[]): (readonly [Line, ...Line[]])[] {
+  const groups = new Map<string, [Line, ...Line[]]>()
+  for (const line of lines) {
+    const { start, end } = line.period.service
+    const group = groups.get(`${start} ${end}`)
+    if (group) group.push(line)
+    else groups.set(`${start} ${end}`, [line])
+  }
+  return [...groups.values()].sort(
+    ([{ period: a }], [{ period: b }]) => a.service.start - b.service.start || a.service.end - b.service.end,
+  )
+}
+
+const FOREVER = instantOf(Date.UTC(2200, 0))
+
+/** The local days of `time` in which a clause holds, as a share of the days of `within`; all of them without a date. */
+export function heldShare(during: Span | null, time: Interval, within: Interval, zone: Zone): Fraction {
+  const held = during === null ? time : intersect(interval(during.start, during.end ?? FOREVER), time)
+  if (held === null) return NOTHING
+  return held.start === within.start && held.end === within.end ? WHOLE : shareOf(held, within, zone)
+}
+
+export const totalOf = (lines: readonly Line[]): Decimal => sum(lines.map(netOf))
+
+/** In DEFAULT rounding what a step adds is money, so that everything an invoice prints adds up. */
+export const rounded = ({ rounding, currency }: StepContext, value: Decimal): Decimal =>
+  rounding === 'DEFAULT' ? toMoney(amount(value, currency)).quantity : value
+
+function settleParts(context: StepContext, parts: readonly Decimal[]): readonly Decimal[] {
+  if (context.rounding === 'UNROUNDED' || parts.length === 0) return parts
+  const total = toMoney(amount(sum(parts), context.currency))
+  return roundToTotal(parts, total).map(({ quantity }) => quantity)
+}
+
+export type PartOfChange = { readonly line: Line; readonly exact: Decimal }
+
+/** `total` shared by what each line comes to. Lines that come to nothing together share it alike. */
+export function byWeight(lines: readonly Line[], total: Decimal): PartOfChange[] {
+  const all = totalOf(lines)
+  return lines.map(line => ({
+    line,
+    exact: all.eq(ZERO) ? total.div(lines.length.toString()) : total.times(netOf(line)).div(all),
+  }))
+}
+
+type Change = Pick<Because, 'step' | 'clauseId' | 'base' | 'percentage' | 'share' | 'coupon'> & {
+  readonly kind: LineKind
+  readonly period: LinePeriod
+  /** What it adds to each line, before it is rounded. */
+  readonly parts: readonly PartOfChange[]
+}
+
+/** Changes lines: they note their part, and a line of `kind` for each tax category says what all its parts come to. */
+export function change(
+  lines: readonly Line[],
+  { kind, period, parts, ...why }: Change,
+  context: StepContext,
+): StepResult {
+  const settled = settleParts(
+    context,
+    parts.map(({ exact }) => exact),
+  )
+  const changed = parts
+    .map(({ line }, index) => ({ line, exact: settled[index] ?? ZERO }))
+    .filter(({ exact }) => !exact.eq(ZERO))
+  const keyOf = (category: TaxCategory): string =>
+    [kind, why.clauseId, period.service.start, period.service.end, category].join(' ')
+  const reasons = new Map(
+    changed.map(({ line, exact }): [string, Because] => [
+      line.key,
+      { ...why, exact, lineKey: keyOf(line.taxCategory) },
+    ]),
+  )
+  const made = TAX_CATEGORIES.flatMap((taxCategory): Line[] => {
+    const own = changed.filter(({ line }) => line.taxCategory === taxCategory)
+    if (own.length === 0) return []
+    const exact = sum(own.map(part => part.exact))
+    const because = { ...why, exact, lineKey: keyOf(taxCategory) }
+    const of = commonScope(own.map(({ line }) => line))
+    return [adjustingLine({ key: keyOf(taxCategory), kind, of, exact, taxCategory, period }, because)]
+  })
+  const after = lines.map(line => {
+    const reason = reasons.get(line.key)
+    return reason ? { ...line, because: [...line.because, reason] } : line
+  })
+  return { lines: [...after, ...made], applied: made.flatMap(line => line.because) }
+}
+
+/** A line that a step made. */
+export const adjustingLine = (
+  line: Pick<Line, 'key' | 'kind' | 'of' | 'exact' | 'taxCategory' | 'period'>,
+  because: Because,
+): Line => ({ ...line, because: [because], inAdvance: false, late: false, applicableForClauses: null, volume: null })
+
+/** What can be taken of `total` for a discount: never more than there is. */
+export const atMost = (wanted: Decimal, total: Decimal): Decimal => {
+  const most = max(total, ZERO)
+  return wanted.gt(most) ? most : wanted
+}

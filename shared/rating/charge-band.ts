@@ -1,0 +1,173 @@
+// How one band charges: what models share. Exact, nothing rounded.
+import { type Decimal, decimal, ONE, sum, ZERO } from '../decimal.ts'
+import type { Band, BandCharge, Metric, Piece, PriceBound } from './price.ts'
+import { BandFault, type Placed } from './price-model.ts'
+
+/** The price of usage. Which kind it is follows from the metric, so a percentage of plain numbers cannot be said. */
+export type UnitPrice =
+  | { readonly of: 'UNITS'; readonly amount: Decimal | null; readonly blockSize: Decimal }
+  | {
+      readonly of: 'MONEY'
+      readonly percentage: Decimal | null
+      readonly eventAmount: Decimal | null
+      readonly blockSize: Decimal
+    }
+
+type Limits = Pick<Band, 'minimumAmount' | 'maximumAmount' | 'minimumNumber' | 'maximumNumber'>
+/** A band that prices usage by its units. */
+export type UnitBand = { readonly price: UnitPrice; readonly fixedAmount: Decimal | null; readonly limits: Limits }
+/** A band that charges a lump sum. */
+export type FeeBand = { readonly fee: Decimal; readonly limits: Limits }
+
+export const AMOUNT_LIMITS = ['minimumAmount', 'maximumAmount'] as const
+export const UNIT_FIELDS = [
+  'amount',
+  'percentage',
+  'fixedAmount',
+  'blockSize',
+  'minimumNumber',
+  'maximumNumber',
+  ...AMOUNT_LIMITS,
+] as const
+export const FEE_FIELDS = ['amount', 'fixedAmount', ...AMOUNT_LIMITS] as const
+
+/** The limits of a band. Throws BandFault when a maximum is below its minimum. */
+export function readLimits(band: Partial<Limits>): Limits {
+  const { minimumAmount = null, maximumAmount = null, minimumNumber = null, maximumNumber = null } = band
+  if (minimumNumber && maximumNumber?.lt(minimumNumber)) {
+    throw new BandFault('maximumNumber', 'maximum_number must not be below minimum_number.')
+  }
+  if (minimumAmount && maximumAmount?.lt(minimumAmount)) {
+    throw new BandFault('maximumAmount', 'maximum_amount must not be below minimum_amount.')
+  }
+  return { minimumAmount, maximumAmount, minimumNumber, maximumNumber }
+}
+
+/** Throws BandFault for a percentage of plain numbers, and when limits contradict each other. */
+export function readUnitBand(band: Pick<Band, (typeof UNIT_FIELDS)[number]>, metric: Metric): UnitBand {
+  const { amount, percentage, blockSize, fixedAmount } = band
+  if (metric === 'NUMBER' && percentage !== null) {
+    throw new BandFault('percentage', 'A percentage prices metered money; this metric counts numbers.')
+  }
+  const price: UnitPrice =
+    metric === 'NUMBER'
+      ? { of: 'UNITS', amount, blockSize }
+      : { of: 'MONEY', percentage, eventAmount: amount, blockSize }
+  return { price, fixedAmount, limits: readLimits(band) }
+}
+
+/** The lump sum is `fixed_amount`, or `amount` read as one. Throws BandFault for both and for neither. */
+export function readFeeBand(band: Pick<Band, (typeof FEE_FIELDS)[number]>): FeeBand {
+  const { amount, fixedAmount } = band
+  if (amount !== null && fixedAmount !== null) {
+    throw new BandFault('amount', 'This pricing type charges one lump sum: give fixed_amount or amount, not both.')
+  }
+  const fee = fixedAmount ?? amount
+  if (fee === null) throw new BandFault('fixedAmount', 'This pricing type needs a fixed_amount.')
+  return { fee, limits: readLimits(band) }
+}
+
+const PER_CENT = decimal('0.01')
+const perBlock = (price: Decimal, units: Decimal, blockSize: Decimal): Decimal =>
+  blockSize === ONE || blockSize.eq(ONE) ? price.times(units) : price.times(units).div(blockSize)
+
+export const percentOf = (percentage: Decimal, base: Decimal): Decimal => percentage.times(base).times(PER_CENT)
+
+type Use = { readonly units: Decimal; readonly events: Decimal }
+
+function unitPieces(price: UnitPrice, { units, events }: Use): Piece[] {
+  const { blockSize } = price
+  if (price.of === 'UNITS') {
+    const { amount } = price
+    if (amount === null) return []
+    return [{ kind: 'UNITS', quantity: perBlock(amount, units, blockSize), units, price: amount, blockSize }]
+  }
+  const { percentage, eventAmount } = price
+  const pieces: Piece[] = []
+  if (percentage !== null) {
+    pieces.push({ kind: 'PERCENTAGE', quantity: percentOf(percentage, units), base: units, percentage })
+  }
+  if (eventAmount !== null) {
+    const quantity = perBlock(eventAmount, events, blockSize)
+    pieces.push({ kind: 'EVENTS', quantity, events, price: eventAmount, blockSize })
+  }
+  return pieces
+}
+
+type Bounded = { readonly piece: Piece & { readonly kind: 'BOUND' }; readonly bound: PriceBound }
+
+/** The piece that lifts or caps what was charged to the band's minimum or maximum amount (semantics 3.2). */
+function boundAmount({ minimumAmount, maximumAmount }: Limits, charge: Decimal): Bounded | null {
+  const to = (limit: Decimal, bound: PriceBound): Bounded => ({
+    piece: { kind: 'BOUND', quantity: limit.minus(charge), bound, limit },
+    bound,
+  })
+  if (minimumAmount !== null && charge.lt(minimumAmount)) return to(minimumAmount, 'MINIMUM_AMOUNT')
+  if (maximumAmount !== null && charge.gt(maximumAmount)) return to(maximumAmount, 'MAXIMUM_AMOUNT')
+  return null
+}
+
+/** `quantity` held within the band's number bounds, and which of them acted. */
+function boundNumber({ minimumNumber, maximumNumber }: Limits, quantity: Decimal) {
+  if (minimumNumber !== null && quantity.lt(minimumNumber)) {
+    return { units: minimumNumber, bound: 'MINIMUM_NUMBER' } as const
+  }
+  if (maximumNumber !== null && quantity.gt(maximumNumber)) {
+    return { units: maximumNumber, bound: 'MAXIMUM_NUMBER' } as const
+  }
+  return { units: quantity, bound: null }
+}
+
+/** The charge of a band that consists of these pieces, held within the band's limits of money. */
+export function chargeOf(
+  placed: Placed<{ readonly limits: Limits }>,
+  use: Use,
+  pieces: readonly Piece[],
+  numberBound: PriceBound | null = null,
+): BandCharge {
+  const exact = sum(pieces.map(piece => piece.quantity))
+  const bounded = boundAmount(placed.reads.limits, exact)
+  return {
+    bandIndex: placed.index,
+    band: placed.said,
+    lowerBound: placed.floor,
+    topBound: placed.top,
+    units: use.units,
+    events: use.events,
+    pieces: bounded ? [...pieces, bounded.piece] : pieces,
+    priceBound: bounded?.bound ?? numberBound,
+    quantity: bounded ? exact.plus(bounded.piece.quantity) : exact,
+  }
+}
+
+const feePieces = (fee: Decimal | null): Piece[] => (fee === null ? [] : [{ kind: 'FEE', quantity: fee }])
+
+/** The charge of one band for the usage it takes: fixed part, unit part, percentage part, then its limits. */
+export function chargeUnits(placed: Placed<UnitBand>, use: Use): BandCharge {
+  const { price, fixedAmount, limits } = placed.reads
+  const { units, bound } = boundNumber(limits, use.units)
+  const held = { units, events: use.events }
+  return chargeOf(placed, held, [...feePieces(fixedAmount), ...unitPieces(price, held)], bound)
+}
+
+/** The charge of one band that charges a lump sum, whatever its usage. */
+export const chargeFee = (placed: Placed<FeeBand>, use: Use): BandCharge =>
+  chargeOf(placed, use, feePieces(placed.reads.fee))
+
+/** The charge of whole blocks. */
+export const chargeBlocks = (
+  placed: Placed<{ readonly limits: Limits; readonly amount: Decimal; readonly blockSize: Decimal }>,
+  use: Use,
+  blocks: Decimal,
+): BandCharge => {
+  const { amount, blockSize } = placed.reads
+  return chargeOf(placed, use, [{ kind: 'BLOCKS', quantity: amount.times(blocks), blocks, price: amount, blockSize }])
+}
+
+/** How many whole blocks hold `units`; none for nothing. */
+export const blocksOf = (units: Decimal, blockSize: Decimal): Decimal => {
+  if (units.lte(ZERO)) return ZERO
+  // Checked by multiplying back: a division that does not come out even is kept to 40 places only.
+  const whole = units.div(blockSize).round(0, 0)
+  return whole.times(blockSize).gte(units) ? whole : whole.plus(ONE)
+}

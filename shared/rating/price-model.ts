@@ -1,0 +1,143 @@
+// What a price model is: one value in one file, which says how many bands it has, what it reads of them, and how it
+// rates. Parsing, checking, describing and billing ask this value, so nothing outside a model's file knows its name.
+import { type Decimal, max, ZERO } from '../decimal.ts'
+import type { Band, BandCharge, Metric, Volume } from './price.ts'
+
+/** A member of a band, or of the price itself, that a model can take. */
+export type BandField = Exclude<keyof Band, 'topBound'>
+export type Settings = {
+  /** Whether the unused rest of the last block bought lowers what the next pricing period buys. */
+  readonly rollover: boolean
+  /** Whether a step charges the fees of all steps reached, or its own alone. */
+  readonly stepAccumulation: StepAccumulation
+}
+export const STEP_ACCUMULATIONS = ['NONE', 'STEPS_REACHED'] as const
+export type StepAccumulation = (typeof STEP_ACCUMULATIONS)[number]
+export type SettingName = keyof Settings
+export const DEFAULT_SETTINGS: Settings = { rollover: false, stepAccumulation: 'NONE' }
+
+/** What earlier pricing periods left for this one. */
+export type Prior = {
+  /** Units bought before and not used, of a price whose `top_up.rollover` is true. */
+  readonly rollover: Decimal
+}
+export const NO_PRIOR: Prior = { rollover: ZERO }
+
+/** A band as a model reads it, with its place among the bands. */
+export type Placed<B> = {
+  readonly reads: B
+  readonly said: Band
+  readonly index: number
+  /** Exclusive, but for the first band, which starts at 0. */
+  readonly floor: Decimal
+  readonly top: Decimal | null
+}
+export type Placeds<B> = readonly [Placed<B>, ...Placed<B>[]]
+
+export type ModelInput<B> = {
+  readonly bands: Placeds<B>
+  readonly volume: Volume
+  /** The quantity that decides on the tier: the volume's own, or that of another metric. */
+  readonly position: Decimal
+  readonly prior: Prior
+  readonly settings: Settings
+}
+export type ModelResult = {
+  readonly charges: readonly BandCharge[]
+  /** What is bought and not used, for the next pricing period. */
+  readonly rollover: Decimal
+}
+/** The rating of one price: everything but the usage is bound. */
+export type Rating = (input: Pick<ModelInput<never>, 'volume' | 'position' | 'prior'>) => ModelResult
+
+/** What a band says that its model cannot price; `field` is the member of the band. */
+export class BandFault extends Error {
+  readonly field: keyof Band
+
+  constructor(field: keyof Band, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+type Facts = {
+  /** One band, several that rise from 0 without a gap, or none. */
+  readonly bands: 'one' | 'tiers' | 'none'
+  /** What is charged: units of usage, a lump sum, a sum that the customer chooses, or nothing. */
+  readonly basis: 'units' | 'lump' | 'chosen' | 'nothing'
+  /**
+   * Whether usage is rated once a pricing period. Where it is not, the same sum is owed every billing period whatever the
+   * usage, scaled from the pricing period.
+   */
+  readonly perPricingPeriod: boolean
+  /** Whether at least one band must have a price: a price that charges nothing is most likely a mistake. */
+  readonly needsPrice: boolean
+  /** The metrics it prices; both unless said. */
+  readonly metrics: readonly Metric[]
+  /** The members of a band it reads; any other that is given is refused by name. */
+  readonly takes: readonly BandField[]
+  /** Whether it can do without a band, which then says nothing. */
+  readonly bandIsOptional: boolean
+  /** The members of the price it reads besides its bands. */
+  readonly settings: readonly SettingName[]
+}
+
+export type PriceModel = Facts & {
+  /** Throws BandFault, with the index of the band in front, through `at`. */
+  readonly prepare: (
+    bands: readonly Band[],
+    metric: Metric,
+    settings: Settings,
+    at: (index: number, fault: BandFault) => Error,
+  ) => Rating
+}
+
+type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
+  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional'>> & {
+    readonly takes: readonly T[]
+    /** What the model reads of one band. Throws BandFault when it contradicts itself. */
+    readonly read: (band: Pick<Band, T>, metric: Metric) => B
+    /** The first band that does not fit the others, and why. */
+    readonly misfit?: (bands: Placeds<B>) => { readonly index: number; readonly fault: BandFault } | null
+    readonly rate: (input: ModelInput<B>) => ModelResult
+  }
+
+/** A price model from its definition. `rate` sees nothing but what `read` gives of the members it takes. */
+export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): PriceModel {
+  return {
+    needsPrice: of.basis === 'units' || of.basis === 'lump',
+    metrics: ['NUMBER', 'AMOUNT'],
+    settings: [],
+    bandIsOptional: false,
+    ...of,
+    prepare: (bands, metric, settings, at) => {
+      const placed = bands.map((said, index): Placed<B> => {
+        const floor = index === 0 ? ZERO : (bands[index - 1]?.topBound ?? ZERO)
+        try {
+          return { reads: of.read(said, metric), said, index, floor, top: said.topBound }
+        } catch (error) {
+          throw error instanceof BandFault ? at(index, error) : error
+        }
+      })
+      const [first, ...rest] = placed
+      if (!first) return () => charged([])
+      const known: Placeds<B> = [first, ...rest]
+      const misfit = of.misfit?.(known)
+      if (misfit) throw at(misfit.index, misfit.fault)
+      return input => of.rate({ ...input, bands: known, settings })
+    },
+  }
+}
+
+export const charged = (charges: readonly BandCharge[], rollover: Decimal = ZERO): ModelResult => ({
+  charges,
+  rollover,
+})
+
+/** The quantity a banded model places: a negative total (corrections outweigh usage) counts as zero (semantics 3.2). */
+export const placedQuantity = (quantity: Decimal): Decimal => max(quantity, ZERO)
+
+/** The band a quantity lies in, bounds inclusive. The last band takes whatever lies beyond every bound. */
+export function bandContaining<B>(bands: Placeds<B>, quantity: Decimal): Placed<B> {
+  return bands.find(({ top }) => top === null || quantity.lte(top)) ?? bands[bands.length - 1] ?? bands[0]
+}

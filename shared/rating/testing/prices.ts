@@ -1,0 +1,45 @@
+// Prices in tests: bands as texts, read by the parser that production reads them with.
+import type { Decimal } from '../../decimal.ts'
+import { plain } from '../../decimal.ts'
+import type { BandInput } from '../band-reader.ts'
+import { type PriceConfigInput, parsePriceConfig } from '../parse-price-config.ts'
+import type { Band, Metric } from '../price.ts'
+import type { PriceConfig } from '../rate.ts'
+
+export type BandText = Partial<Record<keyof Band, string>>
+type Settings = Pick<PriceConfigInput, 'top_up' | 'step_accumulation'>
+
+const money = (quantity: string | undefined, currency: string) =>
+  quantity === undefined ? null : { quantity, currency }
+
+/** The wire shape of a band. */
+export const bandInput = (band: BandText, currency = 'EUR'): BandInput => ({
+  amount: money(band.amount, currency),
+  percentage: band.percentage ?? null,
+  fixed_amount: money(band.fixedAmount, currency),
+  minimum_amount: money(band.minimumAmount, currency),
+  maximum_amount: money(band.maximumAmount, currency),
+  minimum_number: band.minimumNumber ?? null,
+  maximum_number: band.maximumNumber ?? null,
+  block_size: band.blockSize === undefined ? null : { number: band.blockSize },
+  tier_top_bound: band.topBound === undefined ? null : { number: band.topBound },
+})
+
+/** A price of texts. Throws when it is refused. */
+export function priceOf(
+  pricingType: string,
+  bands: readonly BandText[],
+  { metric = 'NUMBER', currency = 'EUR', ...settings }: { metric?: Metric; currency?: string } & Settings = {},
+): PriceConfig {
+  const input = { pricing_type: pricingType, bands: bands.map(band => bandInput(band, currency)), ...settings }
+  const reading = parsePriceConfig(input, { metric, currency })
+  if (reading.kind === 'fault') throw new Error(`${reading.fault.field}: ${reading.fault.message}`)
+  return reading.config
+}
+
+/** A price in EUR of texts, of metered numbers. */
+export const price = (pricingType: string, ...bands: BandText[]): PriceConfig => priceOf(pricingType, bands)
+
+/** Decimals as texts, for prices made at random. */
+export const textOf = (band: Partial<Record<keyof Band, Decimal | null>>): BandText =>
+  Object.fromEntries(Object.entries(band).flatMap(([name, value]) => (value === null ? [] : [[name, plain(value)]])))
