@@ -14,7 +14,7 @@ import { type ServerProxy, startServerProxy } from '../shared/testing/server-pro
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { buildApp, type DeclaredRoute } from './app.ts'
-import { FORWARDED } from './http/forward-ingest.ts'
+import { FORWARDED } from './gateway/forward-ingest.ts'
 import { meterResource } from './modules/catalog/meters/meter.ts'
 import { openUsage, type UsageConnections } from './open-usage.ts'
 import { readiness } from './readiness.ts'

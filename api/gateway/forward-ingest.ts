@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici'
 import { readIngestQuery } from '../../shared/contracts/ingest-query.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createIngestKeys, type IngestKeys } from '../access/ingest-keys.ts'
-import { type AccessDeps, authenticate, type Caller, challengeOf } from './authenticate.ts'
+import { type AccessDeps, authenticate, type Caller, challengeOf } from '../http/authenticate.ts'
 import { BATCH, IngestQuery, SINGLE } from './event-shapes.ts'
 import { type CallGateway, createGatewayCaller, type GatewayAnswer } from './gateway-caller.ts'
 
