@@ -3,11 +3,8 @@ import { collectDefaultMetrics, register } from 'prom-client'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { startJobs } from './jobs/runner.ts'
-import { queueReprocesses, reprocessesOf } from './modules/billing/reprocess/reprocess-jobs.ts'
-import { billingOf, queueBilling } from './modules/billing/run/billing-jobs.ts'
-import { downloadsOf, queueDownloads } from './modules/ingestion/files/download/download-jobs.ts'
-import { queueFiles, uploadsOf } from './modules/ingestion/files/process/file-jobs.ts'
 import { JOBS } from './modules/jobs.ts'
+import { REACTIONS } from './modules/reactions.ts'
 import { openWorkerDeps, type WorkerDeps, workerConfig } from './worker-deps.ts'
 import { startOutboxRelay } from './workers/outbox-relay.ts'
 
@@ -24,12 +21,7 @@ async function main(): Promise<void> {
   const jobs = await startJobs<WorkerDeps>(config.DATABASE_URL, JOBS, deps)
   const relay = startOutboxRelay({
     database: deps.system,
-    react: async (tx, rows) => {
-      await queueBilling(tx, billingOf(rows))
-      await queueReprocesses(tx, reprocessesOf(rows))
-      await queueFiles(tx, uploadsOf(rows))
-      await queueDownloads(tx, downloadsOf(rows))
-    },
+    reactions: REACTIONS,
     failpoints: deps.failpoint,
     metrics: deps.metrics,
     logger,

@@ -147,7 +147,7 @@ describe('the audit trail', () => {
     expect
       .poll(
         async () => {
-          await relayBatch({ database: worker, react: async () => undefined, failpoints: createFailpoints('') })
+          await relayBatch({ database: worker, reactions: [], failpoints: createFailpoints('') })
           return await api.sql('select 1 from outbox where position is null')
         },
         { timeout: 20_000 },

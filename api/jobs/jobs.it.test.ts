@@ -12,11 +12,11 @@ import { expireKeys } from '../http/expire-idempotency-keys.ts'
 import {
   findLostReprocesses,
   queueReprocesses,
-  reprocessesOf,
   reprocessJobs,
+  reprocessReactions,
 } from '../modules/billing/reprocess/reprocess-jobs.ts'
 import type { ReprocessRun } from '../modules/billing/reprocess/run-reprocess.ts'
-import { billingJobs, billingOf, findDueBilling, queueBilling } from '../modules/billing/run/billing-jobs.ts'
+import { billingJobs, billingReactions, findDueBilling, queueBilling } from '../modules/billing/run/billing-jobs.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import {
   makeActiveSubscription,
@@ -82,7 +82,7 @@ test('activating a subscription has it billed promptly, in its own tenant, by re
   })
   const relay = startOutboxRelay({
     database: worker,
-    react: (tx, rows) => queueBilling(tx, billingOf(rows)),
+    reactions: billingReactions,
     failpoints: createFailpoints(''),
     metrics,
     logger: silentLogger,
@@ -196,7 +196,7 @@ test('a reprocess is run once its delay has passed, tried again while it fails, 
   }
   const relay = startOutboxRelay({
     database: worker,
-    react: (tx, rows) => queueReprocesses(tx, reprocessesOf(rows)),
+    reactions: reprocessReactions,
     failpoints: createFailpoints(''),
     metrics,
     logger: silentLogger,

@@ -1,25 +1,6 @@
 // From the notice of a change to its audit record: who did what to which resource, and which fields it touched.
 import { isDeepStrictEqual } from 'node:util'
-
-/** One row of the outbox, as the relay reads it. */
-export type OutboxRow = {
-  platform_id: string
-  environment: 'TEST' | 'LIVE'
-  id: string
-  type: string
-  object_type: string
-  object_id: string
-  data: Record<string, unknown>
-  previous_data: Record<string, unknown> | null
-  request_id: string | null
-  actor_id: string | null
-  impersonated_user_id: string | null
-  credential_id: string | null
-  ip: string | null
-  idempotency_key: string | null
-  /** To the microsecond, in UTC. */
-  created_at: string
-}
+import type { OutboxRow } from './outbox-row.ts'
 
 export type AuditEntry = {
   readonly action: string

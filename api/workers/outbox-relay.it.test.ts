@@ -8,8 +8,8 @@ import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
 import { verifyChains } from '../modules/accounts/audit/verify-chains.ts'
-import type { OutboxRow } from './audit-entry.ts'
 import { type RelayDeps, relayBatch } from './outbox-relay.ts'
+import { on, type Reaction } from './reaction.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -44,7 +44,9 @@ async function session(): Promise<pg.Client> {
 }
 
 const relay = (more: Partial<RelayDeps> = {}) =>
-  relayBatch({ database, react: async () => {}, failpoints: createFailpoints(''), ...more })
+  relayBatch({ database, reactions: [], failpoints: createFailpoints(''), ...more })
+
+const onThings = (react: Reaction['react']): Reaction[] => [on(['THING.UPDATED'], react)]
 
 let counter = 0
 /** Writes one change of `objectId` in the transaction `client` is in; `data.n` tells changes apart. */
@@ -111,9 +113,9 @@ test('many writers and three relays at once: every change once, each object in t
   const ids = ['p', 'q', 'r', 's']
   for (const id of ids) await owner.query('insert into things values ($1, 0)', [id])
   const seen: string[] = []
-  const react = async (_tx: unknown, rows: readonly OutboxRow[]) => {
+  const reactions = onThings(async (_tx, rows) => {
     seen.push(...rows.map(row => row.id))
-  }
+  })
   let writing = true
   const writers = [1, 2, 3, 4].map(async seed => {
     const client = await session()
@@ -130,13 +132,13 @@ test('many writers and three relays at once: every change once, each object in t
     }
   })
   const relays = [1, 2, 3].map(async () => {
-    while (writing || (await relay({ react })) > 0) await relay({ react })
+    while (writing || (await relay({ reactions })) > 0) await relay({ reactions })
   })
   await Promise.all(writers)
   writing = false
   await Promise.all(relays)
   await until(async () => {
-    await relay({ react })
+    await relay({ reactions })
     return (await owner.query('select 1 from outbox where position is null')).rowCount === 0
   })
   const { rows: things } = await owner.query<{ id: string; n: number }>('select id, n from things')
@@ -172,12 +174,24 @@ test('a batch that fails leaves nothing, and the next one takes it whole', async
 test('while one relay is at work, another does nothing', async () => {
   await change(owner, 'y', 1)
   let inner: number | null = null
-  const react = async () => {
+  const reactions = onThings(async () => {
     inner = await relay()
-  }
-  await until(async () => (await relay({ react })) === 1)
+  })
+  await until(async () => (await relay({ reactions })) === 1)
   expect(inner).toBe(0)
   expect(await followed()).toEqual(['y1'])
+})
+
+test('a reaction gets the changes of its own types, in their order, and a batch without them does not reach it', async () => {
+  const seen: string[][] = []
+  const reactions = ['THING.UPDATED', 'OTHER.CREATED'].map(type =>
+    on([type], async (_tx, rows) => {
+      seen.push([type, ...rows.map(row => `${row.object_id}${row.data.n}`)])
+    }),
+  )
+  for (const n of [1, 2]) await change(owner, 'z', n)
+  await until(async () => (await relay({ reactions })) === 2)
+  expect(seen).toEqual([['THING.UPDATED', 'z1', 'z2']])
 })
 
 test('an audit record says who changed which fields, in the order of the changes', async () => {

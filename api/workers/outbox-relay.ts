@@ -6,14 +6,15 @@ import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
-import type { OutboxRow } from './audit-entry.ts'
+import { OUTBOX_COLUMNS, type OutboxRow } from './outbox-row.ts'
+import { type Reaction, runReactions } from './reaction.ts'
 import { writeAuditRecords } from './write-audit-records.ts'
 
 export type RelayDeps = {
   /** In the role millrace_worker. */
   readonly database: Database
-  /** What else follows from a change, in the relay's own transaction: a job is queued if and only if the change is relayed. */
-  readonly react: (tx: SystemTransaction, rows: readonly OutboxRow[]) => Promise<void>
+  /** What else follows from a change, in the relay's own transaction. */
+  readonly reactions: readonly Reaction[]
   readonly failpoints: Failpoints
 }
 
@@ -36,7 +37,7 @@ const RETRY_MS = 2_000
  * Relays one batch and returns how many changes it held; 0 when there are none, or another relay is at work. Positions,
  * audit records and jobs commit together, so a relay that dies leaves nothing half done.
  */
-export async function relayBatch({ database, react, failpoints }: RelayDeps): Promise<number> {
+export async function relayBatch({ database, reactions, failpoints }: RelayDeps): Promise<number> {
   return await asSystem(database, 'outbox-relay', async tx => {
     const lock = await tx.execute<{ held: boolean }>(sql`select pg_try_advisory_xact_lock(${RELAY_LOCK}) as held`)
     if (lock.rows[0]?.held !== true) return 0
@@ -44,7 +45,7 @@ export async function relayBatch({ database, react, failpoints }: RelayDeps): Pr
     if (rows.length === 0) return 0
     const positions = await givePositions(tx, rows)
     await writeAuditRecords(tx, rows, positions)
-    await react(tx, rows)
+    await runReactions(tx, reactions, rows)
     await failpoints('relay.before-commit')
     return rows.length
   })
@@ -64,12 +65,10 @@ async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
     ), barrier as (
       select min(seq) as seq from pending where xid >= pg_snapshot_xmin(pg_current_snapshot())
     )
-    select p.platform_id, p.environment, p.id, p.type, p.object_type, p.object_id, p.data, p.previous_data,
-      p.request_id, p.actor_id, p.impersonated_user_id, p.credential_id, p.ip, p.idempotency_key,
-      to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
-    from pending p cross join barrier b
-    where b.seq is null or p.seq < b.seq
-    order by p.seq`)
+    select ${OUTBOX_COLUMNS}
+    from pending o cross join barrier b
+    where b.seq is null or o.seq < b.seq
+    order by o.seq`)
   return result.rows
 }
 

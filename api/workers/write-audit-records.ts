@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import { type ChainedRecord, type Head, hashRecord, NO_RECORD } from '../modules/accounts/audit/chain.ts'
-import { auditEntry, type OutboxRow } from './audit-entry.ts'
+import { auditEntry } from './audit-entry.ts'
+import type { OutboxRow } from './outbox-row.ts'
 
 type Positioned = { readonly row: OutboxRow; readonly position: string }
 

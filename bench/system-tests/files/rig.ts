@@ -13,15 +13,13 @@ import { createUsageReader } from '../../../api/modules/billing/usage/usage-read
 import {
   type DownloadJobDeps,
   downloadJobs,
-  downloadsOf,
-  queueDownloads,
+  downloadReactions,
 } from '../../../api/modules/ingestion/files/download/download-jobs.ts'
 import {
   type FileJobDeps,
   fileJobs,
-  queueFiles,
+  fileReactions,
   settleUsage,
-  uploadsOf,
 } from '../../../api/modules/ingestion/files/process/file-jobs.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
@@ -126,10 +124,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
   }
   const relay = startOutboxRelay({
     database: worker,
-    react: async (tx, rows) => {
-      await queueFiles(tx, uploadsOf(rows))
-      await queueDownloads(tx, downloadsOf(rows))
-    },
+    reactions: [...fileReactions, ...downloadReactions],
     failpoints: () => undefined,
     metrics,
     logger: silentLogger,

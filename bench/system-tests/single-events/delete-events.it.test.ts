@@ -172,8 +172,7 @@ describe('deletion', () => {
     const shared = { url: api.databaseUrl, clock: api.clock, logger: silentLogger }
     const worker = await openTestDatabase({ ...shared, role: 'millrace_worker', poolMax: 2 })
     const pending = async () => (await api.sql('select from outbox where position is null')).length > 0
-    while (await pending())
-      await relayBatch({ database: worker, react: async () => {}, failpoints: createFailpoints('') })
+    while (await pending()) await relayBatch({ database: worker, reactions: [], failpoints: createFailpoints('') })
     await worker.close()
     await succeed(tenant, 'POST', `/v1/events/${name}/delete`)
     expect(await notices(rig.idOf(name))).toHaveLength(1)

@@ -29,8 +29,7 @@ beforeAll(async () => {
     await tenant.call('PATCH', `/v1/customers/${customer}`, { timezone })
   await api.tenants.bLive.seed.make(customerResource)
   const pending = async () => (await api.sql('select 1 from outbox where position is null')).length > 0
-  while (await pending())
-    await relayBatch({ database: worker, react: async () => {}, failpoints: createFailpoints('') })
+  while (await pending()) await relayBatch({ database: worker, reactions: [], failpoints: createFailpoints('') })
 })
 afterAll(async () => {
   await worker.close()

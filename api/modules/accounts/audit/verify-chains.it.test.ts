@@ -34,7 +34,7 @@ const openWorker = (url: string) =>
 async function relayAll(): Promise<void> {
   const failpoints = createFailpoints('')
   while ((await api.sql('select 1 from outbox where position is null')).length > 0)
-    await relayBatch({ database: worker, react: async () => {}, failpoints })
+    await relayBatch({ database: worker, reactions: [], failpoints })
 }
 
 beforeAll(async () => {

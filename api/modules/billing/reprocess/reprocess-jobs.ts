@@ -5,7 +5,8 @@ import type { Environment } from '../../../../shared/tenant.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { tenantOf } from '../../../jobs/tenant-jobs.ts'
-import type { OutboxRow } from '../../../workers/audit-entry.ts'
+import type { OutboxRow } from '../../../workers/outbox-row.ts'
+import { on } from '../../../workers/reaction.ts'
 import { type ReprocessDeps, type ReprocessRun, runReprocess } from './run-reprocess.ts'
 
 /** Names a reprocess across tenants; the payload of a `reprocess` job. */
@@ -19,16 +20,12 @@ export type DueReprocess = {
 /** With the queue's growing pauses about two hours: longer than usage is away without somebody being told of it. */
 const ATTEMPTS_MAX = 12
 
-/** The reprocesses a batch of changes asks for. */
-export const reprocessesOf = (rows: readonly OutboxRow[]): DueReprocess[] =>
-  rows
-    .filter(({ type }) => type === 'REPROCESS.CREATED')
-    .map(({ platform_id, environment, object_id, data }) => ({
-      platform_id,
-      environment,
-      id: object_id,
-      scheduled_at: String(data.scheduled_at),
-    }))
+const reprocessOf = ({ platform_id, environment, object_id, data }: OutboxRow): DueReprocess => ({
+  platform_id,
+  environment,
+  id: object_id,
+  scheduled_at: String(data.scheduled_at),
+})
 
 const REPROCESS = { name: 'reprocess', attemptsMax: ATTEMPTS_MAX }
 
@@ -39,6 +36,8 @@ export const queueReprocesses = (tx: SystemTransaction, due: readonly DueReproce
     REPROCESS,
     due.map(payload => ({ key: payload.id, payload, runAt: payload.scheduled_at })),
   )
+
+export const reprocessReactions = [on(['REPROCESS.CREATED'], (tx, rows) => queueReprocesses(tx, rows.map(reprocessOf)))]
 
 /** A run that has shown no sign of life for so long was killed, or lost its database; an invoice takes less. */
 const SILENT_MS = 30_000

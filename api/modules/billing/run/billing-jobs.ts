@@ -14,7 +14,8 @@ import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { lockOne } from '../../../resource/store.ts'
-import type { OutboxRow } from '../../../workers/audit-entry.ts'
+import type { OutboxRow } from '../../../workers/outbox-row.ts'
+import { on } from '../../../workers/reaction.ts'
 import { settleCancellation } from '../../subscriptions/cancel-subscription.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
@@ -41,7 +42,7 @@ export async function findDueBilling(database: Database): Promise<DueSubscriptio
 }
 
 /** The subscriptions a batch of changes makes due: those that bill, when they or their schedules changed. */
-export function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
+function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
   const due = new Map<string, DueSubscription>()
   for (const { object_type, data, platform_id, environment } of rows) {
     const id = object_type === 'PRICING_PLAN_SUBSCRIPTION' ? data.id : scheduledOn(object_type, data)
@@ -101,6 +102,18 @@ export const queueBilling = (tx: SystemTransaction, due: readonly DueSubscriptio
     BILLING_RUN,
     due.map(payload => ({ key: payload.id, payload })),
   )
+
+export const billingReactions = [
+  on(
+    [
+      'PRICING_PLAN_SUBSCRIPTION.CREATED',
+      'PRICING_PLAN_SUBSCRIPTION.UPDATED',
+      'PRICING_PLAN_SCHEDULE.CREATED',
+      'PRICING_PLAN_SCHEDULE.UPDATED',
+    ],
+    (tx, rows) => queueBilling(tx, billingOf(rows)),
+  ),
+]
 
 /** The jobs of billing; `run` is what they do with one subscription that is due. */
 export const billingJobs = (run: Run = runBilling) =>

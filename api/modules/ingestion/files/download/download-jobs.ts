@@ -12,7 +12,8 @@ import {
   tenantOf,
   type WaitingTenant,
 } from '../../../../jobs/tenant-jobs.ts'
-import type { OutboxRow } from '../../../../workers/audit-entry.ts'
+import type { OutboxRow } from '../../../../workers/outbox-row.ts'
+import { on } from '../../../../workers/reaction.ts'
 import { queueFiles } from '../process/file-jobs.ts'
 import { takeFile, UNFINISHED_SQL } from '../process/lease.ts'
 import { tenantsWithFiles, workUnderLease } from '../process/work-under-lease.ts'
@@ -31,12 +32,16 @@ export type DownloadJobDeps = {
 const DOWNLOAD_FILES = { name: 'download-files' }
 
 /** The tenants of these changes with files to download. */
-export const downloadsOf = (rows: readonly OutboxRow[]): WaitingTenant[] =>
+const downloadsOf = (rows: readonly OutboxRow[]): WaitingTenant[] =>
   tenantsWithFiles(rows, status => status === 'TO_BE_DOWNLOADED')
 
 /** Queues the downloads of each, for when the next may begin. */
-export const queueDownloads = (tx: SystemTransaction, waiting: readonly WaitingTenant[]): Promise<void> =>
+const queueDownloads = (tx: SystemTransaction, waiting: readonly WaitingTenant[]): Promise<void> =>
   queueTenants(tx, DOWNLOAD_FILES, waiting)
+
+export const downloadReactions = [
+  on(['FILE.CREATED', 'FILE.UPDATED'], (tx, rows) => queueDownloads(tx, downloadsOf(rows))),
+]
 
 /** The tenants with files to download, or this one if it has some, and when the next download may begin. */
 async function findWaitingDownloads(database: Database, of: Tenant | null): Promise<WaitingTenant[]> {

@@ -14,7 +14,8 @@ import {
   tenantOf,
   type WaitingTenant,
 } from '../../../../jobs/tenant-jobs.ts'
-import type { OutboxRow } from '../../../../workers/audit-entry.ts'
+import type { OutboxRow } from '../../../../workers/outbox-row.ts'
+import { on } from '../../../../workers/reaction.ts'
 import type { UsageReader } from '../../../billing/usage/usage-reader.ts'
 import { removeAbandonedUpload } from '../receive-content.ts'
 import { takeFile, UNFINISHED_SQL } from './lease.ts'
@@ -35,7 +36,7 @@ const UPLOADS_MAX = 1_000
 const SETTLE_TIMEOUT_MS = 30_000
 
 /** The tenants of these changes whose files have got their content. */
-export const uploadsOf = (rows: readonly OutboxRow[]): WaitingTenant[] =>
+const uploadsOf = (rows: readonly OutboxRow[]): WaitingTenant[] =>
   tenantsWithFiles(rows, status => status === 'UPLOADED' || status === 'DOWNLOADED')
 
 const WORK_ON_FILES = { name: 'work-on-files' }
@@ -43,6 +44,8 @@ const WORK_ON_FILES = { name: 'work-on-files' }
 /** Queues the work on the files of each, for when the file in hand may be taken over. */
 export const queueFiles = (tx: SystemTransaction, waiting: readonly WaitingTenant[]): Promise<void> =>
   queueTenants(tx, WORK_ON_FILES, waiting)
+
+export const fileReactions = [on(['FILE.CREATED', 'FILE.UPDATED'], (tx, rows) => queueFiles(tx, uploadsOf(rows)))]
 
 /** The tenants with unfinished files, and when the last lease on one of them ends. */
 export async function findWaitingFiles(database: Database): Promise<WaitingTenant[]> {

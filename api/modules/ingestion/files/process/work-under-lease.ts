@@ -1,7 +1,7 @@
 // What the jobs of both kinds of work on files share.
 import type { Logger } from '../../../../../shared/logger.ts'
 import type { WaitingTenant } from '../../../../jobs/tenant-jobs.ts'
-import type { OutboxRow } from '../../../../workers/audit-entry.ts'
+import type { OutboxRow } from '../../../../workers/outbox-row.ts'
 import type { Lease } from './lease.ts'
 
 /** The tenants of these changes that made a file such. */
