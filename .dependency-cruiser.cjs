@@ -73,7 +73,7 @@ module.exports = {
       comment: 'A document takes lines from whatever makes it; what is owed knows documents, never the reverse.',
       severity: 'error',
       from: { path: '^api/modules/invoices/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^api/modules/(billing|subscriptions|alerts|ingestion)/|^api/modules/producers\\.ts$' },
+      to: { path: '^api/modules/(billing|subscriptions|alerts|ingestion)/' },
     },
     {
       name: 'only-periods-knows-temporal',

@@ -1,11 +1,11 @@
-// The api's table of contents: the ground first, then every module by name.
+// The api's table of contents: the ground first, then every module of the list.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../shared/logger.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { rootPage } from './docs-pages/root-page.ts'
-import { forwardIngest, type GatewayAddress } from './gateway/forward-ingest.ts'
+import type { GatewayAddress } from './gateway/forward-ingest.ts'
 import { consoleRoute } from './http/console.ts'
 import { createServer } from './http/create-server.ts'
 import { descriptionRoutes } from './http/description-routes.ts'
@@ -14,31 +14,12 @@ import { type Operations, operationRoutes } from './http/operations.ts'
 import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
-import { apiKeyRoutes } from './modules/accounts/api-keys/routes.ts'
-import { auditRoutes } from './modules/accounts/audit/routes.ts'
 import { roleResource, roleResourceKnowing } from './modules/accounts/roles/role.ts'
-import { roleRoutes } from './modules/accounts/roles/routes.ts'
-import { teamRoutes } from './modules/accounts/teams/routes.ts'
-import { membershipRoutes } from './modules/accounts/users/membership-routes.ts'
-import { userRoutes } from './modules/accounts/users/routes.ts'
-import { alertRoutes } from './modules/alerts/routes.ts'
-import { persistDataRoutes } from './modules/billing/persisted-usage/routes.ts'
 import { scheduleReprocess } from './modules/billing/reprocess/schedule-reprocess.ts'
-import { upToDateRoute } from './modules/billing/reprocess/up-to-date.ts'
-import { billingRoutes } from './modules/billing/routes.ts'
 import type { UsageReader } from './modules/billing/usage/usage-reader.ts'
-import { meterPropertyVariableRoutes } from './modules/catalog/meter-property-variables/routes.ts'
-import { ingestDynamically } from './modules/ingestion/events/ingest-dynamically.ts'
-import { laterOperations } from './modules/ingestion/events/later-operations.ts'
-import { eventRoutes } from './modules/ingestion/events/routes.ts'
 import type { UploadLimits } from './modules/ingestion/files/receive-content.ts'
-import { fileRoutes } from './modules/ingestion/files/routes.ts'
-import { invoiceRoutes } from './modules/invoices/routes.ts'
+import { invoiceProducers, MODULES, RESOURCES } from './modules/modules.ts'
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/parties/platforms/platform.ts'
-import { invoiceProducers } from './modules/producers.ts'
-import { RESOURCES } from './modules/resources.ts'
-import { entitlementRoutes } from './modules/subscriptions/entitlements/routes.ts'
-import { subscriptionRoutes } from './modules/subscriptions/routes.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource/routes.ts'
 import { registerFormats } from './resource/shapes.ts'
@@ -89,27 +70,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     const { ingestCeilings } = deps
     const here = new Map<Resource, Resource>([[roleResource, roleResourceKnowing(declared)]])
     if (ingestCeilings) here.set(platformResource, platformResourceUpTo(ingestCeilings))
-    for (const resource of RESOURCES) resourceRoutes(v1, deps, here.get(resource) ?? resource)
-    meterPropertyVariableRoutes(v1, deps)
-    subscriptionRoutes(v1, deps, { onPriceChange: scheduleReprocess })
-    entitlementRoutes(v1, deps)
-    upToDateRoute(v1, deps)
-    apiKeyRoutes(v1, deps, declared)
-    auditRoutes(v1, deps)
-    userRoutes(v1, deps, { declared })
-    membershipRoutes(v1, deps, { declared })
-    roleRoutes(v1, deps, declared)
-    teamRoutes(v1, deps, { declared })
-    // Before billing, whose previews show parts of invoices: the description names a shape after where it stands first.
-    invoiceRoutes(v1, { ...deps, producers: invoiceProducers(deps) })
-    billingRoutes(v1, deps)
-    eventRoutes(v1, deps)
-    alertRoutes(v1, deps)
-    laterOperations(v1, deps)
-    persistDataRoutes(v1, deps)
-    await fileRoutes(v1, deps)
-    if (deps.gateway)
-      await forwardIngest(v1, { ...deps, gateway: deps.gateway, ingestDynamically: ingestDynamically(deps) })
+    const given = { ...deps, declared, onPriceChange: scheduleReprocess, producers: invoiceProducers(deps) }
+    for (const { resources = [], routes } of MODULES) {
+      for (const resource of resources) resourceRoutes(v1, deps, here.get(resource) ?? resource)
+      await routes?.(v1, given)
+    }
     consoleRoute(v1)
     docsRoutes(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)

@@ -13,7 +13,7 @@ import { createWorkerMetrics } from './jobs/metrics.ts'
 import { DOWNLOAD_WAITS_MS } from './modules/ingestion/files/download/download-file.ts'
 import { settleUsage } from './modules/ingestion/files/process/file-jobs.ts'
 import type { FileWorkDeps } from './modules/ingestion/files/process/work-on-file.ts'
-import { invoiceProducers } from './modules/producers.ts'
+import { invoiceProducers } from './modules/modules.ts'
 import { openUsage } from './open-usage.ts'
 import { findUsedIds } from './usage/known-references.ts'
 

@@ -2,7 +2,7 @@
 // checked as an outside validator checks it. `RECORD_EXAMPLES=1 npm test -- api/description/answers` writes examples.json anew.
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RESOURCES } from '../modules/resources.ts'
+import { RESOURCES } from '../modules/modules.ts'
 import type { FixtureSeed, Resource } from '../resource/define-resource.ts'
 import { createChecker } from '../testing/checker.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../testing/harness.ts'

@@ -1,7 +1,7 @@
 // X-DRY-RUN: the answer of the real call, and nothing kept of it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RESOURCES } from '../modules/modules.ts'
 import { customerResource } from '../modules/parties/customers/resource.ts'
-import { RESOURCES } from '../modules/resources.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
 import type { Row } from '../testing/wire.ts'
 

@@ -1,5 +1,5 @@
 // A background job is one value, declared in the module that owns it. When it runs, in which runner, what it counts and which
-// rights the worker's role needs for it all follow from the list (api/modules/jobs.ts).
+// rights the worker's role needs for it all follow from the list in its module.ts.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
-import { JOBS } from '../modules/jobs.ts'
+import { JOBS } from '../modules/modules.ts'
 import { RELAY_RIGHTS } from '../workers/outbox-relay.ts'
 import type { AnyJob, Rights } from './define-job.ts'
 import { crontabOf } from './runner.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTenant } from '../../shared/database/database.ts'
 import { roleResource } from '../modules/accounts/roles/role.ts'
-import { RESOURCES } from '../modules/resources.ts'
+import { RESOURCES } from '../modules/modules.ts'
 import { subscriptionResource } from '../modules/subscriptions/subscription.ts'
 import { startApiWithUsers, type UserHarness } from '../testing/user-harness.ts'
 import { viewsOf } from './views.ts'

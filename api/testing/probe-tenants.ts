@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { looksLikeId } from '../../shared/ids.ts'
 import { seedAccounts } from '../modules/accounts/users/testing/seed-accounts.ts'
 import { seedInvoice } from '../modules/billing/testing/seed-invoice.ts'
-import { RESOURCES } from '../modules/resources.ts'
+import { RESOURCES } from '../modules/modules.ts'
 import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
 import { routeFixtureOf, type Seeded } from './route-fixtures.ts'
 import type { Row } from './wire.ts'
@@ -146,7 +146,7 @@ async function seedTenant(api: ApiHarness, tenant: TestTenant, routes: readonly 
 
 function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
   const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
-  if (!fixture) throw new Error(`${route.method} ${route.url} has no fixture in api/testing/route-fixtures.ts`)
+  if (!fixture) throw new Error(`${route.method} ${route.url} has no fixture in its module.ts`)
   const probes: Probe[] = []
   const add = (what: string, params: Record<string, string>, body: unknown, expect: readonly number[]) =>
     probes.push({ what, method: route.method, url: urlOf(route, params), body, headers: fixture.headers ?? {}, expect })

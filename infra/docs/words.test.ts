@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { RESOURCES } from '../../api/modules/resources.ts'
+import { RESOURCES } from '../../api/modules/modules.ts'
 
 /** Words that were once used here in a sense of their own. */
 const COINED = new Set(['told', 'tell', 'tells', 'ask', 'asks', 'asked', 'look', 'looked', 'unheard', 'tellable'])

@@ -30,7 +30,7 @@ export type Action<D, I> = {
   readonly perform: (deps: D, who: Who, intent: Begun<I>) => Promise<(uow: Uow) => Promise<unknown>>
 }
 
-/** Declares an action whose act gives `R`. One with a name is listed in api/modules/jobs.ts, so that the worker finds it. */
+/** Declares an action whose act gives `R`. One with a name is listed in its module.ts, so that the worker finds it. */
 export const defineAction = <D, I, R>(action: {
   /** Where the worker finds it again; null for a call without effects outside, which only its caller repeats. */
   readonly name: string | null

@@ -16,7 +16,7 @@ import {
 } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { createUsageReader, type UsageReader } from '../billing/usage/usage-reader.ts'
-import { invoiceProducers } from '../producers.ts'
+import { invoiceProducers } from '../modules.ts'
 import { finalizeInvoice } from './finalize-invoice.ts'
 
 let clickhouse: TestClickHouse

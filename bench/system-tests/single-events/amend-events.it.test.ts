@@ -5,7 +5,7 @@ import { runReprocess } from '../../../api/modules/billing/reprocess/run-reproce
 import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
 import { amendEvent } from '../../../api/modules/ingestion/events/amend-event.ts'
-import { invoiceProducers } from '../../../api/modules/producers.ts'
+import { invoiceProducers } from '../../../api/modules/modules.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import type { EventStore } from '../../../api/usage/event-store.ts'

@@ -8,7 +8,7 @@ import { verifyChains } from './verify-chains.ts'
 /** Logged one by one; more of them say nothing more. */
 const SHOWN_MAX = 20
 
-type AuditJobDeps = {
+export type AuditJobDeps = {
   readonly system: Database
   readonly metrics: Pick<WorkerMetrics, 'auditFaults'>
   readonly logger: Logger

@@ -1,0 +1,44 @@
+// What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
+import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { persistDataRoutes } from './persisted-usage/routes.ts'
+import { followedCustomerResource } from './reprocess/follow-customers.ts'
+import { reprocessResource } from './reprocess/reprocess.ts'
+import { type ReprocessJobDeps, reprocessJobs } from './reprocess/reprocess-jobs.ts'
+import { upToDateRoute } from './reprocess/up-to-date.ts'
+import { billingRoutes } from './routes.ts'
+import { type BillingJobDeps, billingJobs } from './run/billing-jobs.ts'
+import type { BillingDeps } from './run/compute-invoice.ts'
+import { subscriptionProducer } from './run/subscription-producer.ts'
+
+export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
+  name: 'billing',
+  // Customers are here while what follows a change of them is billing's.
+  resources: [followedCustomerResource, reprocessResource],
+  routes: (app, deps) => {
+    upToDateRoute(app, deps)
+    billingRoutes(app, deps)
+    persistDataRoutes(app, deps)
+  },
+  jobs: [...billingJobs(), ...reprocessJobs()],
+  producers: deps => [subscriptionProducer(deps)],
+  fixtures: {
+    'POST /v1/invoices/preview': {
+      body: seeded => ({ pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
+    },
+    'GET /v1/platforms/:id/up-to-date': onSeeded('PLATFORM'),
+    'POST /v1/ingest/persist-data': {
+      body: seeded => {
+        const [item] = seededView(seeded, 'PRICING').items as { id: string; configs: { id: string }[] }[]
+        return {
+          customer_id: seededId(seeded, 'CUSTOMER'),
+          pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION'),
+          pricing_id: seededId(seeded, 'PRICING'),
+          pricing_item_id: item?.id ?? 'none',
+          pricing_item_config_id: item?.configs[0]?.id ?? 'none',
+          persist_usage: '37',
+        }
+      },
+    },
+  },
+})

@@ -1,0 +1,40 @@
+// What is sold, and how usage of it is measured and priced.
+import { onSeeded } from '../../resource/route-fixture.ts'
+import { defineModule } from '../define-module.ts'
+import { featureResource } from './features/feature.ts'
+import { meterPropertyVariableRoutes } from './meter-property-variables/routes.ts'
+import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
+import { meterResource } from './meters/meter.ts'
+import { meterPropertyResource } from './meters/meter-property.ts'
+import { meterValueResource } from './meters/meter-value.ts'
+import { meterValueCalculationResource } from './meters/meter-value-calculation.ts'
+import { pricingResource } from './pricing-plans/pricing.ts'
+import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
+import { productItemResource, productResource } from './products/product.ts'
+import { productCategoryResource } from './products/product-category.ts'
+
+const aVariable = onSeeded('METER_PROPERTY_VARIABLE')
+
+export const catalog = defineModule({
+  name: 'catalog',
+  resources: [
+    meterValueResource,
+    meterPropertyResource,
+    meterResource,
+    meterPropertyVariableResource,
+    meterValueCalculationResource,
+    featureResource,
+    productCategoryResource,
+    productResource,
+    productItemResource,
+    pricingPlanResource,
+    pricingPlanVersionResource,
+    pricingResource,
+  ],
+  routes: meterPropertyVariableRoutes,
+  fixtures: {
+    'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
+    'GET /v1/meter-property-variables/:id/values': aVariable,
+  },
+})

@@ -1,0 +1,35 @@
+// A module is one value: everything a folder of api/modules gives to the processes. The api's routes, the worker's jobs and the
+// tests of every route follow from the list (api/modules/modules.ts).
+import type { FastifyInstance } from 'fastify'
+import type { Action } from '../http/actions/action.ts'
+import type { DeclaredPermissions } from '../http/permissions.ts'
+import type { RouteDeps } from '../http/route.ts'
+import type { Job } from '../jobs/define-job.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import type { RouteFixtures } from '../resource/route-fixture.ts'
+import type { BillingDeps } from './billing/run/compute-invoice.ts'
+import type { InvoiceProducer } from './invoices/producer.ts'
+
+/** What the routes of every module are given besides what they name. */
+export type ModuleRouteDeps = RouteDeps & { readonly declared: DeclaredPermissions }
+
+/** A module whose routes work with `D`, and whose jobs and actions work with `W` in the worker. */
+export type Module<D = ModuleRouteDeps, W = unknown> = {
+  /** Its folder. */
+  readonly name: string
+  /** Their shared operations are registered before `routes`. A resource that no module lists has no routes. */
+  readonly resources?: readonly Resource[]
+  /** Registers the calls that are more than the shared operations. */
+  readonly routes?: (app: FastifyInstance, deps: D) => void | Promise<void>
+  /** How the tests of all tenants call each of `routes`. */
+  readonly fixtures?: RouteFixtures
+  /** Background jobs of the worker. One that no module lists never runs. */
+  readonly jobs?: readonly Job<W, never>[]
+  /** Actions with effects outside that `routes` begin: the worker finishes those that were left between. */
+  readonly actions?: readonly Action<W, never>[]
+  /** What makes invoices, by what reads usage. */
+  readonly producers?: (deps: BillingDeps) => readonly InvoiceProducer[]
+}
+
+/** Declares the module of a folder. */
+export const defineModule = <D = ModuleRouteDeps, W = unknown>(module: Module<D, W>): Module<D, W> => module

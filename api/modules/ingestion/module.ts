@@ -1,0 +1,60 @@
+// Usage events and files of them: how they come in, and what became of each.
+import { eventHash, eventId } from '../../../shared/contracts/usage-event.ts'
+import { forwardIngest, type GatewayAddress } from '../../gateway/forward-ingest.ts'
+import { onSeeded, type RouteFixture, type RouteFixtures, seededId } from '../../resource/route-fixture.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { amendEventAction } from './events/amend-event.ts'
+import { deleteEventAction } from './events/delete-event.ts'
+import { ingestDynamically } from './events/ingest-dynamically.ts'
+import { laterOperations } from './events/later-operations.ts'
+import type { EventsDeps } from './events/list-events.ts'
+import { eventRoutes } from './events/routes.ts'
+import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
+import { type DownloadJobDeps, downloadJobs } from './files/download/download-jobs.ts'
+import { fileResource } from './files/file.ts'
+import { type FileJobDeps, fileJobs } from './files/process/file-jobs.ts'
+import { type FilesDeps, fileRoutes } from './files/routes.ts'
+
+type Deps = ModuleRouteDeps &
+  EventsDeps &
+  FilesDeps & {
+    /** Where the ingest calls are passed on to; without it they are not there. */
+    readonly gateway?: GatewayAddress
+  }
+
+const aFile = onSeeded('FILE')
+// No seeded object is an event, so an event of a reference that names the tenant's own customer stands for a foreign one.
+const anEvent: RouteFixture = {
+  params: seeded => ({ id: eventId(eventHash(seededId(seeded, 'CUSTOMER'), 'LIVE', 'event')) }),
+}
+const eventFixtures = (path: string): RouteFixtures => ({
+  [`GET ${path}`]: {},
+  [`GET ${path}/:id`]: anEvent,
+  [`GET ${path}/:id/event_trace`]: anEvent,
+  [`POST ${path}/:id/delete`]: anEvent,
+  [`POST ${path}/delete`]: { body: seeded => ({ reference: seededId(seeded, 'CUSTOMER') }) },
+  [`POST ${path}/:id/amend`]: { ...anEvent, body: () => ({ meter_values: [] }) },
+  [`POST ${path}/amend`]: { body: seeded => ({ reference: seededId(seeded, 'CUSTOMER'), meter_values: [] }) },
+})
+
+export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJobDeps>({
+  name: 'ingestion',
+  resources: [fileProcessingSettingsResource, fileResource],
+  routes: async (app, deps) => {
+    eventRoutes(app, deps)
+    laterOperations(app, deps)
+    await fileRoutes(app, deps)
+    const { gateway } = deps
+    if (gateway) await forwardIngest(app, { ...deps, gateway, ingestDynamically: ingestDynamically(deps) })
+  },
+  jobs: [...fileJobs, ...downloadJobs],
+  actions: [deleteEventAction, amendEventAction],
+  fixtures: {
+    ...eventFixtures('/v1/events'),
+    ...eventFixtures('/v1/ingest/meter-data'),
+    'POST /v1/events/calculate': { body: () => ({}) },
+    'GET /v1/files/:id/lines': aFile,
+    'PUT /v1/files/:id/content': { ...aFile, body: () => 'reference\n', headers: { 'content-type': 'text/csv' } },
+    'GET /v1/meters/:id/meter-data-file': onSeeded('METER'),
+  },
+})

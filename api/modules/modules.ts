@@ -1,0 +1,48 @@
+// Every module of the api, listed once, and what the processes take of them all. A new module is one line here.
+import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
+import { expireKeys } from '../http/expire-idempotency-keys.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import type { RouteFixtures } from '../resource/route-fixture.ts'
+import { expireOutbox } from '../workers/outbox-retention.ts'
+import { accounts } from './accounts/module.ts'
+import { alerts } from './alerts/module.ts'
+import { billing } from './billing/module.ts'
+import type { BillingDeps } from './billing/run/compute-invoice.ts'
+import { catalog } from './catalog/module.ts'
+import type { Module } from './define-module.ts'
+import { ingestion } from './ingestion/module.ts'
+import { invoices } from './invoices/module.ts'
+import type { InvoiceProducer } from './invoices/producer.ts'
+import { parties } from './parties/module.ts'
+import { subscriptions } from './subscriptions/module.ts'
+
+// In the order of the interface.
+const LISTED = [parties, catalog, subscriptions, invoices, billing, ingestion, alerts, accounts] as const
+type Listed = (typeof LISTED)[number]
+
+// What all of them together work with: what a function would take that passes its dependencies on to each.
+type OfRoutes<M> = M extends Module<infer D, never> ? (deps: D) => void : never
+type OfWork<M> = M extends Module<never, infer W> ? (deps: W) => void : never
+type All<Takers> = [Takers] extends [(deps: infer Needed) => void] ? Needed : never
+type RouteNeeds = All<OfRoutes<Listed>>
+type WorkNeeds = All<OfWork<Listed>>
+
+export const MODULES: readonly Module<RouteNeeds, WorkNeeds>[] = LISTED
+
+/** Every resource. */
+export const RESOURCES: readonly Resource[] = MODULES.flatMap(({ resources = [] }) => resources)
+
+/** How the tenant tests call every route of the modules. */
+export const ROUTE_FIXTURES: RouteFixtures = Object.assign({}, ...MODULES.map(({ fixtures }) => fixtures))
+
+/** Every background job of the worker: those of the modules, and those of what carries them. */
+export const JOBS = [
+  ...actionJobs<FinishDeps & WorkNeeds>(MODULES.flatMap(({ actions = [] }) => actions)),
+  ...MODULES.flatMap(({ jobs = [] }) => jobs),
+  expireKeys,
+  expireOutbox,
+] as const
+
+/** Everything that makes invoices. */
+export const invoiceProducers = (deps: BillingDeps): readonly InvoiceProducer[] =>
+  MODULES.flatMap(({ producers }) => producers?.(deps) ?? [])

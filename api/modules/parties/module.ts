@@ -1,0 +1,9 @@
+// Who bills and who is billed.
+import { defineModule } from '../define-module.ts'
+import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { platformResource } from './platforms/platform.ts'
+
+export const parties = defineModule({
+  name: 'parties',
+  resources: [platformResource, billingEntityResource],
+})

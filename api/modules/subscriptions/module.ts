@@ -1,0 +1,24 @@
+// What a customer has agreed to, from when to when, and what that entitles it to.
+import { onSeeded } from '../../resource/route-fixture.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { entitlementRoutes } from './entitlements/routes.ts'
+import { subscriptionRoutes } from './routes.ts'
+import { scheduleResource } from './schedule.ts'
+import type { PriceEffect } from './schedule-commands.ts'
+import { subscriptionResource } from './subscription.ts'
+
+export const subscriptions = defineModule<ModuleRouteDeps & { readonly onPriceChange: PriceEffect }>({
+  name: 'subscriptions',
+  resources: [subscriptionResource, scheduleResource],
+  routes: (app, deps) => {
+    subscriptionRoutes(app, deps, deps)
+    entitlementRoutes(app, deps)
+  },
+  fixtures: {
+    'POST /v1/pricing-plan-subscriptions/:id/cancel': {
+      ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+      body: () => ({ type: 'NOW' }),
+    },
+    'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
+  },
+})
