@@ -14,10 +14,13 @@ let system: System
 let apiKey: string
 let client: Client
 let sender: Sender
+/** Of the second platform, whose catalog is the trace's: the first has the meter of the events that are sent. */
+let billed: Client
 beforeAll(async () => {
   system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'] })
   apiKey = system.platforms[0].environments.LIVE.api_key
   client = createClient(system.baseUrl, apiKey)
+  billed = createClient(system.baseUrl, system.platforms[1].environments.LIVE.api_key)
   await insertMeter(system.databaseUrl, system.platforms[0].id)
   sender = createSender({ url: system.ingestUrl, apiKey, ledger: createLedger() })
 })
@@ -77,41 +80,19 @@ test.each([
   await expect.poll(() => events(id), { timeout: 10_000 }).toBe(1)
 })
 
-test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
-  const subscriptions = await createCatalog(client)
-  const dead = system.dieAt('worker', 'billing.before-invoice')
-  for (const { id } of subscriptions.values()) {
-    await client.patch(`/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
-  }
-  await dead
-  await system.restart('worker')
-  const owners = async () =>
-    (await listAll(client, '/v1/invoices?limit=100')).map(row => (row['pricing_plan_subscription_ids'] as string[])[0])
-  const expected = [...subscriptions.values()].map(({ id }) => id).toSorted()
-  await expect.poll(async () => (await owners()).toSorted(), { timeout: 100_000, interval: 500 }).toEqual(expected)
-}, 150_000)
+const POINTS = ['action.after-begin', 'action.after-act', 'action.before-settled'] as const
+/** What each kill left: no caller comes back, and the worker finishes it within a minute of the end of its lease. */
+const left = new Map<string, { readonly reference: string; readonly remove: () => Promise<Response> }>()
 
-test('a reprocess killed between invoices is taken up again and ends', async () => {
-  const dead = system.dieAt('worker', 'reprocess.after-item')
-  const { id } = await client.post('/v1/reprocess', { type: 'NOT_MATCHED' })
-  await dead
-  const read = async () => await client.find(`/v1/reprocess/${id}`)
-  expect(await read()).toMatchObject({ status: 'IN_PROGRESS' })
-  await system.restart('worker')
-  // It is missed after half a minute, and looked for every minute.
-  await expect
-    .poll(read, { timeout: 150_000, interval: 1_000 })
-    .toMatchObject({ status: 'DONE', percentage: 100, message: null })
-}, 200_000)
-
-test.each(['action.after-begin', 'action.after-act', 'action.before-settled'])(
-  'the deletion of an event killed at %s is finished by the worker, once',
+test.each(POINTS)(
+  'the deletion of an event is killed at %s',
   async point => {
     const reference = `fault-${randomUUID()}`
     const key = randomUUID()
     await sender.send([randomEvent(randomFrom(1), reference)])
-    const read = () => client.find(`/v1/events/${reference}`)
-    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ deleted: false })
+    await expect
+      .poll(() => client.find(`/v1/events/${reference}`), { timeout: 30_000 })
+      .toMatchObject({ deleted: false })
     const remove = () =>
       fetch(`${system.baseUrl}/v1/events/${reference}/delete`, {
         method: 'POST',
@@ -125,7 +106,44 @@ test.each(['action.after-begin', 'action.after-act', 'action.before-settled'])(
     while (!over) await remove().catch(() => new Promise(resolve => setTimeout(resolve, 50)))
     await dead
     await system.restart('api')
-    // No caller comes back: the worker finds it within a minute of the end of its lease.
+    left.set(point, { reference, remove })
+  },
+  60_000,
+)
+
+test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
+  const subscriptions = await createCatalog(billed)
+  const dead = system.dieAt('worker', 'billing.before-invoice')
+  for (const { id } of subscriptions.values()) {
+    await billed.patch(`/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+  }
+  await dead
+  await system.restart('worker')
+  const owners = async () =>
+    (await listAll(billed, '/v1/invoices?limit=100')).map(row => (row['pricing_plan_subscription_ids'] as string[])[0])
+  const expected = [...subscriptions.values()].map(({ id }) => id).toSorted()
+  await expect.poll(async () => (await owners()).toSorted(), { timeout: 100_000, interval: 500 }).toEqual(expected)
+}, 150_000)
+
+test('a reprocess killed between invoices is taken up again and ends', async () => {
+  const dead = system.dieAt('worker', 'reprocess.after-item')
+  const { id } = await billed.post('/v1/reprocess', { type: 'NOT_MATCHED' })
+  await dead
+  const read = async () => await billed.find(`/v1/reprocess/${id}`)
+  expect(await read()).toMatchObject({ status: 'IN_PROGRESS' })
+  await system.restart('worker')
+  // It is missed after half a minute, and looked for every minute.
+  await expect
+    .poll(read, { timeout: 150_000, interval: 1_000 })
+    .toMatchObject({ status: 'DONE', percentage: 100, message: null })
+}, 200_000)
+
+// Last, since the leases run out while the worker is killed and waited for above.
+test.each(POINTS)(
+  'the deletion killed at %s is finished by the worker, once',
+  async point => {
+    const { reference, remove } = left.get(point) ?? expect.unreachable(`nothing was killed at ${point}`)
+    const read = () => client.find(`/v1/events/${reference}`)
     const { id } = (await read()) ?? {}
     await expect.poll(() => events(String(id)), { timeout: 120_000, interval: 1_000 }).toBe(1)
     expect(await read()).toMatchObject({ deleted: true })
