@@ -1,9 +1,11 @@
 // The order of the test files: the slowest first, so that none runs on alone when all others are done. Vitest records how long
-// each file takes (.tools/vitest, which CI keeps between runs); a file without a record counts as slow if it tests the whole system.
+// each file takes (.tools/vitest, which a clean clone lacks); a file without a record counts as slow if it kills processes or tests
+// the whole system.
 import { join, relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const WHOLE_SYSTEM = join('bench', 'system-tests')
+const isSlow = (file: string): boolean => file.startsWith(WHOLE_SYSTEM) || file.endsWith('.fault.test.ts')
 
 export class RunOrder extends BaseSequencer {
   /** By recorded durations, with system tests that have none yet before all others. */
@@ -12,7 +14,7 @@ export class RunOrder extends BaseSequencer {
     const place = ({ moduleId, project }: TestSpecification): number => {
       const file = relative(config.root, moduleId)
       const recorded = cache.getFileTestResults(`${project.name}:${file}`) !== undefined
-      return !recorded && file.startsWith(WHOLE_SYSTEM) ? 0 : 1
+      return !recorded && isSlow(file) ? 0 : 1
     }
     return (await super.sort(specifications)).sort((one, other) => place(one) - place(other))
   }
