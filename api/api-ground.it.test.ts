@@ -1,9 +1,11 @@
 // The conventions every resource shares, shown on customers and meters.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { meterResource } from './modules/catalog/meters/meter.ts'
 import { meterValueCalculationResource } from './modules/catalog/meters/meter-value-calculation.ts'
 import { customerResource } from './modules/parties/customers/resource.ts'
 import { type Answer, type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
+import { noticesOf } from './testing/notices.ts'
 
 let api: ApiHarness
 let a: TestTenant
@@ -294,7 +296,7 @@ describe('Idempotency-Key', () => {
 })
 
 describe('outbox', () => {
-  const eventsOf = (id: unknown) => api.sql('select * from outbox where object_id = $1 order by seq', [id])
+  const eventsOf = (id: unknown) => noticesOf(api, id)
 
   test('every change leaves its notice, with previous state, request and environment', async () => {
     const { body, headers } = await a.call('POST', '/v1/customers', customer())

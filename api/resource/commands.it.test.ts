@@ -3,6 +3,7 @@ import { inTenant, type Uow } from '../../shared/database/database.ts'
 import { meterResource } from '../modules/catalog/meters/meter.ts'
 import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
+import { noticesOf } from '../testing/notices.ts'
 import { createResource, updateResource } from './commands.ts'
 import { defineResource, field, type ResourceDefinition } from './define-resource.ts'
 import { Name, Reference } from './shapes.ts'
@@ -36,10 +37,12 @@ const derived = defineResource(definition)
 
 const change = <T>(work: (uow: Uow) => Promise<T>): Promise<T> =>
   inTenant(api.database, api.tenants.aLive.tenant, { id: null, requestId: null }, work)
-const noticesOf = async (id: string): Promise<unknown[]> =>
-  (await api.sql('select type, data, previous_data from outbox where object_id = $1 order by position', [id])).map(
-    ({ type, data, previous_data }) => [type, data.reference, previous_data?.reference ?? null],
-  )
+const referencesIn = async (id: string): Promise<unknown[]> =>
+  (await noticesOf(api, id)).map(({ type, data, previous_data }) => [
+    type,
+    data.reference,
+    previous_data?.reference ?? null,
+  ])
 
 test('an update saves the columns that resolve derived, not only those that were patched', async () => {
   const made = await change(uow => createResource(uow, derived, { name: 'Tokens' }))
@@ -50,7 +53,7 @@ test('an update saves the columns that resolve derived, not only those that were
   await change(uow => updateResource(uow, derived, made.id, { nickname: 'Calls' }))
   const [row] = await api.sql('select name, reference from product_categories where id = $1', [made.id])
   expect(row).toEqual({ name: 'Calls', reference: 'of-calls' })
-  expect(await noticesOf(made.id)).toEqual([
+  expect(await referencesIn(made.id)).toEqual([
     ['PRODUCT_CATEGORY.CREATED', 'of-tokens', null],
     ['PRODUCT_CATEGORY.UPDATED', 'of-seats', 'of-tokens'],
     ['PRODUCT_CATEGORY.UPDATED', 'of-calls', 'of-seats'],
@@ -61,7 +64,7 @@ test('a patch that leads to what is stored writes nothing and notifies no one', 
   const made = await change(uow => createResource(uow, derived, { name: 'Idle' }))
   const same = await change(uow => updateResource(uow, derived, made.id, { name: 'Idle', nickname: null }))
   expect(same).toEqual(made)
-  expect(await noticesOf(made.id)).toHaveLength(1)
+  expect(await referencesIn(made.id)).toHaveLength(1)
 })
 
 test('the rule of when a field may change holds of what was patched, not of what follows from it', async () => {

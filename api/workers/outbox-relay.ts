@@ -6,7 +6,7 @@ import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
-import { OUTBOX_COLUMNS, type OutboxRow } from './outbox-row.ts'
+import { OUTBOX_COLUMNS, type OutboxRow, outboxRow, type StoredOutboxRow } from './outbox-row.ts'
 import { type Reaction, runReactions } from './reaction.ts'
 import { writeAuditRecords } from './write-audit-records.ts'
 
@@ -59,7 +59,7 @@ export async function relayBatch({ database, reactions, failpoints }: RelayDeps)
  * change takes its seq after the earlier one has committed.
  */
 async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
-  const result = await tx.execute<OutboxRow>(sql`
+  const result = await tx.execute<StoredOutboxRow>(sql`
     with pending as materialized (
       select * from outbox where position is null order by seq limit ${BATCH_MAX}
     ), barrier as (
@@ -69,7 +69,7 @@ async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
     from pending o cross join barrier b
     where b.seq is null or o.seq < b.seq
     order by o.seq`)
-  return result.rows
+  return result.rows.map(outboxRow)
 }
 
 /** Positions rise with the order of `rows`; a failed batch leaves a gap in them, which means nothing. */

@@ -1,5 +1,6 @@
 // A change as those who follow the outbox read it.
 import { type SQL, sql } from 'drizzle-orm'
+import { previousDataOf } from '../../shared/database/outbox.ts'
 import type { Environment } from '../../shared/tenant.ts'
 
 /** One row of the outbox. */
@@ -23,8 +24,16 @@ export type OutboxRow = {
   created_at: string
 }
 
-/** The columns of an OutboxRow, of the outbox or a part of it called `o`. */
+/** A row as `OUTBOX_COLUMNS` reads it. */
+export type StoredOutboxRow = OutboxRow & Parameters<typeof previousDataOf>[0]
+
+export const outboxRow = ({ former_values, ...row }: StoredOutboxRow): OutboxRow => ({
+  ...row,
+  previous_data: previousDataOf({ ...row, former_values }),
+})
+
+/** What `outboxRow` takes, of the outbox or a part of it called `o`. */
 export const OUTBOX_COLUMNS: SQL = sql.raw(`
-  o.platform_id, o.environment, o.id, o.type, o.object_type, o.object_id, o.data, o.previous_data,
+  o.platform_id, o.environment, o.id, o.type, o.object_type, o.object_id, o.data, o.previous_data, o.former_values,
   o.request_id, o.actor_id, o.impersonated_user_id, o.credential_id, o.ip, o.idempotency_key,
   to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at`)

@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { newId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Actor, SystemTransaction } from './database.ts'
+import { type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
 
 export type DomainEvent = {
   /** `<OBJECT_TYPE>.<ACTION>`, uppercase (contract: Events). */
@@ -21,11 +22,35 @@ export async function writeNotice(
   event: DomainEvent,
 ): Promise<void> {
   const { tenant, actor, at } = of
+  const data = JSON.stringify(event.data)
   await tx.execute(sql`
-    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, previous_data, request_id, actor_id,
+    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, request_id, actor_id,
       impersonated_user_id, credential_id, ip, idempotency_key, created_at)
     values (${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
-      ${JSON.stringify(event.data)}::jsonb, ${event.previous === null ? null : JSON.stringify(event.previous)}::jsonb,
+      ${data}::jsonb, ${event.previous === null ? null : storedFormer(event.previous, data)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
       ${actor.idempotencyKey ?? null}, ${at})`)
+}
+
+/** Compared as what is stored of both: JSON has no dates and no members without a value. */
+function storedFormer(previous: Record<string, unknown>, data: string): string {
+  const whole = JSON.stringify(previous)
+  const former = JSON.stringify(formerValues(JSON.parse(whole), JSON.parse(data)))
+  // Where almost everything is another, the paths would take more than the resource.
+  const asWhole = `[{"path":[],"value":${whole}}]`
+  return former.length <= asWhole.length ? former : asWhole
+}
+
+/** The columns that say what a resource was before a change. `previous_data` is of rows written before `former_values` was there. */
+type StoredPrevious = {
+  readonly data: Record<string, unknown>
+  readonly previous_data: Record<string, unknown> | null
+  readonly former_values: readonly FormerValue[] | null
+}
+
+/** The whole resource before the change of a row of the outbox; null unless it is an update. */
+export function previousDataOf({ data, previous_data, former_values }: StoredPrevious): Record<string, unknown> | null {
+  if (former_values === null) return previous_data
+  // A resource is an object before and after.
+  return withFormerValues(data as Json, former_values) as Record<string, unknown>
 }

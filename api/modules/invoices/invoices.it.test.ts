@@ -1,9 +1,11 @@
 // Invoices from end to end over real PostgreSQL and ClickHouse: created, closed and numbered once, whatever happens.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../shared/failpoint.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse } from '../../../shared/usage/clickhouse.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import { noticesOf } from '../../testing/notices.ts'
 import type { Row } from '../../testing/wire.ts'
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
@@ -67,8 +69,7 @@ async function draftInvoice(tenant: TestTenant): Promise<{ billed: Billed; invoi
   return { billed, invoice }
 }
 
-const eventsOf = (id: string): Promise<Row[]> =>
-  api.sql('select type, data, previous_data from outbox where object_id = $1 order by seq', [id])
+const eventsOf = (id: string): Promise<Row[]> => noticesOf(api, id)
 
 describe('billing runs', () => {
   test('a subscription is invoiced in advance and in arrears, closed at the cut and numbered after the grace (scenario A)', async () => {
@@ -246,6 +247,21 @@ describe('finalizing', () => {
     expect(new Set(answers.map(answer => answer.body['invoice_number'])).size).toBe(1)
     const types = (await eventsOf(invoice['id'])).map(event => event['type'])
     expect(types.filter(type => type === 'INVOICE.STATUS_TO_FINAL')).toHaveLength(1)
+  })
+
+  test('its notice holds the invoice once: of the draft only what differs, and consumers read all of it', async () => {
+    const tenant = api.tenants.bLive
+    const { invoice } = await draftInvoice(tenant)
+    const final = await succeed(tenant, 'PATCH', `/v1/invoices/${invoice['id']}`, { status: 'FINAL' })
+    const updated = (await eventsOf(invoice['id'])).findLast(({ type }) => type === 'INVOICE.UPDATED')
+    expect(updated?.['previous_data']).toEqual({ ...invoice, updated_at: updated?.['previous_data'].updated_at })
+    expect(updated?.['data']).toEqual(final)
+    const [stored] = await api.sql(
+      `select pg_column_size(former_values) as former, pg_column_size(data) as whole, previous_data from outbox where id = $1`,
+      [updated?.['id']],
+    )
+    expect(stored).toMatchObject({ previous_data: null })
+    expect(stored?.['former']).toBeLessThan(stored?.['whole'] / 2)
   })
 
   test('numbers of invoices finalized in parallel, some of which fail, have no gap', async () => {

@@ -1,6 +1,8 @@
 // Files from upload to counted events: every status of a file and of a line, by the rules of events and no others.
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Jobs } from '../../../api/jobs/runner.ts'
+import { noticesOf } from '../../../api/testing/notices.ts'
 import { type FilesRig, type MeterParts, must, openFilesRig } from './rig.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -181,9 +183,7 @@ describe('a file that cannot be read is an ERROR and has sent nothing', () => {
 
 test('every change of a file leaves its event, in order', async () => {
   const file = await run(`${meter.header}${unique()},acme,,,1,,\n`)
-  const events = await rig.api.sql('select type, data, previous_data from outbox where object_id = $1 order by seq', [
-    file['id'],
-  ])
+  const events = await noticesOf(rig.api, file['id'])
   expect(events.map(event => event['type'])).toEqual(['FILE.CREATED', ...Array(6).fill('FILE.UPDATED')])
   expect(events.map(event => event['data'].status)).toEqual([
     'CREATED',

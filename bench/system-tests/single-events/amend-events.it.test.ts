@@ -1,5 +1,6 @@
 // Correcting events through the api: what they measured is replaced under the same reference, for every reader, with the
 // history of it, and nothing that is deleted or FINAL moves.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runReprocess } from '../../../api/modules/billing/reprocess/run-reprocess.ts'
 import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
@@ -7,6 +8,7 @@ import { type Billed, billedSubscription, succeed } from '../../../api/modules/b
 import { amendEvent } from '../../../api/modules/ingestion/events/amend-event.ts'
 import { invoiceProducers } from '../../../api/modules/modules.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
+import { noticesOf } from '../../../api/testing/notices.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import type { EventStore } from '../../../api/usage/event-store.ts'
 import { queryUsage } from '../../../api/usage/query-usage.ts'
@@ -24,11 +26,8 @@ afterAll(() => rig?.close())
 
 const ofTokens = (of: Billed, number: string) => [{ reference: of.valueReference, number }]
 const trace = (name: string) => succeed(tenant, 'GET', `/v1/events/${name}/event_trace`)
-const notices = (name: string) =>
-  rig.api.sql(
-    `select data, previous_data, actor_id, request_id from outbox where object_id = $1 and environment = 'LIVE' order by seq`,
-    [rig.idOf(name)],
-  )
+const notices = async (name: string) =>
+  (await noticesOf(rig.api, rig.idOf(name))).filter(({ environment }) => environment === 'LIVE')
 
 /** A sent event of 1,000 tokens of the rig's subscription. */
 async function sent(of: Billed = rig.billed): Promise<string> {

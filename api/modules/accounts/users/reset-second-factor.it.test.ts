@@ -102,7 +102,7 @@ test('the record names the key that did it, and the mail its user; neither holds
   const id = await protectedUser()
   await reset(id)
   const notices = await api.sql(
-    `select platform_id, environment, actor_id, credential_id, data, previous_data from outbox
+    `select platform_id, environment, actor_id, credential_id, data, former_values from outbox
      where object_id = $1 and type = 'USER.SECOND_FACTOR_RESET'`,
     [id],
   )
@@ -110,7 +110,7 @@ test('the record names the key that did it, and the mail its user; neither holds
   const data = { object_type: 'USER', id, second_factor_change: 'SECOND_FACTOR_RESET' }
   const key = expect.stringMatching(/^akey_/)
   expect(notices).toEqual([
-    { platform_id: platformId, environment: 'LIVE', actor_id: key, credential_id: key, data, previous_data: null },
+    { platform_id: platformId, environment: 'LIVE', actor_id: key, credential_id: key, data, former_values: null },
   ])
   const mails = await api.sql('select kind, data, email from identity_mails where user_id = $1', [id])
   expect(mails).toEqual([{ kind: 'FACTOR_CHANGED', data: { change: 'SECOND_FACTOR_RESET' }, email: null }])

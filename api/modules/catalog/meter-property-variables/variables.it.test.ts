@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 
 const PATH = '/v1/meter-property-variables'
@@ -90,7 +91,7 @@ describe('a variable', () => {
     await patch(id, { add: ['b'] })
     await patch(id, { add: ['b'] })
     await tenant.call('DELETE', `${PATH}/${id}`)
-    const rows = await api.sql('select type, data, previous_data from outbox where object_id = $1 order by seq', [id])
+    const rows = await noticesOf(api, id)
     expect(rows.map(row => [row['type'], row['data'].value_count, row['previous_data']?.value_count])).toEqual([
       ['METER_PROPERTY_VARIABLE.CREATED', 1, undefined],
       ['METER_PROPERTY_VARIABLE.UPDATED', 2, 1],

@@ -1,7 +1,9 @@
 // What a pricing may say, through the api (semantics 3.1-3.3).
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
 import { meterResource } from '../meters/meter.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { pricingResource } from './pricing.ts'
@@ -239,9 +241,7 @@ describe('pricings', () => {
     })
     expect((await a.call('PATCH', url, { display_order: null })).body['display_order']).toBe(null)
     expect((await a.call('DELETE', url)).status).toBe(200)
-    const events = await api.sql('select type, previous_data from outbox where object_id = $1 order by seq', [
-      pricing['id'],
-    ])
+    const events = await noticesOf(api, pricing['id'])
     expect(events.map(event => event['type'])).toEqual([
       'PRICING.CREATED',
       'PRICING.UPDATED',

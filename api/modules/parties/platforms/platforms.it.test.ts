@@ -1,6 +1,8 @@
 // Platform settings and billing entities, through the api.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 
@@ -76,8 +78,8 @@ describe('the platform', () => {
       default_billing_entity_id: null,
     })
     expect(reset.body).toMatchObject({ invoice_settings: {}, rounding_settings: [], default_billing_entity_id: null })
-    const [event] = await api.sql(
-      `select * from outbox where type = 'PLATFORM.UPDATED' and environment = 'LIVE' order by seq limit 1`,
+    const [event] = (await noticesOf(api, a.tenant.platformId)).filter(
+      ({ type, environment }) => type === 'PLATFORM.UPDATED' && environment === 'LIVE',
     )
     expect(event).toMatchObject({
       object_id: a.tenant.platformId,

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formerValues, withFormerValues } from './former-values.ts'
+
+test.each([
+  ['nothing', { a: 1 }, { a: 1 }, []],
+  ['a value', { a: 1, b: 2 }, { a: 3, b: 2 }, [{ path: ['a'], value: 1 }]],
+  ['a value that was null', { a: null }, { a: 3 }, [{ path: ['a'], value: null }]],
+  ['a field that came', {}, { a: 1 }, [{ path: ['a'] }]],
+  ['a field that went', { a: 1 }, {}, [{ path: ['a'], value: 1 }]],
+  [
+    'one amount of one line',
+    { lines: [{ amount: '1' }, { amount: '2' }] },
+    { lines: [{ amount: '1' }, { amount: '3' }] },
+    [{ path: ['lines', 1, 'amount'], value: '2' }],
+  ],
+  ['a list of another length, as a whole', { l: [1, 2] }, { l: [1] }, [{ path: ['l'], value: [1, 2] }]],
+  ['a list in place of an object', { a: { b: 1 } }, { a: [1] }, [{ path: ['a'], value: { b: 1 } }]],
+])('%s', (_name, previous, data, former) => {
+  expect(formerValues(previous, data)).toEqual(former)
+  expect(withFormerValues(data, former)).toEqual(previous)
+})
+
+// Values that share most of what they hold, as the two sides of an update do, and names that objects have of their own.
+const name = fc.constantFrom('a', 'b', 'lines', '__proto__', 'constructor', 'toString', '0')
+const { value } = fc.letrec(tie => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, 0, 1, '', 'x'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map(Object.fromEntries),
+  ),
+}))
+const json = value.map(each => JSON.parse(JSON.stringify(each)))
+
+test('putting the former values back gives what was there, whatever changed', () => {
+  fc.assert(
+    fc.property(json, json, (previous, data) => {
+      const former = JSON.parse(JSON.stringify(formerValues(previous, data)))
+      expect(JSON.stringify(sorted(withFormerValues(data, former)))).toBe(JSON.stringify(sorted(previous)))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+/** PostgreSQL keeps members in an order of its own, so theirs means nothing. */
+function sorted(each: unknown): unknown {
+  if (Array.isArray(each)) return each.map(sorted)
+  if (typeof each !== 'object' || each === null) return each
+  return Object.entries(each)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, sorted(inner)])
+}
