@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { AppError } from '../shared/errors.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
+import { createFindClient } from './client-documents/find-client.ts'
 import { connectedAppsRoutes } from './connected-apps/routes.ts'
 import { consentRoutes } from './consent/routes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -42,7 +43,9 @@ const REQUEST_TIMEOUT_MS = 15_000
 export async function buildIdentity(
   deps: IdentityDeps & { readonly keystore: Keystore; readonly limits?: RateLimits },
 ): Promise<FastifyInstance> {
-  const oauth: OAuthDeps = { ...deps, limits: deps.limits ?? createRateLimits() }
+  const limits = deps.limits ?? createRateLimits()
+  const findClient = createFindClient({ ...deps, readings: limits.documentRead })
+  const oauth: OAuthDeps = { ...deps, limits, findClient }
   const app = Fastify({
     loggerInstance: deps.logger.child({}, { serializers: { req: loggedRequest } }) as FastifyBaseLogger,
     // Behind a proxy the address that limits count by is the one it tells; from anybody else that is not believed.
@@ -77,7 +80,10 @@ export async function buildIdentity(
   await app.register(formbody, { bodyLimit: BODY_BYTES_MAX })
   app.setErrorHandler((error, request, reply) => {
     const refused = asOAuthError(error, request.routeOptions.url)
-    if (refused) return void reply.status(refused.status).send(refused.toBody())
+    if (refused) {
+      if (refused.retryAfterSeconds !== null) reply.header('retry-after', String(refused.retryAfterSeconds))
+      return void reply.status(refused.status).send(refused.toBody())
+    }
     const refusal = toAppError(error)
     if (refusal.status >= 500) request.log.error({ err: error }, 'the request failed')
     if (refusal.details.retryAfterSeconds) reply.header('retry-after', String(refusal.details.retryAfterSeconds))

@@ -1,6 +1,7 @@
 // What every part of the identity host is given.
 import type { Database } from '../shared/database/database.ts'
 import type { Logger } from '../shared/logger.ts'
+import type { DocumentAccess } from './client-documents/fetch-document.ts'
 
 export type IdentityDeps = {
   /** In the role `millrace_identity`. */
@@ -12,6 +13,8 @@ export type IdentityDeps = {
   readonly baseUrl: string
   /** Private-use schemes that redirect addresses may have besides https; the operator's choice, none by default. */
   readonly redirectSchemes: readonly string[]
+  /** How clients that are the address of a document are looked up; null: they are not taken. */
+  readonly clientDocuments: DocumentAccess | null
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   /** Seals what must not be in the database in clear. */

@@ -6,8 +6,11 @@ import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
+import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
+import type { DocumentAccess } from './client-documents/fetch-document.ts'
 import { createKeystore } from './keys/keystore.ts'
 import { startMailer } from './mail/mailer.ts'
 import { type MailTransport, mailboxTransport, smtpTransport } from './mail/transport.ts'
@@ -25,6 +28,7 @@ const config = loadConfig(process.env, [
   'BASE_URL',
   'IDENTITY_SECRET',
   'OAUTH_REDIRECT_SCHEMES',
+  'OAUTH_CLIENT_DOCUMENTS',
   'TRUSTED_PROXIES',
   'DATA_DIR',
   'SMTP_URL',
@@ -52,11 +56,13 @@ async function main(): Promise<void> {
   await keystore.rotate()
   const upkeep = startUpkeep({ database, keystore, logger })
   const mailer = startMailer({ database, transport: mailTransport(), identityUrl: config.IDENTITY_URL, logger })
+  const clientDocuments = config.OAUTH_CLIENT_DOCUMENTS === 'accept' ? documentAccess() : null
   const ready = () => databaseFault(database)
   const app = await buildIdentity({
     keystore,
     secret: config.IDENTITY_SECRET,
     redirectSchemes: config.OAUTH_REDIRECT_SCHEMES,
+    clientDocuments,
     trustedProxies: config.TRUSTED_PROXIES,
     onTokenReuse: found => logger.warn(found, 'a refresh token was used twice; its grant is revoked'),
     database,
@@ -78,8 +84,18 @@ async function main(): Promise<void> {
   await app.close()
   await mailer.stop()
   await upkeep.stop()
+  await clientDocuments?.agent.destroy()
   await database.close()
   logger.info({}, 'identity host stopped')
+}
+
+/**
+ * How documents of clients are reached: on the public internet alone. OUTBOUND_HOSTS is for users, and anybody may name a
+ * document. Documents are short, so what is slow is given up.
+ */
+function documentAccess(): DocumentAccess {
+  const policy: OutboundPolicy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set() }
+  return { policy, agent: createOutboundAgent(policy, { connectMs: 2_000, headMs: 3_000, silenceMs: 2_000 }) }
 }
 
 /** Mail by SMTP, or into a file where no server is set. Throws when a server is, and nothing to send from. */

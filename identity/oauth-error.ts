@@ -11,6 +11,7 @@ const STATUS = {
   invalid_redirect_uri: 400,
   invalid_client_metadata: 400,
   access_denied: 403,
+  temporarily_unavailable: 503,
 } as const
 
 export type OAuthErrorName = keyof typeof STATUS
@@ -18,11 +19,13 @@ export type OAuthErrorName = keyof typeof STATUS
 /** A refusal that is told to the client: `{error, error_description}` (RFC 6749, 7591). */
 export class OAuthError extends Error {
   readonly error: OAuthErrorName
+  readonly retryAfterSeconds: number | null
 
-  constructor(error: OAuthErrorName, description: string) {
+  constructor(error: OAuthErrorName, description: string, retryAfterSeconds: number | null = null) {
     super(description)
     this.name = 'OAuthError'
     this.error = error
+    this.retryAfterSeconds = retryAfterSeconds
   }
 
   get status(): number {

@@ -161,6 +161,11 @@ export const SETTINGS = {
     '',
     schemes,
   ),
+  OAUTH_CLIENT_DOCUMENTS: setting(
+    'Whether applications may identify themselves by the https address of a document (client ID metadata documents), which the identity host then fetches. refuse: every application registers.',
+    'accept',
+    choice('accept', 'refuse'),
+  ),
   SMTP_URL: setting(
     'Where mail is handed over: smtps://user:password@host, or smtp:// with STARTTLS (without it to this machine, or with ?ignoreTLS=true). Empty: mail is written to mail.mbox in DATA_DIR.',
     '',

@@ -24,6 +24,21 @@ export function checkRedirectUris(given: unknown, schemes: readonly string[]): s
   })
 }
 
+/** More than in a registration: one document lists the addresses of every way its application is run. */
+const DOCUMENT_URIS_MAX = 50
+
+/**
+ * Those of the addresses in a client's own document that may be registered here. Throws `invalid_redirect_uri` when that is no
+ * list, a list of more than 50, or leaves none.
+ */
+export function usableRedirectUris(given: unknown, schemes: readonly string[]): string[] {
+  if (!Array.isArray(given) || given.length > DOCUMENT_URIS_MAX)
+    throw fault(`redirect_uris must be an array of at most ${DOCUMENT_URIS_MAX} addresses.`)
+  const usable = given.filter(uri => typeof uri === 'string' && faultOf(uri, schemes) === null)
+  if (usable.length === 0) throw fault('redirect_uris holds no address that may be registered here.')
+  return [...new Set(usable)]
+}
+
 const fault = (message: string): OAuthError => new OAuthError('invalid_redirect_uri', message)
 
 function faultOf(uri: string, schemes: readonly string[]): string | null {

@@ -1,11 +1,14 @@
 // The applications a user has let in: what each may do, where, and the way to end it.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
+import { hostOfClient } from '../client-documents/client-id-url.ts'
 import { revokeGrant } from '../store/grants.ts'
 
 export type ConnectedApp = {
   readonly grantId: string
   readonly clientName: string
+  /** Where its document is, for a client that is known by one; null for one that registered. */
+  readonly host: string | null
   /** Where its answers go. */
   readonly redirectUris: readonly string[]
   readonly scopes: readonly string[]
@@ -19,6 +22,7 @@ export type ConnectedApp = {
 
 type Row = {
   id: string
+  client_id: string
   name: string
   redirect_uris: string[]
   scopes: string[]
@@ -30,7 +34,7 @@ type Row = {
 /** The live grants of a user that became tokens, the newest first. */
 export async function listConnectedApps(tx: SystemTransaction, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await tx.execute<Row>(sql`
-    select g.id, c.name, c.redirect_uris, g.scopes, to_char(g.created_at, 'YYYY-MM-DD') as created,
+    select g.id, c.id as client_id, c.name, c.redirect_uris, g.scopes, to_char(g.created_at, 'YYYY-MM-DD') as created,
       to_char(g.last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as used,
       (select array_agg(p.name || ' – ' || p.environment order by p.name, p.environment) from oauth_grant_platforms gp
         join platforms p on p.platform_id = gp.platform_id and p.environment = gp.environment where gp.grant_id = g.id) as platforms
@@ -40,6 +44,7 @@ export async function listConnectedApps(tx: SystemTransaction, userId: string): 
   return rows.map(row => ({
     grantId: row.id,
     clientName: row.name,
+    host: hostOfClient(row.client_id),
     redirectUris: row.redirect_uris,
     scopes: row.scopes,
     platforms: row.platforms ?? [],

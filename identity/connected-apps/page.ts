@@ -14,8 +14,8 @@ ${input.apps.length === 0 ? html`<p class="note">No connected applications yet.<
   )
 
 const entry = (app: ConnectedApp, csrf: string): Html => html`<section class="note">
-<h2>${app.clientName}</h2>
-<p>Name not verified. It sends you to ${app.redirectUris.map(uri => html`<code>${uri}</code> `)}</p>
+<h2>${app.clientName}${app.host === null ? null : html` of <span class="host">${app.host}</span>`}</h2>
+<p>Name not verified${app.host === null ? null : html`, address verified`}. It sends you to ${app.redirectUris.map(uri => html`<code>${uri}</code> `)}</p>
 <p>May use ${app.scopes.map(scope => html`<code>${scope}</code> `)} on ${app.platforms.join(', ')}.
 Connected on ${app.connectedOn}, last used ${app.lastUsedAt ?? 'never'}.</p>
 <form method="post" action="/connected-apps/disconnect">

@@ -3,6 +3,7 @@
 import type { Membership } from '../../shared/access/memberships.ts'
 import { recognise } from '../checks/client-name.ts'
 import { isLoopback } from '../checks/redirect-uri.ts'
+import { hostOfClient } from '../client-documents/client-id-url.ts'
 import { type Html, html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
 import { choiceOf } from '../store/grants.ts'
@@ -56,8 +57,10 @@ export const READ_ONLY = 'read'
 
 function whoAsks(request: AuthorizationRequest): Html {
   const recognition = recognise(request.clientName)
+  const host = hostOfClient(request.clientId)
   return html`<div class="asker">${recognition.kind === 'known' ? html`<img src="/assets/clients/${recognition.client.initial}.svg" alt="" width="48" height="48">` : null}
-<p><strong>${request.clientName}</strong> (name not verified) asks for access to your account.</p></div>
+<p><strong>${request.clientName}</strong> (name not verified)${host === null ? null : html` of <strong class="host">${host}</strong>`} asks for access to your account.</p></div>
+${host === null ? null : whoseAddress(host, request.redirectUri)}
 ${
   recognition.kind === 'known'
     ? html`<p class="caution">This calls itself ${recognition.client.name}, a known AI client. Anyone can choose that name: approve only if
@@ -78,10 +81,24 @@ know exactly who sent you here.</p>`
 }
 <p>You will be sent to <code>${hostOf(request.redirectUri)}</code>.</p>
 ${
-  request.clientRedirectUris.every(isLoopback)
+  isLoopback(request.redirectUri)
     ? html`<p class="caution">It runs on this computer. Any program on this computer can pretend to be it.</p>`
     : null
 }`
+}
+
+/** What its host name proves of a client whose id is the address of a document, and what it does not. */
+function whoseAddress(host: string, redirectUri: string): Html {
+  const target = new URL(redirectUri)
+  const isElsewhere = target.protocol === 'https:' && target.host !== host
+  return html`<p>Its description was read at <code>${host}</code>. Approve only if you know this address and trust its owner.</p>
+${
+  host.includes('xn--')
+    ? html`<p class="caution">This address has letters that are not Latin, shown in their technical form (<code>xn--</code>). It can look like
+another address elsewhere.</p>`
+    : null
+}
+${isElsewhere ? html`<p class="caution">It sends you on to another address than its own: <code>${target.host}</code>.</p>` : null}`
 }
 
 /** Where the answer goes, in full: the host with its port, or the scheme of an application's own address. */

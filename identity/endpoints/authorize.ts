@@ -8,10 +8,10 @@ import { checkResource } from '../checks/resource.ts'
 import { requestedScopes } from '../checks/scope.ts'
 import { rememberRequest } from '../consent/browser-binding.ts'
 import { addressOf } from '../http/rate-limits.ts'
-import { answerBadClient } from '../http/refusal-page.ts'
+import { answerBadClient, answerBadDocument, type BadDocument } from '../http/refusal-page.ts'
 import { type ReadParameters, singleValues } from '../http/single-values.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { findClient } from '../store/clients.ts'
+import type { Client } from '../store/clients.ts'
 import { insertRequest, type NewRequest } from '../store/requests.ts'
 import { newSecretToken } from '../store/secret-token.ts'
 import { answerAddress } from './answer-address.ts'
@@ -32,7 +32,10 @@ export function authorizeRoute(app: FastifyInstance, deps: OAuthDeps): void {
 
 async function authorize(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const parameters = singleValues(request.query)
-  const target = await findTarget(deps, parameters)
+  const found = await findClient(deps, parameters, addressOf(request))
+  if (typeof found === 'string') return answerBadClient(request, reply, found)
+  if ('status' in found) return answerBadDocument(request, reply, found)
+  const target = targetOf(found, parameters)
   if (typeof target === 'string') return answerBadClient(request, reply, target)
   const { state } = parameters.values
   try {
@@ -55,13 +58,25 @@ async function authorize(deps: OAuthDeps, request: FastifyRequest, reply: Fastif
 
 type Target = { readonly clientId: string; readonly redirectUri: string; readonly redirectUriGiven: boolean }
 
-/** Who asks and where the answer may go, or why neither can be trusted. */
-async function findTarget(deps: OAuthDeps, { values, repeated }: ReadParameters): Promise<Target | string> {
-  const { client_id: clientId, redirect_uri: redirectUri } = values
+/** Who asks, or why that cannot be trusted: in words, or by what is wrong with the client's document. */
+async function findClient(
+  deps: OAuthDeps,
+  { values, repeated }: ReadParameters,
+  address: string,
+): Promise<Client | BadDocument | string> {
+  const { client_id: clientId } = values
   if (repeated === 'client_id' || repeated === 'redirect_uri') return `${repeated} was given more than once`
   if (clientId === undefined) return 'no client_id'
-  const client = await asSystem(deps.database, 'identity', tx => findClient(tx, clientId))
-  if (!client) return 'the client is not registered'
+  const found = await deps.findClient.forAuthorization(clientId, address)
+  if (found.kind === 'found') return found.client
+  if (found.kind === 'unread') return { status: 503, clientId, waitSeconds: found.waitSeconds }
+  return found.fault === null ? 'the client is not registered' : { status: 400, clientId, fault: found.fault }
+}
+
+/** Where the answer may go, or why nowhere. */
+function targetOf(client: Client, { values }: ReadParameters): Target | string {
+  const { id: clientId } = client
+  const { redirect_uri: redirectUri } = values
   if (redirectUri === undefined) {
     const [only, ...others] = client.redirectUris
     return only !== undefined && others.length === 0

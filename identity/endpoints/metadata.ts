@@ -5,7 +5,7 @@ import type { IdentityDeps } from '../deps.ts'
 import { openToAll, preflight } from '../http/cross-origin.ts'
 
 /** The metadata document. Clients compare the issuer byte for byte. */
-export const metadataOf = (issuer: string) => ({
+const metadataOf = ({ identityUrl: issuer, clientDocuments }: IdentityDeps) => ({
   issuer,
   authorization_endpoint: `${issuer}/v1/oauth2/authorize`,
   token_endpoint: `${issuer}/v1/oauth2/token`,
@@ -20,18 +20,19 @@ export const metadataOf = (issuer: string) => ({
   revocation_endpoint_auth_methods_supported: ['none'],
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
+  client_id_metadata_document_supported: clientDocuments !== null,
 })
 
 const PATH = '/.well-known/oauth-authorization-server'
 
-export function metadataRoutes(app: FastifyInstance, { identityUrl }: IdentityDeps): void {
-  const { pathname } = new URL(identityUrl)
+export function metadataRoutes(app: FastifyInstance, deps: IdentityDeps): void {
+  const { pathname } = new URL(deps.identityUrl)
   // An issuer with a path is also looked for with its path inserted behind the well-known one (RFC 8414 section 3).
   const paths = pathname === '/' ? [PATH] : [PATH, `${PATH}${pathname.replace(/\/$/, '')}`]
   for (const path of paths) {
     preflight(app, path, 'GET')
     app.get(path, async (_request, reply) =>
-      openToAll(reply).header('cache-control', 'public, max-age=300').send(metadataOf(identityUrl)),
+      openToAll(reply).header('cache-control', 'public, max-age=300').send(metadataOf(deps)),
     )
   }
 }

@@ -6,6 +6,8 @@ import { asSystem, type SystemTransaction } from '../../shared/database/database
 import { openToAll, preflight } from '../http/cross-origin.ts'
 import { addressOf, refuseTooMany } from '../http/rate-limits.ts'
 import type { Keystore } from '../keys/keystore.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { findClient } from '../store/clients.ts'
 import { revokeGrant } from '../store/grants.ts'
 import { sha256Of } from '../store/secret-token.ts'
 import type { OAuthDeps } from './oauth-deps.ts'
@@ -20,8 +22,10 @@ export function revokeRoute(app: FastifyInstance, deps: OAuthDeps): void {
   app.post(PATH, options, async (request, reply) => {
     openToAll(reply)
     if (await refuseTooMany(reply, await deps.limits.token.take(addressOf(request)))) return reply
-    const { values } = await readCall(deps, request)
-    const clientId = required(values, 'client_id')
+    const { values, clientId } = readCall(request)
+    // Whatever has become of its document since: a client may always give up what it was given.
+    const client = await asSystem(deps.database, 'identity', tx => findClient(tx, clientId))
+    if (!client) throw new OAuthError('invalid_client', 'The client is not registered.')
     const token = required(values, 'token')
     const named = await grantNamedBy(deps.keystore, token)
     await asSystem(deps.database, 'identity', async tx => {

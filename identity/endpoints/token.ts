@@ -1,6 +1,5 @@
 // The token endpoint: form in, JSON out, public clients only.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { asSystem } from '../../shared/database/database.ts'
 import { checkResource } from '../checks/resource.ts'
 import { redeemCode } from '../grants/authorization-code.ts'
 import { refresh } from '../grants/refresh-token.ts'
@@ -9,7 +8,7 @@ import { openToAll, preflight } from '../http/cross-origin.ts'
 import { addressOf, refuseTooMany } from '../http/rate-limits.ts'
 import { singleValues } from '../http/single-values.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { findClient } from '../store/clients.ts'
+import type { Client } from '../store/clients.ts'
 import type { OAuthDeps } from './oauth-deps.ts'
 
 const PATH = '/v1/oauth2/token'
@@ -26,16 +25,17 @@ export function tokenRoute(app: FastifyInstance, deps: OAuthDeps): void {
     try {
       return await reply.header('pragma', 'no-cache').send(await exchange(deps, request))
     } catch (error) {
-      if (error instanceof OAuthError) await deps.limits.tokenRefused.take(address)
+      // What guesses is refused; what has to wait has not guessed.
+      if (error instanceof OAuthError && error.status < 500) await deps.limits.tokenRefused.take(address)
       throw error
     }
   })
 }
 
 async function exchange(deps: OAuthDeps, request: FastifyRequest): Promise<TokenAnswer> {
-  const { values } = await readCall(deps, request)
+  const { values, clientId } = readCall(request)
+  const client = await requireClient(deps, clientId, addressOf(request))
   const resource = checkResource(values['resource'], deps.baseUrl)
-  const clientId = values['client_id'] ?? ''
   const context = { issuer: deps.identityUrl, signing: await deps.keystore.signingKey(), requestId: request.id }
   switch (values['grant_type']) {
     case 'authorization_code':
@@ -45,6 +45,7 @@ async function exchange(deps: OAuthDeps, request: FastifyRequest): Promise<Token
         code: required(values, 'code'),
         codeVerifier: required(values, 'code_verifier'),
         redirectUri: values['redirect_uri'],
+        clientRedirectUris: client.redirectUris,
       })
     case 'refresh_token':
       return await refresh(
@@ -58,11 +59,11 @@ async function exchange(deps: OAuthDeps, request: FastifyRequest): Promise<Token
   }
 }
 
-/** The form of a token or revocation call by a registered public client. Throws `invalid_request` or `invalid_client`. */
-export async function readCall(
-  deps: OAuthDeps,
-  request: FastifyRequest,
-): Promise<{ values: Readonly<Record<string, string | undefined>> }> {
+/** The form of a token or revocation call by a public client. Throws `invalid_request` or `invalid_client`. */
+export function readCall(request: FastifyRequest): {
+  values: Readonly<Record<string, string | undefined>>
+  clientId: string
+} {
   if (request.headers.authorization !== undefined) {
     throw new OAuthError(
       'invalid_client',
@@ -71,10 +72,25 @@ export async function readCall(
   }
   const { values, repeated } = singleValues(request.body)
   if (repeated !== null) throw new OAuthError('invalid_request', `${repeated} was given more than once.`)
-  const clientId = required(values, 'client_id')
-  const client = await asSystem(deps.database, 'identity', tx => findClient(tx, clientId))
-  if (!client) throw new OAuthError('invalid_client', 'The client is not registered; register it again.')
-  return { values }
+  return { values, clientId: required(values, 'client_id') }
+}
+
+/** The client of a token call. Throws `invalid_client`, and `temporarily_unavailable` while its document cannot be read. */
+async function requireClient(deps: OAuthDeps, clientId: string, address: string): Promise<Client> {
+  const found = await deps.findClient.forToken(clientId, address)
+  if (found.kind === 'found') return found.client
+  if (found.kind === 'unread')
+    throw new OAuthError(
+      'temporarily_unavailable',
+      "The client's document cannot be read now; try again later.",
+      found.waitSeconds,
+    )
+  throw new OAuthError(
+    'invalid_client',
+    found.fault === null
+      ? 'The client is not registered; register it again.'
+      : `The client's document cannot be accepted: ${found.fault}.`,
+  )
 }
 
 /** A parameter that must be there. Throws `invalid_request`. */

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import { verifierMatches } from '../checks/pkce.ts'
+import { matchesRedirectUri } from '../checks/redirect-uri.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { lockGrant, revokeGrant } from '../store/grants.ts'
 import { newSecretToken, sha256Of } from '../store/secret-token.ts'
@@ -12,6 +13,8 @@ export type CodeRequest = {
   readonly clientId: string
   readonly code: string
   readonly redirectUri: string | undefined
+  /** Those that the client has now. */
+  readonly clientRedirectUris: readonly string[]
   readonly codeVerifier: string
   readonly resource: string
 }
@@ -59,6 +62,7 @@ async function redeem(
     {
       redirectUri: row.redirect_uri,
       redirectUriGiven: row.redirect_uri_given,
+      isStillListed: matchesRedirectUri(row.redirect_uri, request.clientRedirectUris),
       expired: row.expired,
       used: row.used,
       wrongTries: row.wrong_tries,

@@ -15,6 +15,8 @@ type World = {
   revokedAt: number | null
   grantedAt: number
   isMember: boolean
+  /** Whether the client still has the address that the code was sent to. */
+  isListed: boolean
   tokens: Token[]
   redemptions: number
   /** Times at which tokens were handed out. */
@@ -28,6 +30,7 @@ const fresh = (): World => ({
   revokedAt: null,
   grantedAt: 0,
   isMember: true,
+  isListed: true,
   tokens: [],
   redemptions: 0,
   issued: [],
@@ -68,6 +71,9 @@ const steps = {
   join: (world: World) => {
     world.isMember = true
   },
+  unlist: (world: World) => {
+    world.isListed = false
+  },
   redeem: (world: World, who: { clientId: string; verifierMatches: boolean }) => {
     const { code } = world
     if (!code) return
@@ -75,6 +81,7 @@ const steps = {
       {
         redirectUri: 'https://app.example/',
         redirectUriGiven: true,
+        isStillListed: world.isListed,
         expired: world.now - code.createdAt >= LIFETIMES.code,
         used: code.usedAt !== null,
         wrongTries: code.wrongTries,
@@ -86,6 +93,7 @@ const steps = {
       expect(who).toEqual({ clientId: ME, verifierMatches: true })
       expect(world.now - code.createdAt).toBeLessThan(LIFETIMES.code)
       expect(code.wrongTries).toBeLessThan(WRONG_VERIFIERS_MAX)
+      expect(world.isListed).toBe(true)
       issue(world, who.clientId)
       code.usedAt = world.now
       world.redemptions += 1
@@ -158,7 +166,7 @@ const faithfulMonth: Act = world => {
 // What ends a story is rare, or no story would get far enough for the later rules to matter.
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom<Act>(steps.approve, steps.join) },
-  { weight: 1, arbitrary: fc.constantFrom<Act>(steps.deny, steps.revoke, steps.leave) },
+  { weight: 1, arbitrary: fc.constantFrom<Act>(steps.deny, steps.revoke, steps.leave, steps.unlist) },
   {
     weight: 6,
     arbitrary: who.map(
@@ -205,6 +213,7 @@ const GRANT: StoredGrant = { clientId: ME, resource: RESOURCE, revoked: false, e
 const CODE = {
   redirectUri: 'http://localhost:1/cb',
   redirectUriGiven: true,
+  isStillListed: true,
   expired: false,
   used: false,
   wrongTries: 0,
@@ -225,6 +234,8 @@ test('a code: who knows all of it, once', () => {
     kind: 'issue',
   })
   expect(decideCode({ ...CODE, expired: true }, GRANT, ASKED)).toEqual(refused('nothing'))
+  expect(decideCode({ ...CODE, isStillListed: false }, GRANT, ASKED)).toEqual(refused('nothing'))
+  expect(decideCode({ ...CODE, isStillListed: false, used: true }, GRANT, ASKED)).toEqual(refused('revoke-grant'))
   expect(decideCode(CODE, { ...GRANT, revoked: true }, ASKED)).toEqual(refused('nothing'))
   expect(decideCode(CODE, { ...GRANT, reachesSomething: false }, ASKED)).toEqual(refused('nothing'))
 })

@@ -27,6 +27,8 @@ export type StoredGrant = {
 export type StoredCode = {
   readonly redirectUri: string
   readonly redirectUriGiven: boolean
+  /** Whether the client still has this address: its document may have changed since the consent. */
+  readonly isStillListed: boolean
   readonly expired: boolean
   readonly used: boolean
   readonly wrongTries: number
@@ -63,7 +65,8 @@ export function decideCode(code: StoredCode, grant: StoredGrant, asked: CodeRequ
   if (code.wrongTries >= WRONG_VERIFIERS_MAX) return refuse('nothing')
   if (!asked.verifierMatches) return refuse(code.used || code.expired ? 'nothing' : 'count-try')
   if (code.used) return refuse('revoke-grant')
-  if (code.expired || grant.revoked || grant.expired || !grant.reachesSomething) return refuse('nothing')
+  if (code.expired || grant.revoked || grant.expired || !grant.reachesSomething || !code.isStillListed)
+    return refuse('nothing')
   return { kind: 'issue' }
 }
 

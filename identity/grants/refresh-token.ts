@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import { scopesOfRefresh } from '../checks/scope.ts'
+import { hostOfClient } from '../client-documents/client-id-url.ts'
 import { seal, unseal } from '../keys/seal.ts'
 import { queueNotice } from '../mail/outbox.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -72,7 +73,9 @@ async function exchange(
     if (decision.consequence !== 'revoke-reused') return decision
     await revokeGrant(tx, grant.id, 'REFRESH_TOKEN_REUSED', by)
     const client = await findClient(tx, grant.clientId)
-    await queueNotice(tx, { kind: 'TOKEN_REUSED', userId: grant.userId, data: { client_name: client?.name } })
+    const host = hostOfClient(grant.clientId)
+    const name = host === null ? client?.name : `${client?.name} (${host})`
+    await queueNotice(tx, { kind: 'TOKEN_REUSED', userId: grant.userId, data: { client_name: name } })
     return { ...decision, reuse: { userId: grant.userId, grantId: grant.id } }
   }
   const scopes = scopesOfRefresh(request.scope, grant.scopes)

@@ -41,6 +41,8 @@ const waitOf = (state: RateLimiterRes): number => Math.max(1, Math.ceil(state.ms
 export type RateLimits = {
   readonly register: RateLimit
   readonly authorize: RateLimit
+  /** Documents of clients that were read for an address. */
+  readonly documentRead: RateLimit
   /** Every token call of an address. */
   readonly token: RateLimit
   /** Those that were refused: what a guesser makes. */
@@ -60,6 +62,7 @@ const QUARTER = 900
 export const createRateLimits = (): RateLimits => ({
   register: createRateLimit(20, HOUR),
   authorize: createRateLimit(100, QUARTER),
+  documentRead: createRateLimit(30, HOUR),
   token: createRateLimit(1_000, QUARTER),
   tokenRefused: createRateLimit(50, QUARTER),
   passwordRefused: createRateLimit(50, QUARTER),

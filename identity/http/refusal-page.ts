@@ -11,7 +11,7 @@ const BAD_REQUEST = page(
   'Not possible',
   html`<h1>This link does not work</h1>
 <p>The application that sent you here is not registered, or asked to send you back to an address it did not register.
-Nothing was shared. Go back to the application and try again; if it keeps happening, tell whoever makes it.</p>`,
+Nothing was shared. Go back to the application and try again; if it keeps happening, tell its maker.</p>`,
 )
 const REFUSED = page(
   'Not possible',
@@ -24,6 +24,30 @@ Go back to the application and start again.</p>`,
 export const answerBadClient = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
   request.log.info({ reason }, 'an authorization request was refused')
   return reply.status(400).type(HTML).send(BAD_REQUEST)
+}
+
+export type BadDocument = { readonly clientId: string } & (
+  | { readonly status: 400; readonly fault: string }
+  | { readonly status: 503; readonly waitSeconds: number }
+)
+
+/** A client whose id is the address of a document that is wrong, or that cannot be read: never a redirect either. */
+export const answerBadDocument = (request: FastifyRequest, reply: FastifyReply, bad: BadDocument): FastifyReply => {
+  request.log.info({ clientId: bad.clientId.slice(0, 500), status: bad.status }, 'an authorization request was refused')
+  if (bad.status === 503) reply.header('retry-after', String(bad.waitSeconds))
+  // Why it cannot be read is in the log alone: from here it might tell what is reachable.
+  const why =
+    bad.status === 503
+      ? 'That document cannot be read right now. Try again in a moment.'
+      : `That document cannot be accepted: ${bad.fault}.`
+  const text = page(
+    'Not possible',
+    html`<h1>This application cannot be identified</h1>
+<p>The application that sent you here identifies itself by a document at <code>${bad.clientId.slice(0, 500)}</code>.
+${why}</p>
+<p>Nothing was shared. If it keeps happening, show this page to the maker of the application.</p>`,
+  )
+  return reply.status(bad.status).type(HTML).send(text)
 }
 
 /** The one 403. */

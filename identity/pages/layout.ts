@@ -43,6 +43,7 @@ html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 header, main { max-width: 30rem; margin: 0 auto; }
 header { padding: 1rem .25rem; }
+.host { overflow-wrap: anywhere; }
 .brand { display: flex; align-items: center; gap: .5rem; font-weight: 700; letter-spacing: .01em; margin: 0; color: var(--act); }
 .mark { width: 1.6rem; height: 1.6rem; }
 main { background: var(--paper); border: 1px solid var(--rule); border-radius: .75rem; padding: 1.5rem; overflow-wrap: break-word; }

@@ -3,8 +3,10 @@
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
+import { matchesRedirectUri } from '../checks/redirect-uri.ts'
 import type { Scope } from '../checks/scope.ts'
 import { LIFETIMES } from '../grants/decide.ts'
+import { textArray } from './text-array.ts'
 
 export type NewRequest = {
   readonly clientId: string
@@ -20,7 +22,6 @@ export type AuthorizationRequest = {
   readonly id: string
   readonly clientId: string
   readonly clientName: string
-  readonly clientRedirectUris: readonly string[]
   readonly redirectUri: string
   readonly redirectUriGiven: boolean
   readonly scopes: readonly Scope[]
@@ -28,12 +29,6 @@ export type AuthorizationRequest = {
   readonly codeChallenge: string
   readonly resource: string
 }
-
-const textArray = (values: readonly string[]) =>
-  sql`array[${sql.join(
-    values.map(value => sql`${value}`),
-    sql`, `,
-  )}]::text[]`
 
 /** Stores a request for five minutes and gives its id. */
 export async function insertRequest(tx: SystemTransaction, request: NewRequest): Promise<string> {
@@ -96,12 +91,12 @@ async function take(
     where c.id = r.client_id and ${isOpen(id, browserSha256)} and (r.user_id is null or r.user_id = ${userId})
     returning r.id, r.client_id, c.name, c.redirect_uris, r.redirect_uri, r.redirect_uri_given, r.scopes, r.state, r.code_challenge, r.resource`)
   const [row] = rows
-  if (!row) return null
+  // A document that was read again since may have taken the address back.
+  if (!row || !matchesRedirectUri(row.redirect_uri, row.redirect_uris)) return null
   return {
     id: row.id,
     clientId: row.client_id,
     clientName: row.name,
-    clientRedirectUris: row.redirect_uris,
     redirectUri: row.redirect_uri,
     redirectUriGiven: row.redirect_uri_given,
     scopes: row.scopes,

@@ -41,7 +41,14 @@ export async function startIdentity(more: Partial<Parameters<typeof buildIdentit
   const secret = 'a secret of the tests, long enough for them'
   const keystore = createKeystore(database, secret)
   await keystore.rotate()
-  const own = { keystore, secret, redirectSchemes: [], trustedProxies: [], onTokenReuse: () => undefined }
+  const own = {
+    keystore,
+    secret,
+    redirectSchemes: [],
+    clientDocuments: null,
+    trustedProxies: [],
+    onTokenReuse: () => undefined,
+  }
   const host: IdentityRig['anotherHost'] = change =>
     buildIdentity({ database, logger: silentLogger, ...addresses, ...own, ready, ...more, ...change })
   const app = await host({})

@@ -55,7 +55,11 @@ export async function registerClient(
 ): Promise<TestClient> {
   const answer = await rig.app.inject({ method: 'POST', url: '/v1/oauth2/register', payload: metadata })
   if (answer.statusCode !== 201) throw new Error(`registration: ${answer.statusCode} ${answer.body}`)
-  const clientId: string = answer.json().client_id
+  return clientOf(rig, answer.json().client_id)
+}
+
+/** The client of this id, as it behaves. */
+export function clientOf(rig: IdentityRig, clientId: string): TestClient {
   const verifier = randomBytes(32).toString('base64url')
   const authorizePath = (more: Record<string, string> = {}): string => {
     const query = new URLSearchParams({

@@ -208,6 +208,30 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     ],
     caughtBy: MODEL,
   },
+  'an address that was taken back gets its code': {
+    edits: [{ file: DECIDE, from: ' || !code.isStillListed', to: '' }],
+    caughtBy: { file: 'identity/grants/decide.test.ts', tests: 'a code: who knows all of it' },
+  },
+  'a document may be about another client': {
+    edits: [
+      {
+        file: 'identity/client-documents/read-document.ts',
+        from: "metadata['client_id'] !== clientId",
+        to: "metadata['client_id'] === undefined",
+      },
+    ],
+    caughtBy: { file: 'identity/client-documents/read-document.test.ts', tests: 'a document with another client_id' },
+  },
+  'the address of a client is read as a browser reads it': {
+    edits: [
+      {
+        file: 'identity/client-documents/client-id-url.ts',
+        from: 'if (url.href !== clientId) return',
+        to: 'if (url.host === "") return',
+      },
+    ],
+    caughtBy: { file: 'identity/client-documents/client-id-url.test.ts', tests: 'is refused' },
+  },
   'the model: a verifier may be guessed for ever': {
     edits: [{ file: DECIDE, from: "  if (code.wrongTries >= WRONG_VERIFIERS_MAX) return refuse('nothing')\n", to: '' }],
     caughtBy: MODEL,

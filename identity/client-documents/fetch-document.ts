@@ -1,0 +1,102 @@
+// One reading of a client's document: a guarded GET that follows nothing, takes little, and waits for seconds at most.
+import type { Dispatcher } from 'undici'
+import { judgeUrl, type OutboundPolicy } from '../../shared/outbound/judge-url.ts'
+import { freshSeconds } from './freshness.ts'
+import { InvalidDocument } from './read-document.ts'
+
+/** Larger than the customary 5 KB: documents of clients in wide use exceed that. */
+const BYTES_MAX = 32_768
+/** A person waits for this, in front of an empty page. */
+const DEADLINE_MS = 3_000
+const JSON_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json$/i
+/** An answer that says "later", and nothing about the document. */
+const LATER: ReadonlySet<number> = new Set([408, 425, 429])
+const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/
+
+/** How documents are reached: an agent that connects to the public internet alone, and what the operator allows besides. */
+export type DocumentAccess = { readonly agent: Dispatcher; readonly policy: OutboundPolicy }
+
+/** The document could not be read, which says nothing about it. The message is for the log. */
+export class UnreadDocument extends Error {}
+
+export type FetchedDocument =
+  | { readonly kind: 'read'; readonly text: string; readonly etag: string | null; readonly freshSeconds: number }
+  | { readonly kind: 'unchanged'; readonly freshSeconds: number }
+
+/**
+ * The document at `address`; `etag`: of the version we have, which it may turn out to be. Throws InvalidDocument when what is
+ * there is no document, and UnreadDocument when nobody can say.
+ */
+export async function fetchDocument(
+  { agent, policy }: DocumentAccess,
+  address: string,
+  etag: string | null,
+): Promise<FetchedDocument> {
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  try {
+    const { url } = judgeUrl(address, policy)
+    const response = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'GET',
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'Millrace',
+        ...(etag === null ? {} : { 'if-none-match': etag }),
+      },
+      signal,
+    })
+    // A body that is left unread ends with an error that concerns nobody.
+    response.body.on('error', () => undefined)
+    try {
+      return await readAnswer(response, etag)
+    } finally {
+      response.body.destroy()
+    }
+  } catch (error) {
+    if (error instanceof InvalidDocument || error instanceof UnreadDocument) throw error
+    throw new UnreadDocument(signal.aborted ? `no whole answer within ${DEADLINE_MS} ms` : reasonOf(error), {
+      cause: error,
+    })
+  }
+}
+
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  etag: string | null,
+): Promise<FetchedDocument> {
+  const kept = { freshSeconds: freshSeconds(textOf(headers['cache-control'])) }
+  if (statusCode === 304 && etag !== null) return { kind: 'unchanged', ...kept }
+  if (statusCode >= 500 || LATER.has(statusCode)) throw new UnreadDocument(`its server answers ${statusCode}`)
+  if (statusCode !== 200) throw new InvalidDocument(`its server answers ${statusCode} in place of 200`)
+  const type = textOf(headers['content-type'])?.split(';')[0]?.trim() ?? ''
+  if (!JSON_TYPE.test(type)) throw new InvalidDocument('its Content-Type must be application/json')
+  if ((textOf(headers['content-encoding']) ?? 'identity') !== 'identity')
+    throw new InvalidDocument('it must be sent without Content-Encoding')
+  const version = textOf(headers.etag) ?? ''
+  return { kind: 'read', text: await readText(body), etag: ETAG.test(version) ? version : null, ...kept }
+}
+
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > BYTES_MAX) throw new InvalidDocument(`it is larger than ${BYTES_MAX} bytes`)
+    pieces.push(piece)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
+  } catch {
+    throw new InvalidDocument('it is not UTF-8')
+  }
+}
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header
+
+const reasonOf = (error: unknown): string => {
+  const { code, message } = error as { code?: string; message?: string }
+  return code ?? message ?? String(error)
+}

@@ -1,0 +1,82 @@
+// A server on the net that documents of clients are read from, over TLS: with a certificate of the tests, valid for *.test.
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { Agent, buildConnector } from 'undici'
+import type { DocumentAccess } from '../client-documents/fetch-document.ts'
+
+/** Known to everybody, and trusted by nobody but these tests. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBejCCASCgAwIBAgIBAjAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhhcHAudGVz
+dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowEzERMA8GA1UEAwwI
+YXBwLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASR3lkCec81fSaqph0l
+6OcA0Wn8Ui9P580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgb
+j+YPo2MwYTAPBgNVHRMBAf8EBTADAQH/MC8GA1UdEQQoMCaCCGFwcC50ZXN0ggYq
+LnRlc3SCEnhuLS1iY2hlci1rdmEudGVzdDAdBgNVHQ4EFgQUrDw6QpzVEXgCJifr
+rVtWPvjHK2QwCgYIKoZIzj0EAwIDSAAwRQIgTj/nq+WxcpxrErrC9JeRw+T/2YTB
+E6K0r52xutw2ACkCIQCZPGXc0Fm/bUR6vmQ8xvxrM03tlciEwiWgwgnn0W4egQ==
+-----END CERTIFICATE-----`
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/+j91ohcIB7/cjQm
+b+4jX6+nPZQcD9bhi3C2dzZxAbqhRANCAASR3lkCec81fSaqph0l6OcA0Wn8Ui9P
+580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgbj+YP
+-----END PRIVATE KEY-----`
+
+export type Answer = (response: ServerResponse, headers: NodeJS.Dict<string | string[]>) => void
+
+export type DocumentServer = {
+  /** The address of a document at this server. */
+  urlOf(path: string, host?: string): string
+  /** What is answered at a path from now on. */
+  serve(path: string, answer: Answer): void
+  /** Paths that were requested, the newest last. */
+  readonly requested: readonly string[]
+  /** Connections that were made, whatever became of them. */
+  connections(): number
+  /** Reaches this server under every name, and trusts its certificate. */
+  readonly access: DocumentAccess
+  close(): Promise<void>
+}
+
+/** Starts it on a port of its own. */
+export async function startDocumentServer(): Promise<DocumentServer> {
+  const answers = new Map<string, Answer>()
+  const requested: string[] = []
+  let connections = 0
+  const server: Server = createServer({ cert: CERTIFICATE, key: KEY }, (request, response) => {
+    const path = request.url ?? ''
+    requested.push(path)
+    const answer = answers.get(path)
+    if (answer) answer(response, request.headers)
+    else response.writeHead(404).end()
+  })
+  server.on('connection', () => {
+    connections += 1
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const connect = buildConnector({
+    ca: CERTIFICATE,
+    lookup: (_name, options, callback) =>
+      options.all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4),
+  })
+  const agent = new Agent({ connect, pipelining: 0 })
+  return {
+    urlOf: (path, host = 'app.test') => `https://${host}:${port}${path}`,
+    serve: (path, answer) => void answers.set(path, answer),
+    requested,
+    connections: () => connections,
+    access: { agent, policy: { ports: { 'https:': [port], 'http:': [] }, hosts: new Set() } },
+    close: async () => {
+      await agent.destroy()
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
+
+/** Answers with a document. */
+export const json =
+  (document: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+  response =>
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document))
