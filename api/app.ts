@@ -18,7 +18,7 @@ import { roleResource, roleResourceKnowing } from './modules/accounts/roles/role
 import { scheduleReprocess } from './modules/billing/reprocess/schedule-reprocess.ts'
 import type { UsageReader } from './modules/billing/usage/usage-reader.ts'
 import type { UploadLimits } from './modules/ingestion/files/receive-content.ts'
-import { invoiceProducers, MODULES, RESOURCES } from './modules/modules.ts'
+import { EVENT_TYPES, invoiceProducers, MODULES, RESOURCES } from './modules/modules.ts'
 import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/parties/platforms/platform.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { resourceRoutes } from './resource/routes.ts'
@@ -70,7 +70,13 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     const { ingestCeilings } = deps
     const here = new Map<Resource, Resource>([[roleResource, roleResourceKnowing(declared)]])
     if (ingestCeilings) here.set(platformResource, platformResourceUpTo(ingestCeilings))
-    const given = { ...deps, declared, onPriceChange: scheduleReprocess, producers: invoiceProducers(deps) }
+    const given = {
+      ...deps,
+      declared,
+      eventTypes: EVENT_TYPES,
+      onPriceChange: scheduleReprocess,
+      producers: invoiceProducers(deps),
+    }
     for (const { resources = [], routes } of MODULES) {
       for (const resource of resources) resourceRoutes(v1, deps, here.get(resource) ?? resource)
       await routes?.(v1, given)

@@ -1,6 +1,7 @@
 // A module is one value: everything a folder of api/modules gives to the processes. The api's routes, the worker's jobs and the
 // tests of every route follow from the list (api/modules/modules.ts).
 import type { FastifyInstance } from 'fastify'
+import type { EventDeclarations, EventType } from '../../shared/contracts/event-types.ts'
 import type { Action } from '../http/actions/action.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
 import type { RouteDeps } from '../http/route.ts'
@@ -11,12 +12,19 @@ import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import type { InvoiceProducer } from './invoices/producer.ts'
 
 /** What the routes of every module are given besides what they name. */
-export type ModuleRouteDeps = RouteDeps & { readonly declared: DeclaredPermissions }
+export type ModuleRouteDeps = RouteDeps & {
+  /** Every permission that some route needs. */
+  readonly declared: DeclaredPermissions
+  /** Every event type that some module emits. */
+  readonly eventTypes: readonly EventType[]
+}
 
 /** A module whose routes work with `D`, and whose jobs and actions work with `W` in the worker. */
 export type Module<D = ModuleRouteDeps, W = unknown> = {
   /** Its folder. */
   readonly name: string
+  /** What its changes emit, and what the identity host emits for it. Nothing else passes the outbox. */
+  readonly events?: readonly EventDeclarations[]
   /** Their shared operations are registered before `routes`. A resource that no module lists has no routes. */
   readonly resources?: readonly Resource[]
   /** Registers the calls that are more than the shared operations. */

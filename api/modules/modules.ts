@@ -1,4 +1,5 @@
 // Every module of the api, listed once, and what the processes take of them all. A new module is one line here.
+import { type EventType, eventTypesOf } from '../../shared/contracts/event-types.ts'
 import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
 import { expireKeys } from '../http/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
@@ -31,6 +32,11 @@ export const MODULES: readonly Module<RouteNeeds, WorkNeeds>[] = LISTED
 
 /** Every resource. */
 export const RESOURCES: readonly Resource[] = MODULES.flatMap(({ resources = [] }) => resources)
+
+/** Every event type, once: what a webhook may name, and what the audit trail tells of. */
+export const EVENT_TYPES: readonly EventType[] = [
+  ...new Set(MODULES.flatMap(({ events = [] }) => events.flatMap(eventTypesOf))),
+].sort()
 
 /** How the tenant tests call every route of the modules. */
 export const ROUTE_FIXTURES: RouteFixtures = Object.assign({}, ...MODULES.map(({ fixtures }) => fixtures))

@@ -1,5 +1,6 @@
 // The commands every plain resource shares. Each runs in the caller's unit of work and leaves its event in the outbox.
 import { isDeepStrictEqual } from 'node:util'
+import type { CHANGES, EventType } from '../../shared/contracts/event-types.ts'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { emit } from '../outbox.ts'
@@ -20,7 +21,7 @@ export async function createResource<R extends StoredRow>(uow: Uow, resource: Re
   const row = await insertRow<R>(uow, resource, withoutNulls(values))
   await resource.afterSave?.(uow, row, null)
   await emit(uow, {
-    type: `${resource.objectType}.CREATED`,
+    type: changeOf(resource, 'CREATED'),
     objectId: row.id,
     data: await viewOf(uow, resource, row),
     previous: null,
@@ -82,7 +83,7 @@ export async function saveChange<R extends StoredRow>(
   const row = await updateRow(uow, resource, previous.id, values)
   await resource.afterSave?.(uow, row, previous)
   await emit(uow, {
-    type: `${resource.objectType}.UPDATED`,
+    type: changeOf(resource, 'UPDATED'),
     objectId: row.id,
     data: await viewOf(uow, resource, row),
     previous: before,
@@ -109,7 +110,7 @@ export async function deleteResource<R extends StoredRow>(
   await resource.beforeDelete?.(uow, row)
   const view = await viewOf(uow, resource, row)
   await deleteRow(uow, resource, row.id)
-  await emit(uow, { type: `${resource.objectType}.DELETED`, objectId: row.id, data: view, previous: null })
+  await emit(uow, { type: changeOf(resource, 'DELETED'), objectId: row.id, data: view, previous: null })
   return row
 }
 
@@ -141,6 +142,10 @@ export async function upsertResource<R extends StoredRow>(
   }
   return { row: await updateResource(uow, resource, existing.id, patch), created: false }
 }
+
+/** The outbox refuses what the resource's module does not declare. */
+const changeOf = (resource: Resource, action: (typeof CHANGES)[number]): EventType =>
+  `${resource.objectType}.${action}` as EventType
 
 /** A row of the resource, of values that its own shape has validated. */
 const rowOf = <R extends StoredRow>(_resource: Resource<R>, values: Row): R => values as R

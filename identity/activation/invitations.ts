@@ -1,9 +1,9 @@
 // Invitations to a platform, as the person sees them who was invited. What a tenant stores of them is the api's.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { writeNotice } from '../../shared/database/outbox.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import type { InvitationKey } from '../mail/one-time-links.ts'
+import { noteInTenants } from '../store/notices.ts'
 
 export type PendingInvitation = { readonly key: InvitationKey; readonly platformName: string }
 
@@ -32,9 +32,9 @@ export async function acceptInvitation(
     where platform_id = ${platformId} and environment = ${environment} and id = ${id} and user_id = ${userId}
       and revoked_at is null and accepted_at is null returning 1`)
   if (rows.length === 0) return false
-  const of = { tenant: { platformId, environment }, actor: { id: userId, requestId }, at: sql`identity_now()` }
   const data = { object_type: 'USER_INVITATION', id, user_id: userId }
-  await writeNotice(tx, of, { type: 'USER_INVITATION.ACCEPTED', objectId: id, data, previous: null })
+  const event = { type: 'USER_INVITATION.ACCEPTED', objectId: id, data, previous: null } as const
+  await noteInTenants(tx, [key], { actorId: userId, requestId }, event)
   return true
 }
 

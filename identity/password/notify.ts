@@ -1,9 +1,8 @@
 // A changed password is told to its user by mail, and stands in the audit trail of every tenant they belong to.
-import { sql } from 'drizzle-orm'
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { writeNotice } from '../../shared/database/outbox.ts'
 import { queueNotice } from '../mail/outbox.ts'
+import { noteInTenants } from '../store/notices.ts'
 
 /** Tells of a password that its user changed or reset. Nothing of the password itself is in it. */
 export async function notifyPasswordChange(
@@ -15,10 +14,7 @@ export async function notifyPasswordChange(
   }: { readonly userId: string; readonly requestId: string; readonly appsEnded: boolean },
 ): Promise<void> {
   await queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId, data: { apps_ended: appsEnded } })
-  const actor = { id: userId, requestId }
   const data = { object_type: 'USER', id: userId }
-  for (const { platformId, environment } of await membershipsOf(tx, userId)) {
-    const of = { tenant: { platformId, environment }, actor, at: sql`identity_now()` }
-    await writeNotice(tx, of, { type: 'USER.PASSWORD_CHANGED', objectId: userId, data, previous: null })
-  }
+  const event = { type: 'USER.PASSWORD_CHANGED', objectId: userId, data, previous: null } as const
+  await noteInTenants(tx, await membershipsOf(tx, userId), { actorId: userId, requestId }, event)
 }

@@ -3,10 +3,10 @@
 import { sql } from 'drizzle-orm'
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { writeNotice } from '../../shared/database/outbox.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { LIFETIMES, type StoredGrant } from '../grants/decide.ts'
+import { noteInTenants } from './notices.ts'
 import type { AuthorizationRequest } from './requests.ts'
 
 export type GrantPlatform = { readonly platformId: string; readonly environment: Environment }
@@ -52,7 +52,7 @@ export async function insertGrant(
     values (${input.codeSha256}, ${id}, ${request.redirectUri}, ${request.redirectUriGiven}, ${request.codeChallenge},
       identity_now() + make_interval(secs => ${LIFETIMES.code}))`)
   await tell(tx, platforms, {
-    action: 'CREATED',
+    type: 'OAUTH_GRANT.CREATED',
     grantId: id,
     data: { client_id: request.clientId, client_name: request.clientName, user_id: userId, scopes: request.scopes },
     requestId: input.requestId,
@@ -130,7 +130,7 @@ export async function revokeGrant(
   const [row] = rows
   if (!row) return false
   const data = { client_id: row.client_id, user_id: row.user_id, revoke_reason: reason }
-  await tell(tx, await platformsOf(tx, grantId), { action: 'REVOKED', grantId, data, ...by })
+  await tell(tx, await platformsOf(tx, grantId), { type: 'OAUTH_GRANT.REVOKED', grantId, data, ...by })
   return true
 }
 
@@ -138,26 +138,16 @@ async function tell(
   tx: SystemTransaction,
   platforms: readonly GrantPlatform[],
   notice: {
-    readonly action: 'CREATED' | 'REVOKED'
+    readonly type: 'OAUTH_GRANT.CREATED' | 'OAUTH_GRANT.REVOKED'
     readonly grantId: string
     readonly data: Readonly<Record<string, unknown>>
     readonly requestId: string
     readonly actorId: string | null
   },
 ): Promise<void> {
-  const { action, grantId, data, requestId, actorId } = notice
-  for (const { platformId, environment } of platforms) {
-    await writeNotice(
-      tx,
-      { tenant: { platformId, environment }, actor: { id: actorId, requestId }, at: sql`identity_now()` },
-      {
-        type: `OAUTH_GRANT.${action}`,
-        objectId: grantId,
-        data: { object_type: 'OAUTH_GRANT', id: grantId, ...data },
-        previous: null,
-      },
-    )
-  }
+  const { type, grantId, data } = notice
+  const event = { type, objectId: grantId, data: { object_type: 'OAUTH_GRANT', id: grantId, ...data }, previous: null }
+  await noteInTenants(tx, platforms, notice, event)
 }
 
 /** The live memberships chosen by a user out of their own; null when one of the choices is not theirs. */

@@ -1,13 +1,13 @@
 // The one door to the outbox: every notice of a change, whichever process makes it, is written here, in the change's transaction.
 import { type SQL, sql } from 'drizzle-orm'
+import { type EventType, isDeclaredEvent } from '../contracts/event-types.ts'
 import { newId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Actor, SystemTransaction } from './database.ts'
 import { type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
 
 export type DomainEvent = {
-  /** `<OBJECT_TYPE>.<ACTION>`, uppercase (contract: Events). */
-  readonly type: `${string}.${string}`
+  readonly type: EventType
   readonly objectId: string
   /** The resource after the change, as the API returns it. */
   readonly data: Record<string, unknown>
@@ -15,13 +15,17 @@ export type DomainEvent = {
   readonly previous: Record<string, unknown> | null
 }
 
-/** Writes the notice of `event` in `of.tenant`; it becomes visible to consumers when the transaction commits. `of.at` is when it happened. */
+/**
+ * Writes the notice of `event` in `of.tenant`; it becomes visible to consumers when the transaction commits. `of.at` is when it happened.
+ * Throws for a type that no module declares.
+ */
 export async function writeNotice(
   tx: SystemTransaction,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly at: SQL },
   event: DomainEvent,
 ): Promise<void> {
   const { tenant, actor, at } = of
+  if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
   const data = JSON.stringify(event.data)
   await tx.execute(sql`
     insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, request_id, actor_id,

@@ -1,10 +1,13 @@
 // Who may do what: API keys, users, roles, teams, and the audit trail of what they did.
+
+import { ACCOUNT_EVENTS } from '../../../shared/access/account-events.ts'
 import { onSeeded, type RouteFixtures, type Seeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { apiKeyResource } from './api-keys/api-key.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { type AuditJobDeps, verifyAuditEveryNight } from './audit/verify-audit.ts'
+import { ACCESS_EVENTS } from './events.ts'
 import { roleResource } from './roles/role.ts'
 import { roleRoutes } from './roles/routes.ts'
 import { teamRoutes } from './teams/routes.ts'
@@ -61,10 +64,11 @@ const fixtures: RouteFixtures = {
 
 export const accounts = defineModule<ModuleRouteDeps, AuditJobDeps>({
   name: 'accounts',
+  events: [ACCESS_EVENTS, ACCOUNT_EVENTS],
   resources: [roleResource, apiKeyResource],
   routes: (app, deps) => {
     apiKeyRoutes(app, deps, deps.declared)
-    auditRoutes(app, deps)
+    auditRoutes(app, deps, deps.eventTypes)
     userRoutes(app, deps, deps)
     membershipRoutes(app, deps, deps)
     roleRoutes(app, deps, deps.declared)

@@ -1,6 +1,7 @@
 // What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { BILLING_EVENTS } from './events.ts'
 import { persistDataRoutes } from './persisted-usage/routes.ts'
 import { followedCustomerResource } from './reprocess/follow-customers.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
@@ -13,6 +14,7 @@ import { subscriptionProducer } from './run/subscription-producer.ts'
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
+  events: [BILLING_EVENTS],
   // Customers are here while what follows a change of them is billing's.
   resources: [followedCustomerResource, reprocessResource],
   routes: (app, deps) => {

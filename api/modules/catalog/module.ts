@@ -1,6 +1,7 @@
 // What is sold, and how usage of it is measured and priced.
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
+import { CATALOG_EVENTS } from './events.ts'
 import { featureResource } from './features/feature.ts'
 import { meterPropertyVariableRoutes } from './meter-property-variables/routes.ts'
 import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
@@ -18,6 +19,7 @@ const aVariable = onSeeded('METER_PROPERTY_VARIABLE')
 
 export const catalog = defineModule({
   name: 'catalog',
+  events: [CATALOG_EVENTS],
   resources: [
     meterValueResource,
     meterPropertyResource,

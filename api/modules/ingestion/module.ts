@@ -9,6 +9,7 @@ import { ingestDynamically } from './events/ingest-dynamically.ts'
 import { laterOperations } from './events/later-operations.ts'
 import type { EventsDeps } from './events/list-events.ts'
 import { eventRoutes } from './events/routes.ts'
+import { INGESTION_EVENTS } from './events.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
 import { type DownloadJobDeps, downloadJobs } from './files/download/download-jobs.ts'
 import { fileResource } from './files/file.ts'
@@ -39,6 +40,7 @@ const eventFixtures = (path: string): RouteFixtures => ({
 
 export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJobDeps>({
   name: 'ingestion',
+  events: [INGESTION_EVENTS],
   resources: [fileProcessingSettingsResource, fileResource],
   routes: async (app, deps) => {
     eventRoutes(app, deps)

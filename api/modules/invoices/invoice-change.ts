@@ -1,12 +1,21 @@
 // How a change of an invoice is saved: only when it changes something, and with its events.
 import { isDeepStrictEqual } from 'node:util'
+import type { EventType } from '../../../shared/contracts/event-types.ts'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { emit } from '../../outbox.ts'
 import type { LineValues } from './lines/line-values.ts'
 import { type NewInvoice, saveInvoice } from './repository.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceRow, InvoiceStatus } from './table.ts'
 import { invoiceView } from './view.ts'
+
+const STATUS_EVENTS: Readonly<Record<InvoiceStatus, EventType>> = {
+  OPEN: 'INVOICE.STATUS_TO_OPEN',
+  DRAFT: 'INVOICE.STATUS_TO_DRAFT',
+  FINAL: 'INVOICE.STATUS_TO_FINAL',
+  VOID: 'INVOICE.STATUS_TO_VOID',
+  ARCHIVED: 'INVOICE.STATUS_TO_ARCHIVED',
+}
 
 /**
  * Saves `values` where they differ from what is stored, and with them `lines`, which follow from the same draft as the content.
@@ -29,7 +38,7 @@ export async function change(
   const data = invoiceView(saved)
   await emit(uow, { type: 'INVOICE.UPDATED', objectId: row.id, data, previous: invoiceView(row) })
   if (saved.status !== row.status) {
-    await emit(uow, { type: `INVOICE.STATUS_TO_${saved.status}`, objectId: row.id, data, previous: null })
+    await emit(uow, { type: STATUS_EVENTS[saved.status], objectId: row.id, data, previous: null })
   }
   return saved
 }

@@ -1,6 +1,7 @@
 // The document: its parties, amounts, number and PDF. What is owed is its producer's.
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { INVOICE_EVENTS } from './events.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { invoiceRoutes } from './routes.ts'
 
@@ -8,6 +9,7 @@ const anInvoice = onSeeded('INVOICE')
 
 export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps>({
   name: 'invoices',
+  events: [INVOICE_EVENTS],
   routes: invoiceRoutes,
   fixtures: {
     'GET /v1/invoices': {},

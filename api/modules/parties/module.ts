@@ -1,9 +1,11 @@
 // Who bills and who is billed.
 import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { PARTY_EVENTS } from './events.ts'
 import { platformResource } from './platforms/platform.ts'
 
 export const parties = defineModule({
   name: 'parties',
+  events: [PARTY_EVENTS],
   resources: [platformResource, billingEntityResource],
 })

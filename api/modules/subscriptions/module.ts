@@ -2,6 +2,7 @@
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
+import { SUBSCRIPTION_EVENTS } from './events.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
 import type { PriceEffect } from './schedule-commands.ts'
@@ -9,6 +10,7 @@ import { subscriptionResource } from './subscription.ts'
 
 export const subscriptions = defineModule<ModuleRouteDeps & { readonly onPriceChange: PriceEffect }>({
   name: 'subscriptions',
+  events: [SUBSCRIPTION_EVENTS],
   resources: [subscriptionResource, scheduleResource],
   routes: (app, deps) => {
     subscriptionRoutes(app, deps, deps)

@@ -21,7 +21,7 @@ export async function changeMember(
   { declared }: AccountRules,
   userId: string,
   change: (member: Member) => Promise<void>,
-  action: 'UPDATED' | 'INVITE_REVOKED' = 'UPDATED',
+  type: 'USER.UPDATED' | 'USER.INVITE_REVOKED' = 'USER.UPDATED',
 ): Promise<UserAnswer> {
   return await keepAnAdministrator(uow, declared, async () => {
     const member = await getMember(uow, userId)
@@ -29,7 +29,7 @@ export async function changeMember(
     await change(member)
     const data = await viewUser(uow, await getMember(uow, userId))
     if (JSON.stringify(data) === JSON.stringify(previous)) return previous
-    await emit(uow, { type: `USER.${action}`, objectId: userId, data, previous })
+    await emit(uow, { type, objectId: userId, data, previous })
     return data
   })
 }

@@ -110,5 +110,5 @@ export const revokeInvite = (uow: Uow, rules: AccountRules, userId: string): Pro
       }
       await saveMembership(uow, userId, { status: 'INVITE_REVOKED' })
     },
-    'INVITE_REVOKED',
+    'USER.INVITE_REVOKED',
   )

@@ -10,8 +10,6 @@ import { mayEverything } from '../roles/require-power.ts'
 import { type AccountRules, checkRolesMoved } from './change-member.ts'
 import { getMember, type UserAnswer, viewUser } from './view-users.ts'
 
-const CHANGE = 'SECOND_FACTOR_RESET'
-
 type Refusal = 'NO_MEMBER' | 'ELSEWHERE' | 'NO_FACTOR' | 'SHORT_PASSWORD'
 const REFUSALS: Readonly<Record<Refusal, (status: string) => AppError>> = {
   NO_MEMBER: status =>
@@ -46,7 +44,7 @@ export async function resetSecondFactor(uow: Uow, rules: AccountRules, userId: s
     select reset_second_factor(${userId}, ${whole}, ${newId('mail')}) as outcome`)
   const outcome = rows[0]?.outcome ?? 'NO_MEMBER'
   if (outcome !== 'DONE') throw REFUSALS[outcome](view.status)
-  const data = { object_type: 'USER', id: userId, second_factor_change: CHANGE }
-  await emit(uow, { type: `USER.${CHANGE}`, objectId: userId, data, previous: null })
+  const data = { object_type: 'USER', id: userId, second_factor_change: 'SECOND_FACTOR_RESET' }
+  await emit(uow, { type: 'USER.SECOND_FACTOR_RESET', objectId: userId, data, previous: null })
   return view
 }

@@ -32,7 +32,6 @@ export type Amendment = {
 
 /** How long an amendment may take to be processed; less than a request may take. */
 const PROCESSED_MS = 10_000
-const UPDATED = 'METER_DATA.UPDATED' as const
 
 /**
  * Amends the event with this id or reference and gives its view, once that has taken effect. An amendment that says what the
@@ -191,7 +190,7 @@ async function settled(
       amendment ? [event, { ...event, ...amendment.after }, { ...event, ...amendment.before }] : [event],
     )
     if (!view) throw new Error('one event has one view')
-    const notice = data && previous ? { type: UPDATED, objectId: view.id, data, previous } : null
+    const notice = data && previous ? { type: 'METER_DATA.UPDATED' as const, objectId: view.id, data, previous } : null
     if (notice && (await emitOnce(uow, notice, true))) await reprocessCustomerOf(uow, view, event)
     return view
   })

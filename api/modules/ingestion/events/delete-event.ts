@@ -11,7 +11,6 @@ import { viewEvents } from './view-events.ts'
 
 /** How long a deletion may take to be processed; less than a request may take. */
 const PROCESSED_MS = 10_000
-const DELETED = 'METER_DATA.DELETED'
 
 /**
  * Deletes the event with this id or reference; its answer is its view, and one that is deleted already is answered the same. Refused
@@ -29,7 +28,11 @@ export const deleteEventAction = defineAction<EventsDeps, { readonly idOrReferen
   settle: async (uow, _intent, deleted) => {
     const [view] = await viewEvents(uow, [deleted])
     if (!view) throw new Error('one event has one view')
-    const first = await emitOnce(uow, { type: DELETED, objectId: view.id, data: view, previous: null }, false)
+    const first = await emitOnce(
+      uow,
+      { type: 'METER_DATA.DELETED', objectId: view.id, data: view, previous: null },
+      false,
+    )
     if (first) await reprocessCustomerOf(uow, view, deleted)
     return view
   },

@@ -1,0 +1,13 @@
+// What happens to usage that is billed, and to what is computed again.
+import { defineEvents } from '../../../shared/contracts/event-types.ts'
+
+export const BILLING_EVENTS = defineEvents({
+  PERSIST_DATA: ['CREATED'],
+  REPROCESS: ['CREATED', 'UPDATED'],
+})
+
+declare module '../../../shared/contracts/event-types.ts' {
+  interface DeclaredEvents {
+    readonly billing: typeof BILLING_EVENTS
+  }
+}

@@ -1,0 +1,14 @@
+// What happens to platforms, their entities and their customers.
+import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
+
+export const PARTY_EVENTS = defineEvents({
+  CUSTOMER: CHANGES,
+  PLATFORM: ['UPDATED'],
+  BILLING_ENTITY: ['CREATED', 'UPDATED'],
+})
+
+declare module '../../../shared/contracts/event-types.ts' {
+  interface DeclaredEvents {
+    readonly parties: typeof PARTY_EVENTS
+  }
+}

@@ -1,0 +1,13 @@
+// What happens to subscriptions and their schedules.
+import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
+
+export const SUBSCRIPTION_EVENTS = defineEvents({
+  PRICING_PLAN_SUBSCRIPTION: [...CHANGES, 'ACTIVATED', 'CANCELLED'],
+  PRICING_PLAN_SCHEDULE: CHANGES,
+})
+
+declare module '../../../shared/contracts/event-types.ts' {
+  interface DeclaredEvents {
+    readonly subscriptions: typeof SUBSCRIPTION_EVENTS
+  }
+}
