@@ -24,6 +24,7 @@ const WITHOUT_TENANT = [
   'identity_mails', // mails to people, without their words; the identity host alone may read them
   ...OAUTH,
   'one_time_links', // hashes of links sent to people; the identity host alone may read them
+  'outbox_consumers', // how far those who follow the outbox have read, across tenants
   'passkey_challenges', // for one browser, a few minutes
   'pending_sign_ins', // browsers half way through signing in
   'proof_tries', // how often a person was wrong

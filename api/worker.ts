@@ -3,9 +3,9 @@ import { collectDefaultMetrics, register } from 'prom-client'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { startJobs } from './jobs/runner.ts'
-import { JOBS } from './modules/modules.ts'
-import { REACTIONS } from './modules/reactions.ts'
+import { CONSUMERS, JOBS, REACTIONS } from './modules/modules.ts'
 import { openWorkerDeps, type WorkerDeps, workerConfig } from './worker-deps.ts'
+import { startOutboxConsumers } from './workers/outbox-consumer.ts'
 import { startOutboxRelay } from './workers/outbox-relay.ts'
 
 const config = workerConfig(process.env)
@@ -19,13 +19,9 @@ async function main(): Promise<void> {
   measureLog(register)
   const { deps, fault, close } = await openWorkerDeps(config, { logger, registry: register })
   const jobs = await startJobs<WorkerDeps>(config.DATABASE_URL, JOBS, deps)
-  const relay = startOutboxRelay({
-    database: deps.system,
-    reactions: REACTIONS,
-    failpoints: deps.failpoint,
-    metrics: deps.metrics,
-    logger,
-  })
+  const following = { database: deps.system, failpoints: deps.failpoint, metrics: deps.metrics, logger }
+  const relay = startOutboxRelay({ ...following, reactions: REACTIONS })
+  const consumers = startOutboxConsumers(CONSUMERS, following)
   const ready = async () => jobs.fault() ?? (await fault())
   const health = await startHealthServer({ port: config.PORT, host: config.METRICS_HOST, registry: register, ready })
   logger.info({ port: config.PORT }, 'worker started')
@@ -33,6 +29,7 @@ async function main(): Promise<void> {
   logger.info({}, 'stopping')
   await health.close()
   await relay.close()
+  await consumers.close()
   await jobs.close()
   await close()
   logger.info({}, 'worker stopped')

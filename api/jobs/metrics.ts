@@ -8,10 +8,14 @@ export type WorkerMetrics = {
   readonly relayed: Counter
   /** Seconds the oldest change not yet relayed has waited. */
   readonly relayLag: Gauge
+  /** Seconds the oldest relayed change that a consumer has not read has waited. */
+  readonly consumerLag: Gauge<'consumer'>
   readonly billingRuns: Counter<'outcome'>
   readonly expiredKeys: Counter
   /** Rows that the outbox no longer keeps. */
   readonly expiredChanges: Counter
+  /** Of those, rows that a consumer had not read. */
+  readonly unreadChanges: Counter
   readonly files: Counter<'outcome'>
   readonly downloads: Counter<'outcome'>
   readonly alerts: Counter<'type'>
@@ -47,6 +51,12 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
       help: 'Age of the oldest change that is not yet relayed; 0 when there is none.',
       registers,
     }),
+    consumerLag: new Gauge({
+      name: 'millrace_outbox_consumer_lag_seconds',
+      help: 'Age of the oldest relayed change that the consumer has not read; 0 when there is none.',
+      labelNames: ['consumer'],
+      registers,
+    }),
     billingRuns: new Counter({
       name: 'millrace_billing_runs_total',
       help: 'Billing runs of one subscription each, by outcome.',
@@ -60,7 +70,12 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     }),
     expiredChanges: new Counter({
       name: 'millrace_outbox_expired_total',
-      help: 'Relayed changes deleted from the outbox after OUTBOX_RETENTION_DAYS.',
+      help: 'Relayed changes deleted from the outbox after OUTBOX_RETENTION_DAYS, unread ones included.',
+      registers,
+    }),
+    unreadChanges: new Counter({
+      name: 'millrace_outbox_expired_unread_total',
+      help: 'Changes deleted from the outbox although a consumer had not read them, because it was too far behind.',
       registers,
     }),
     files: new Counter({

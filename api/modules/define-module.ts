@@ -8,6 +8,8 @@ import type { RouteDeps } from '../http/route.ts'
 import type { Job } from '../jobs/define-job.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
+import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
+import type { Reaction } from '../workers/reaction.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import type { InvoiceProducer } from './invoices/producer.ts'
 
@@ -35,6 +37,10 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly jobs?: readonly Job<W, never>[]
   /** Actions with effects outside that `routes` begin: the worker finishes those that were left between. */
   readonly actions?: readonly Action<W, never>[]
+  /** What follows from changes inside the service: jobs that they queue. One that no module lists never runs. */
+  readonly reactions?: readonly Reaction[]
+  /** Those who follow the outbox by a cursor of their own. One that no module lists never runs, and holds nothing back. */
+  readonly consumers?: readonly OutboxConsumer[]
   /** What makes invoices, by what reads usage. */
   readonly producers?: (deps: BillingDeps) => readonly InvoiceProducer[]
 }

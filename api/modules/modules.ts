@@ -4,7 +4,9 @@ import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
 import { expireKeys } from '../http/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
+import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
 import { expireOutbox } from '../workers/outbox-retention.ts'
+import type { Reaction } from '../workers/reaction.ts'
 import { accounts } from './accounts/module.ts'
 import { alerts } from './alerts/module.ts'
 import { billing } from './billing/module.ts'
@@ -41,12 +43,18 @@ export const EVENT_TYPES: readonly EventType[] = [
 /** How the tenant tests call every route of the modules. */
 export const ROUTE_FIXTURES: RouteFixtures = Object.assign({}, ...MODULES.map(({ fixtures }) => fixtures))
 
+/** Everything that follows from a change inside the service. */
+export const REACTIONS: readonly Reaction[] = MODULES.flatMap(({ reactions = [] }) => reactions)
+
+/** Everyone who follows the outbox by a cursor of their own. */
+export const CONSUMERS: readonly OutboxConsumer[] = MODULES.flatMap(({ consumers = [] }) => consumers)
+
 /** Every background job of the worker: those of the modules, and those of what carries them. */
 export const JOBS = [
   ...actionJobs<FinishDeps & WorkNeeds>(MODULES.flatMap(({ actions = [] }) => actions)),
   ...MODULES.flatMap(({ jobs = [] }) => jobs),
   expireKeys,
-  expireOutbox,
+  expireOutbox(CONSUMERS),
 ] as const
 
 /** Everything that makes invoices. */

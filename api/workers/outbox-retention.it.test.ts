@@ -1,6 +1,6 @@
 // What the outbox keeps, against a real database: rows on both sides of each condition.
 import pg from 'pg'
-import { Registry } from 'prom-client'
+import { type Counter, Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../shared/database/database.ts'
 import { createFailpoints } from '../../shared/failpoint.ts'
@@ -11,6 +11,7 @@ import { systemClock } from '../../shared/time.ts'
 import { createWorkerMetrics } from '../jobs/metrics.ts'
 import { runJob } from '../jobs/testing/run-job.ts'
 import { verifyChains } from '../modules/accounts/audit/verify-chains.ts'
+import { consumeBatch, type OutboxConsumer, registerConsumer } from './outbox-consumer.ts'
 import { relayBatch } from './outbox-relay.ts'
 import { expireOutbox } from './outbox-retention.ts'
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await owner.connect()
 })
 beforeEach(async () => {
-  await owner.query('delete from outbox')
+  await owner.query('delete from outbox; delete from outbox_consumers')
 })
 afterAll(async () => {
   await database.close()
@@ -49,7 +50,7 @@ const write = (objectId: string, age: string, count = 1) =>
   )
 /** A transaction of another database on the same server holds the order up while it is open, so a batch may be empty too early. */
 async function relayAll(): Promise<void> {
-  const deps = { database, reactions: [], failpoints: createFailpoints('') }
+  const deps = { database, reactions: [], failpoints }
   await expect
     .poll(
       async () => {
@@ -60,16 +61,25 @@ async function relayAll(): Promise<void> {
     )
     .toBe(0)
 }
-async function expire(outboxRetentionDays = 30): Promise<number> {
+/** Of what is deleted: all, and what a consumer had not read. */
+async function expire(outboxRetentionDays = 30): Promise<{ deleted: number; unread: number }> {
   const metrics = createWorkerMetrics(new Registry())
-  const jobs = { jobs: metrics.jobs, jobSeconds: metrics.jobSeconds, expiredChanges: metrics.expiredChanges }
-  await runJob([expireOutbox], 'expire-outbox', {
-    system: database,
-    outboxRetentionDays,
-    metrics: jobs,
-    logger: silentLogger,
-  })
-  return (await metrics.expiredChanges.get()).values[0]?.value ?? 0
+  const deps = { system: database, outboxRetentionDays, metrics, logger: silentLogger }
+  await runJob([expireOutbox([reader])], 'expire-outbox', deps)
+  const countOf = async (counter: Counter): Promise<number> => (await counter.get()).values[0]?.value ?? 0
+  return { deleted: await countOf(metrics.expiredChanges), unread: await countOf(metrics.unreadChanges) }
+}
+const reader: OutboxConsumer = {
+  name: 'reader',
+  types: 'ALL',
+  startsAt: 'OLDEST',
+  rights: {},
+  handle: async () => undefined,
+}
+const failpoints = createFailpoints('')
+async function readAll(): Promise<void> {
+  await registerConsumer(database, reader)
+  while (await consumeBatch({ database, failpoints }, reader));
 }
 const kept = async (): Promise<string[]> =>
   (await owner.query('select distinct object_id from outbox order by object_id')).rows.map(row => row.object_id)
@@ -80,12 +90,12 @@ test('only what is both relayed and older than the days of the setting is delete
   await relayAll()
   await write('old_waiting', '300 days')
   await write('young_waiting', '1 minute')
-  expect(await expire()).toBe(1)
+  expect(await expire()).toEqual({ deleted: 1, unread: 0 })
   expect(await kept()).toEqual(['old_waiting', 'young_relayed', 'young_waiting'])
-  expect(await expire(7)).toBe(1)
+  expect(await expire(7)).toEqual({ deleted: 1, unread: 0 })
   expect(await kept()).toEqual(['old_waiting', 'young_waiting'])
   await relayAll()
-  expect(await expire()).toBe(1)
+  expect(await expire()).toEqual({ deleted: 1, unread: 0 })
   expect(await kept()).toEqual(['young_waiting'])
 })
 
@@ -93,7 +103,7 @@ test('more than one transaction deletes are all deleted in one run, and the youn
   await write('old', '31 days', 2_300)
   await write('young', '1 day', 3)
   await relayAll()
-  expect(await expire()).toBe(2_300)
+  expect(await expire()).toEqual({ deleted: 2_300, unread: 0 })
   expect(await kept()).toEqual(['young'])
 })
 
@@ -103,10 +113,31 @@ test('audit records stay, their chains hold, and new changes continue them', asy
   await write('audited', '40 days', 4)
   await relayAll()
   const before = await recorded()
-  expect(await expire()).toBe(4)
+  expect(await expire()).toEqual({ deleted: 4, unread: 0 })
   expect(await recorded()).toEqual(before)
   await write('after', '1 minute', 2)
   await relayAll()
   expect(await recorded()).toHaveLength(before.length + 2)
   expect((await verifyChains(database)).faults).toEqual([])
+})
+
+test('what a consumer has not read is kept three times as long, and then deleted and counted', async () => {
+  await write('read', '31 days')
+  await relayAll()
+  await readAll()
+  await write('unread', '31 days')
+  await write('long_unread', '91 days')
+  await relayAll()
+  expect(await expire()).toEqual({ deleted: 2, unread: 1 })
+  expect(await kept()).toEqual(['unread'])
+  await readAll()
+  expect(await expire()).toEqual({ deleted: 1, unread: 0 })
+})
+
+test('the cursor of a consumer that is no longer there holds nothing back', async () => {
+  await owner.query(`insert into outbox_consumers (name, position) values ('gone', 0)`)
+  await write('old', '31 days')
+  await relayAll()
+  await readAll()
+  expect(await expire()).toEqual({ deleted: 1, unread: 0 })
 })

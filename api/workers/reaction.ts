@@ -8,9 +8,9 @@ type React = (tx: SystemTransaction, rows: readonly OutboxRow[]) => Promise<void
 export type Reaction = { readonly types: ReadonlySet<string>; readonly react: React }
 
 /**
- * Declares a reaction: `react` gets the changes of `types` in a batch, in the order of their commits. A module lists it in
- * api/modules/reactions.ts; one that is not listed never runs. It queues a job and does nothing that takes long or that can fail
- * because of one tenant's data, since it holds up the relay of every tenant.
+ * Declares a reaction: `react` gets the changes of `types` in a batch, in the order of their commits. A module lists it
+ * among its `reactions`. It queues a job and does nothing that takes long or that can fail because of one tenant's data, since it
+ * holds up the relay of every tenant.
  */
 export const on = (types: readonly string[], react: React): Reaction => ({ types: new Set(types), react })
 

@@ -5,10 +5,10 @@ import { BILLING_EVENTS } from './events.ts'
 import { persistDataRoutes } from './persisted-usage/routes.ts'
 import { followedCustomerResource } from './reprocess/follow-customers.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
-import { type ReprocessJobDeps, reprocessJobs } from './reprocess/reprocess-jobs.ts'
+import { type ReprocessJobDeps, reprocessJobs, reprocessReactions } from './reprocess/reprocess-jobs.ts'
 import { upToDateRoute } from './reprocess/up-to-date.ts'
 import { billingRoutes } from './routes.ts'
-import { type BillingJobDeps, billingJobs } from './run/billing-jobs.ts'
+import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { subscriptionProducer } from './run/subscription-producer.ts'
 
@@ -23,6 +23,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     persistDataRoutes(app, deps)
   },
   jobs: [...billingJobs(), ...reprocessJobs()],
+  reactions: [...billingReactions, ...reprocessReactions],
   producers: deps => [subscriptionProducer(deps)],
   fixtures: {
     'POST /v1/invoices/preview': {

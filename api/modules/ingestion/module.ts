@@ -11,9 +11,9 @@ import type { EventsDeps } from './events/list-events.ts'
 import { eventRoutes } from './events/routes.ts'
 import { INGESTION_EVENTS } from './events.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings/file-processing-settings.ts'
-import { type DownloadJobDeps, downloadJobs } from './files/download/download-jobs.ts'
+import { type DownloadJobDeps, downloadJobs, downloadReactions } from './files/download/download-jobs.ts'
 import { fileResource } from './files/file.ts'
-import { type FileJobDeps, fileJobs } from './files/process/file-jobs.ts'
+import { type FileJobDeps, fileJobs, fileReactions } from './files/process/file-jobs.ts'
 import { type FilesDeps, fileRoutes } from './files/routes.ts'
 
 type Deps = ModuleRouteDeps &
@@ -51,6 +51,7 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
   },
   jobs: [...fileJobs, ...downloadJobs],
   actions: [deleteEventAction, amendEventAction],
+  reactions: [...fileReactions, ...downloadReactions],
   fixtures: {
     ...eventFixtures('/v1/events'),
     ...eventFixtures('/v1/ingest/meter-data'),

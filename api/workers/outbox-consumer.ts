@@ -1,0 +1,139 @@
+// Those who follow the outbox at their own pace: each has a cursor of its own, and reads changes in the order of their positions.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import type { Failpoints } from '../../shared/failpoint.ts'
+import type { Logger } from '../../shared/logger.ts'
+import type { Rights } from '../jobs/define-job.ts'
+import type { WorkerMetrics } from '../jobs/metrics.ts'
+import { OUTBOX_COLUMNS, type OutboxRow, outboxRow, type StoredOutboxRow } from './outbox-row.ts'
+
+/** A change with its place in the order. Positions rise and have gaps. */
+export type RelayedChange = OutboxRow & { readonly position: string }
+
+export type OutboxConsumer = {
+  /** Of its cursor. A consumer of another name begins anew. */
+  readonly name: string
+  /** The types of changes it gets, in the order of their commits. */
+  readonly types: readonly string[] | 'ALL'
+  /** Where it begins in a database that does not know it: with the oldest change that is kept, or with the next that is made. */
+  readonly startsAt: 'OLDEST' | 'NEXT'
+  /** What `handle` does to which tables, in the worker's own role. */
+  readonly rights: Rights
+  /**
+   * Writes what follows from a batch. It commits together with the cursor, so what it writes is written once, whatever dies when. A
+   * batch that throws comes again, and holds up this consumer alone.
+   */
+  readonly handle: (tx: SystemTransaction, changes: readonly RelayedChange[]) => Promise<void>
+}
+
+/** What following takes of the worker's own role, besides what a consumer declares. */
+export const CONSUMER_RIGHTS: Rights = { outbox: ['select'], outbox_consumers: ['select', 'insert', 'update'] }
+
+/** Changes carry whole resources: one batch must fit into memory and into one statement's time. */
+const BATCH_MAX = 500
+const POLL_MS = 200
+const RETRY_MS = 2_000
+
+/** Gives the consumer its cursor where it has none. */
+export async function registerConsumer(database: Database, { name, startsAt }: OutboxConsumer): Promise<void> {
+  const first = startsAt === 'OLDEST' ? sql`0` : sql`(select coalesce(max(position), 0) from outbox)`
+  await asSystem(database, 'outbox-consumer', tx =>
+    tx.execute(sql`insert into outbox_consumers (name, position) values (${name}, ${first}) on conflict do nothing`),
+  )
+}
+
+/**
+ * Has `consumer` read one batch. True when there may be more; false when there is none, or another worker is at it. No change is
+ * skipped that commits late: a change has its position only when every earlier one has (outbox-relay.ts).
+ */
+export async function consumeBatch(
+  { database, failpoints }: { readonly database: Database; readonly failpoints: Failpoints },
+  consumer: OutboxConsumer,
+): Promise<boolean> {
+  return await asSystem(database, 'outbox-consumer', async tx => {
+    const cursor = await tx.execute<{ position: string }>(
+      sql`select position::text as position from outbox_consumers where name = ${consumer.name} for update skip locked`,
+    )
+    const after = cursor.rows[0]?.position
+    if (after === undefined) return false
+    const { upTo, changes } = await readAfter(tx, after, consumer.types)
+    if (upTo === null) return false
+    if (changes.length > 0) await consumer.handle(tx, changes)
+    await tx.execute(
+      sql`update outbox_consumers set position = ${upTo}::bigint, updated_at = clock_timestamp() where name = ${consumer.name}`,
+    )
+    await failpoints('consumer.before-commit')
+    return true
+  })
+}
+
+async function readAfter(
+  tx: SystemTransaction,
+  after: string,
+  types: OutboxConsumer['types'],
+): Promise<{ upTo: string | null; changes: RelayedChange[] }> {
+  const last = await tx.execute<{ position: string | null }>(sql`
+    select max(position)::text as position from (
+      select position from outbox where position > ${after}::bigint order by position limit ${BATCH_MAX}) batch`)
+  const upTo = last.rows[0]?.position ?? null
+  if (upTo === null) return { upTo, changes: [] }
+  const ofTypes =
+    types === 'ALL' ? sql`` : sql`and o.type in (select jsonb_array_elements_text(${JSON.stringify(types)}::jsonb))`
+  const found = await tx.execute<StoredOutboxRow & { position: string }>(sql`
+    select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o
+    where o.position > ${after}::bigint and o.position <= ${upTo}::bigint ${ofTypes} order by o.position`)
+  return { upTo, changes: found.rows.map(({ position, ...row }) => ({ ...outboxRow(row), position })) }
+}
+
+/** The age of the oldest relayed change that the consumer has not read; 0 when it has read them all. */
+async function lagSeconds(database: Database, name: string): Promise<number> {
+  const oldest = await asSystem(database, 'outbox-consumer', tx =>
+    tx.execute<{ created_at: string | null }>(sql`
+      select (select o.created_at from outbox o where o.position > c.position order by o.position limit 1)::text as created_at
+      from outbox_consumers c where c.name = ${name}`),
+  )
+  const since = oldest.rows[0]?.created_at
+  return since ? Math.max(0, (database.clock.now() - Date.parse(since)) / 1_000) : 0
+}
+
+type ConsumersDeps = {
+  /** In the role millrace_worker. */
+  readonly database: Database
+  readonly failpoints: Failpoints
+  readonly logger: Logger
+  readonly metrics: Pick<WorkerMetrics, 'consumerLag'>
+}
+
+/** Has every consumer follow, each by itself, until closed. Closing waits for the batches at work. */
+export function startOutboxConsumers(
+  consumers: readonly OutboxConsumer[],
+  deps: ConsumersDeps,
+): { close(): Promise<void> } {
+  const stop = new AbortController()
+  const running = consumers.map(consumer => follow(consumer, deps, stop.signal))
+  return {
+    close: async () => {
+      stop.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+async function follow(consumer: OutboxConsumer, deps: ConsumersDeps, stop: AbortSignal): Promise<void> {
+  const { name } = consumer
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop }).catch(() => undefined) // closing ends the pause
+  let isRegistered = false
+  while (!stop.aborted) {
+    try {
+      if (!isRegistered) await registerConsumer(deps.database, consumer)
+      isRegistered = true
+      // Before the batch, so that one that fails still says how far behind it is.
+      deps.metrics.consumerLag.set({ consumer: name }, await lagSeconds(deps.database, name))
+      if (!(await consumeBatch(deps, consumer))) await pause(POLL_MS)
+    } catch (error) {
+      deps.logger.warn({ err: error, consumer: name }, 'a consumer of the outbox failed; it tries again')
+      await pause(RETRY_MS)
+    }
+  }
+}
