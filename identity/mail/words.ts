@@ -88,13 +88,18 @@ const FACTOR_CHANGES: Readonly<Record<string, string>> = {
   RECOVERY_CODES_REPLACED: 'New recovery codes were made for your account just now; older ones no longer work.',
   SECOND_FACTOR_RESET:
     'An administrator of your platform removed the second factor of your account just now, with its recovery codes. Your password alone opens the account until you set up a new one.',
+  SECOND_FACTOR_RESET_BY_OPERATOR:
+    'The operator of this installation removed the second factor of your account just now, with its recovery codes. Your password alone opens the account until you set up a new one.',
 }
+
+/** Made by somebody else than the user, in none of their sessions. */
+const byOthers = (change: string): boolean => change.startsWith('SECOND_FACTOR_RESET')
 
 export const factorChangedWords = (change: string, identityUrl: string): Words =>
   letter(
     'Your second factor for Millrace was changed',
-    `${FACTOR_CHANGES[change] ?? 'Your second factor was changed just now.'} Every ${change === 'SECOND_FACTOR_RESET' ? '' : 'other '}session was signed out.`,
-    change === 'SECOND_FACTOR_RESET'
+    `${FACTOR_CHANGES[change] ?? 'Your second factor was changed just now.'} Every ${byOthers(change) ? '' : 'other '}session was signed out.`,
+    byOthers(change)
       ? 'If you did not ask for this, choose a new password at once:'
       : 'If it was not you, choose a new password at once:',
     `${identityUrl}/forgot-password`,

@@ -1,5 +1,5 @@
 // The second factor of a user who lost it, taken away by an administrator. The factors are the identity host's: one function of
-// the database removes them, and the api sees none of them (shared/database/migrations/20261122T0530_reset_second_factor.sql).
+// the database removes them, and the api sees none of them (shared/database/migrations/20261122T0801_remove_second_factor.sql).
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<Refusal, (status: string) => AppError>> = {
   ELSEWHERE: () =>
     new AppError(
       'USER_NOT_ALLOWED',
-      'This key does not administer everything that this account opens, so it cannot reset its second factor.',
+      'This key does not administer everything that this account opens, so it cannot reset its second factor. The operator of the installation can.',
     ),
   NO_FACTOR: () => new AppError('INVALID_OPERATION', 'This user has no second factor; there is nothing to reset.'),
   SHORT_PASSWORD: () =>
