@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { createLogLines } from './log-lines.ts'
+import { expect, test, vi } from 'vitest'
+import { createLogLines, together } from './log-lines.ts'
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code })
 
@@ -56,4 +56,47 @@ test('a line in several pieces comes whole', () => {
   })
   lines.write('a line of text\n')
   expect([text, lines.dropped()]).toEqual(['a line of text\n', 0])
+})
+
+test('of several lines in one piece those that are not whole are dropped, each counted', () => {
+  const file = fileWith(14)
+  const lines = createLogLines(file.write)
+  lines.write('first\nsecond\nthird\nfourth\n')
+  expect([file.text(), lines.dropped()]).toEqual(['first\nsecond\nt', 2])
+  file.makeRoom(0)
+  lines.write('fifth\n')
+  file.makeRoom(1_000)
+  lines.write('sixth\nseventh\n')
+  expect([file.text(), lines.dropped()]).toEqual(['first\nsecond\nt\nsixth\nseventh\n', 3])
+})
+
+test('lines that come together are written together, in order, and a burst does not wait for its end', () => {
+  vi.useFakeTimers()
+  try {
+    const pieces: string[] = []
+    const output = together({ write: text => void pieces.push(text) })
+    output.write('one\n')
+    output.write('two\n')
+    expect(pieces).toEqual([])
+    vi.runAllTimers()
+    output.write('three\n')
+    vi.runAllTimers()
+    expect(pieces).toEqual(['one\ntwo\n', 'three\n'])
+    for (let line = 0; line < 10_000; line += 1) output.write('a line of a burst\n')
+    expect(pieces.length).toBeGreaterThan(3)
+    vi.runAllTimers()
+    expect(pieces.join('').length).toBe('one\ntwo\nthree\n'.length + 10_000 * 'a line of a burst\n'.length)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('what is kept when the process exits is written then', () => {
+  const pieces: string[] = []
+  const before = process.listeners('exit')
+  const output = together({ write: text => void pieces.push(text) })
+  const [onExit] = process.listeners('exit').filter(listener => !before.includes(listener))
+  output.write('the last line\n')
+  onExit?.(0)
+  expect(pieces).toEqual(['the last line\n'])
 })

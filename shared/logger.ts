@@ -2,7 +2,7 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { type Logger as PinoLogger, pino } from 'pino'
 import { Counter, type Registry } from 'prom-client'
-import { createLogLines } from './log-lines.ts'
+import { createLogLines, together } from './log-lines.ts'
 
 export type Logger = PinoLogger
 
@@ -20,6 +20,7 @@ type LoggedRequest = { readonly method: string; readonly url: string; readonly i
 
 /** The standard output of this process. */
 const lines = createLogLines()
+const output = together(lines)
 
 /** Exports how many log lines of this process could not be written. */
 export function measureLog(registry: Registry): void {
@@ -50,7 +51,7 @@ export function createLogger(process: string, level: string): Logger {
         censor: '***',
       },
     },
-    lines,
+    output,
   )
 }
 

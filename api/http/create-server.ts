@@ -1,5 +1,11 @@
 // The server before any route: how it reads requests, and what every answer has in common.
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { AppError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -22,6 +28,17 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set on the calls whose body is a stream of any length. */
     streamed?: true
+  }
+}
+
+/** One line a request, when it was answered, and not a second one when it came. */
+class OneLine extends LogController {
+  override incomingRequest(): void {}
+
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = { req: request, res: reply, responseTime: reply.elapsedTime }
+    if (error) request.log.error({ ...answer, err: error }, 'request errored')
+    else request.log.info(answer, 'request completed')
   }
 }
 
@@ -55,6 +72,7 @@ function refuseWhileStopping(app: FastifyInstance): void {
 export async function createServer(logger: Logger): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
+    logController: new OneLine(),
     genReqId: () => newId('reqr'),
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,

@@ -1,19 +1,50 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
-import { and, eq, inArray, type SQL } from 'drizzle-orm'
+import { and, eq, getTableName, inArray, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
+import { preparedQuery } from '../../shared/database/prepared.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
 import { formatInstant } from '../../shared/time.ts'
-import { columnOf } from '../list/list-spec.ts'
+import { columnOf, type ListTable } from '../list/list-spec.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { inThisTenant } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
 const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]
 
-const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL | undefined => {
-  const key = resource.byReference && !looksLikeId(idOrReference) ? 'reference' : 'id'
-  return and(inThisTenant(uow, resource.table), eq(columnOf(resource.table, key), idOrReference))
+const keyOf = (resource: Resource, idOrReference: string): 'reference' | 'id' =>
+  resource.byReference && !looksLikeId(idOrReference) ? 'reference' : 'id'
+
+const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL | undefined =>
+  and(inThisTenant(uow, resource.table), eq(columnOf(resource.table, keyOf(resource, idOrReference)), idOrReference))
+
+type ByKey = (
+  tx: ReadUow['tx'],
+  values: { readonly platform: string; readonly environment: string; readonly key: string },
+) => Promise<unknown[]>
+const byKey = new WeakMap<ListTable, Map<string, ByKey>>()
+
+/** The question for one row of a table by its id or its reference. */
+function rowByKey(table: ListTable, key: 'reference' | 'id'): ByKey {
+  const ofTable = byKey.get(table) ?? new Map<string, ByKey>()
+  byKey.set(table, ofTable)
+  const known = ofTable.get(key)
+  if (known) return known
+  const question = preparedQuery(`${getTableName(table)} by ${key}`, (tx, name) =>
+    tx
+      .select()
+      .from(table)
+      .where(
+        and(
+          eq(table.platform_id, sql.placeholder('platform')),
+          eq(table.environment, sql.placeholder('environment')),
+          eq(columnOf(table, key), sql.placeholder('key')),
+        ),
+      )
+      .prepare(name),
+  )
+  ofTable.set(key, question)
+  return question
 }
 
 /** The row with this id, or reference where the resource has them; null when this tenant has none. */
@@ -22,10 +53,9 @@ export async function findOne<R extends StoredRow>(
   resource: Resource<R>,
   idOrReference: string,
 ): Promise<R | null> {
-  const rows = await uow.tx
-    .select()
-    .from(resource.table)
-    .where(matching(resource, uow, idOrReference))
+  const { platformId: platform, environment } = uow.tenant
+  const find = rowByKey(resource.table, keyOf(resource, idOrReference))
+  const rows = await find(uow.tx, { platform, environment, key: idOrReference })
   return rowsOf<R>(rows)[0] ?? null
 }
 

@@ -1,7 +1,5 @@
 // The doors to PostgreSQL. The pool itself is never exported: a query runs inside a tenant's transaction, or in one of the
 // named system jobs. Row-level security is the second net, not the filter; queries carry their own tenant conditions.
-import { sql } from 'drizzle-orm'
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import type { Logger } from '../logger.ts'
 import type { Tenant } from '../tenant.ts'
@@ -9,13 +7,12 @@ import type { Clock, Instant } from '../time.ts'
 import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 import { probePostgres } from './probe.ts'
+import { BEGIN_SNAPSHOT, runTransaction, type Start, type Transaction } from './transaction.ts'
 import { untilDatabaseAnswers } from './until-answers.ts'
 
 /** What a process may log in to the database as. What each role may touch is in the migrations. */
 export const DATABASE_ROLES = ['millrace_app', 'millrace_gateway', 'millrace_worker', 'millrace_identity'] as const
 export type DatabaseRole = (typeof DATABASE_ROLES)[number]
-
-type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
 /** Who acts, for the outbox and the audit trail. */
 export type Actor = {
@@ -87,7 +84,9 @@ function openPool({ url, role, clock, logger, poolMax, connectMs }: Options, mor
     max: poolMax,
     options: `${more}-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: connectMs ?? CONNECT_MS,
-  })
+    // What is sent while an answer is on its way does not wait for it; see transact.
+    pipeline: true,
+  } as pg.PoolConfig)
   pool.on('error', error => logger.warn({ err: error }, 'an idle database connection was lost'))
   const database: Database = { role, clock, close: () => pool.end() }
   pools.set(database, pool)
@@ -141,10 +140,9 @@ export async function inTenant<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await transact(database, async tx => {
-        await enter(tx, tenant)
-        return await work({ tx, tenant, actor, now: database.clock.now() } as Uow)
-      })
+      return await transact(database, { begin: `begin;${entering(tenant)}` }, tx =>
+        work({ tx, tenant, actor, now: database.clock.now() } as Uow),
+      )
     } catch (error) {
       const code = driverCode(error)
       if (code === null || !RETRYABLE.has(code) || attempt >= RETRIES_MAX) throw mapDriverError(error)
@@ -161,13 +159,8 @@ export async function readTenant<T>(
   actor: Actor = { id: null, requestId: null },
 ): Promise<T> {
   try {
-    return await transact(
-      database,
-      async tx => {
-        await enter(tx, tenant)
-        return await work({ tx, tenant, actor, now: database.clock.now() })
-      },
-      { accessMode: 'read only', isolationLevel: 'repeatable read' },
+    return await transact(database, { begin: `${BEGIN_SNAPSHOT};${entering(tenant)}`, readOnly: true }, tx =>
+      work({ tx, tenant, actor, now: database.clock.now() }),
     )
   } catch (error) {
     throw mapDriverError(error)
@@ -175,14 +168,16 @@ export async function readTenant<T>(
 }
 
 /**
- * One transaction on a connection of its own. A connection that was lost is not given back to the pool, and always leaves it:
- * drizzle keeps one whose `begin` fails, and each of those would be missing for good.
+ * Puts the tenant into the transaction, for row-level security. Throws RangeError for a tenant that cannot be named in a statement:
+ * what begins a transaction must never fail to be read, or what follows it would be in none.
  */
-async function transact<T>(
-  database: Database,
-  work: (tx: Transaction) => Promise<T>,
-  settings?: Parameters<NodePgDatabase['transaction']>[1],
-): Promise<T> {
+function entering({ platformId, environment }: Tenant): string {
+  if (`${platformId}${environment}`.includes('\0')) throw new RangeError('a tenant has no NUL in its name')
+  return `set local app.platform_id = ${pg.escapeLiteral(platformId)};set local app.environment = ${pg.escapeLiteral(environment)}`
+}
+
+/** One transaction on a connection of its own. A connection that was lost is not given back to the pool, and always leaves it. */
+async function transact<T>(database: Database, start: Start, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await poolOf(database).connect()
   let lost: Error | undefined
   // Nobody else hears of a connection that breaks between two queries; unheard, it would end the process.
@@ -190,7 +185,7 @@ async function transact<T>(
     lost = error
   }
   client.on('error', onError)
-  const transaction = drizzle(client).transaction(work, settings)
+  const transaction = runTransaction(client, start, work, onError)
   try {
     const guard = guards.get(poolOf(database))
     // The connection to a server that hangs is given up below; nothing, not even the rollback, waits for it.
@@ -204,12 +199,6 @@ async function transact<T>(
   }
 }
 
-async function enter(tx: Transaction, tenant: Tenant): Promise<void> {
-  await tx.execute(
-    sql`select set_config('app.platform_id', ${tenant.platformId}, true), set_config('app.environment', ${tenant.environment}, true)`,
-  )
-}
-
 /** The transaction of a system job. */
 export type SystemTransaction = Transaction
 
@@ -221,10 +210,10 @@ export async function asSystem<T>(
   database: Database,
   _job: string,
   work: (tx: Transaction) => Promise<T>,
-  settings?: Parameters<NodePgDatabase['transaction']>[1],
+  settings?: { readonly accessMode: 'read only'; readonly isolationLevel: 'repeatable read' },
 ): Promise<T> {
   if (database.role === 'millrace_app') throw new Error('the api role runs no system jobs')
-  return await transact(database, work, settings)
+  return await transact(database, settings ? { begin: BEGIN_SNAPSHOT, readOnly: true } : { begin: 'begin' }, work)
 }
 
 /** Listens to a notification channel on a connection of its own; calls `onMessage` and, after every (re)connect, `onConnect`. */

@@ -1,0 +1,91 @@
+// A transaction whose questions travel together is still one: it holds its tenant, ends as it should, and tells its first fault.
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../logger.ts'
+import { openTestDatabase } from '../testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
+import { systemClock } from '../time.ts'
+import { asSystem, type Database, inTenant, type ReadUow, readTenant } from './database.ts'
+
+const ACTOR = { id: null, requestId: null }
+const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
+
+let testDatabase: TestDatabase
+let database: Database
+let worker: Database
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  const shared = { url: testDatabase.url, clock: systemClock, logger: silentLogger }
+  database = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 3 })
+  worker = await openTestDatabase({ ...shared, role: 'millrace_worker', poolMax: 3 })
+})
+afterAll(async () => {
+  await Promise.all([database?.close(), worker?.close()])
+  await testDatabase?.drop()
+})
+
+const whose = async ({ tx }: Pick<ReadUow, 'tx'>): Promise<unknown> =>
+  (await tx.execute(sql`select current_platform() as platform, current_environment() as environment`)).rows[0]
+const nobody = { platform: null, environment: null }
+
+test('each holds its own tenant, whatever its name, and leaves nothing behind on the connection', async () => {
+  const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter(text => !text.includes('\0'))
+  const names = fc.array(fc.oneof(name, fc.constantFrom("'", "\\'; reset role; --", '\\')), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  await fc.assert(
+    fc.asyncProperty(names, fc.boolean(), async (platforms, writing) => {
+      const seen = platforms.map(platform =>
+        writing ? inTenant(database, tenant(platform), ACTOR, whose) : readTenant(database, tenant(platform), whose),
+      )
+      expect(await Promise.all(seen)).toEqual(platforms.map(platform => ({ platform, environment: 'LIVE' })))
+      expect(await asSystem(worker, 'test', tx => whose({ tx }))).toEqual(nobody)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('many read and write beside each other, and each sees one moment', async () => {
+  const turn = async (index: number): Promise<void> => {
+    const platform = `plat_${index}`
+    const questions = async ({ tx }: ReadUow) => {
+      const [one, two] = await Promise.all([whose({ tx }), tx.execute(sql`select pg_current_snapshot()::text as at`)])
+      const three = await tx.execute(sql`select pg_current_snapshot()::text as at`)
+      return { one, same: two.rows[0]?.['at'] === three.rows[0]?.['at'] }
+    }
+    expect(await readTenant(database, tenant(platform), questions)).toEqual({
+      one: { platform, environment: 'LIVE' },
+      same: true,
+    })
+  }
+  await Promise.all(Array.from({ length: 200 }, (_, index) => turn(index)))
+})
+
+test('a read changes nothing', async () => {
+  const write = readTenant(database, tenant('plat_a'), ({ tx }) => tx.execute(sql`create temporary table t (a int)`))
+  await expect(write).rejects.toMatchObject({ cause: { code: '25006' } })
+})
+
+test('what fails is undone, and the fault that came first is the one that is thrown', async () => {
+  const notices = () =>
+    asSystem(worker, 'test', async tx => (await tx.execute(sql`select count(*)::int as n from outbox`)).rows[0]?.['n'])
+  const before = await notices()
+  const work = inTenant(database, tenant('plat_a'), ACTOR, async ({ tx }) => {
+    await tx.execute(sql`insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
+      values ('plat_a', 'LIVE', 'evnt_1', 'T', 'T', 't', '{}', now())`)
+    await Promise.all([tx.execute(sql`select 1 / 0`), tx.execute(sql`select 2`)])
+  })
+  await expect(work).rejects.toMatchObject({ cause: { code: '22012' } })
+  expect(await notices()).toBe(before)
+  expect(await readTenant(database, tenant('plat_b'), whose)).toEqual({ platform: 'plat_b', environment: 'LIVE' })
+})
+
+test('a tenant that cannot be entered is a fault, and nothing behind it is done', async () => {
+  const reached: unknown[] = []
+  const work = inTenant(database, tenant('a\0b'), ACTOR, async uow => reached.push(await whose(uow)))
+  await expect(work).rejects.toThrow(RangeError)
+  expect(reached).toEqual([])
+})
