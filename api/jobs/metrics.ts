@@ -12,6 +12,10 @@ export type WorkerMetrics = {
   readonly consumerLag: Gauge<'consumer'>
   readonly billingRuns: Counter<'outcome'>
   readonly expiredKeys: Counter
+  /** Actions with effects outside that were given up. */
+  readonly actionsFailed: Gauge
+  /** Seconds since the oldest unfinished action was begun. */
+  readonly actionsAge: Gauge
   /** Rows that the outbox no longer keeps. */
   readonly expiredChanges: Counter
   /** Of those, rows that a consumer had not read. */
@@ -66,6 +70,16 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     expiredKeys: new Counter({
       name: 'millrace_idempotency_keys_expired_total',
       help: 'Stored answers of Idempotency-Keys removed after 48 hours.',
+      registers,
+    }),
+    actionsFailed: new Gauge({
+      name: 'millrace_actions_failed',
+      help: 'Calls with effects outside the database that failed for a day and were given up; kept 90 days or until deleted.',
+      registers,
+    }),
+    actionsAge: new Gauge({
+      name: 'millrace_actions_unfinished_age_seconds',
+      help: 'Age of the oldest call with effects outside the database that is not finished; 0 when there is none.',
       registers,
     }),
     expiredChanges: new Counter({

@@ -1,6 +1,7 @@
 // An action does something that no transaction can undo: it appends to the log, charges a card, sends a mail. `begin` reserves its
 // Idempotency-Key and writes what is meant in one transaction; `act` does it, outside any; `settle` stores effects and answer in
-// another. One that is left between two of them is taken on by a repeat of the call or by the worker, and ends once.
+// another. One that is left between two of them is taken on by a repeat of the call or by the worker, and ends once: settled,
+// refused, or after a day of faults FAILED.
 import type { TSchema } from 'typebox'
 import { type Actor, type Database, inTenant, type Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
@@ -16,7 +17,16 @@ import {
   storeAnswer,
 } from '../idempotency.ts'
 import { serializerCompiler } from '../serialization.ts'
-import { findReserved, type Intent, insertIntent, releaseIntent, removeIntent, takeIntent } from './intents.ts'
+import {
+  failIntent,
+  findReserved,
+  type Intent,
+  insertIntent,
+  releaseIntent,
+  removeIntent,
+  TRIED_HOURS,
+  takeIntent,
+} from './intents.ts'
 
 type Begun<I> = { readonly id: string; readonly data: I }
 type Who = { readonly tenant: Tenant; readonly actor: Actor }
@@ -120,13 +130,29 @@ export async function complete<D extends ActionDeps, I>(
   }
 }
 
-/** A refusal leaves nothing, so that the caller may correct the request under the same key; after a fault the intent stays. */
+/**
+ * A refusal leaves nothing, so that the caller may correct the request under the same key; after a fault the intent stays, and
+ * once it is overdue it is given up.
+ */
 async function letGo(deps: ActionDeps, tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
   const isRefusal = error instanceof AppError && error.status < 500
   const work = async (uow: Uow): Promise<void> => {
     if (isRefusal || intent.action === null) await removeIntent(uow, intent)
+    else if (intent.isOverdue) await fail(uow, intent, error)
     else await releaseIntent(uow, intent)
   }
   // A database that is away lets the lease end by itself; the fault the caller hears of is the first one.
   await inTenant(deps.database, tenant, intent.actor, work).catch(() => undefined)
+}
+
+/** Gives an action up for good: its row says FAILED, and a repeat of the call gets the refusal as the answer of its key. */
+async function fail(uow: Uow, intent: Intent, error: unknown): Promise<void> {
+  const fault = error instanceof AppError ? error.code : 'INTERNAL_ERROR'
+  await holdKey(uow, intent.reservation)
+  if (!(await failIntent(uow, intent, fault))) return
+  const refusal = new AppError(
+    'COULD_NOT_UPDATE_RESOURCE',
+    `This request could not be completed within ${TRIED_HOURS} hours and is not tried again; the last fault was ${fault}. Part of it may have taken effect: look, then send it with a new Idempotency-Key.`,
+  )
+  await storeAnswer(uow, intent.reservation, { status: refusal.status, body: JSON.stringify(refusal.toBody()) })
 }
