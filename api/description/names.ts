@@ -33,6 +33,7 @@ export function nameEverywhere(schema: JsonObject): string | null {
 /** Names of bodies that are not those of a resource, by operation id. */
 const BODIES: Readonly<Record<string, string>> = {
   api_keys_search: 'ApiKeySearch',
+  customers_validate_tax_id: 'CustomerCreate',
   events_amend: 'EventAmend',
   events_amend_by_reference: 'EventAmendByReference',
   events_delete_by_reference: 'EventDeleteByReference',

@@ -34,6 +34,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   customers_entitlements_read:
     'Adds up what the ACTIVE schedules of the customer’s ACTIVE subscriptions grant. Amounts of different currencies are listed ' +
     'separately. Millrace shows entitlements; it does not enforce them.',
+  tax_id_types_list: 'Without `country` the answer lists every type.',
+  customers_validate_tax_id:
+    'The body is that of a new customer. The answer has one result for each of its tax ids: `NOT_VALID` when the form or the check ' +
+    'digits are wrong, else `UNKNOWN`, since no authority is asked.',
   meter_property_variables_create: 'Conditions of prices name the variable with IN and NOT_IN. At most 10,000 values.',
   meter_property_variables_values_change:
     'Values that are already as the request wants them are listed in `skipped`. Invoices that are not FINAL follow the change when ' +

@@ -15,6 +15,23 @@ export const PARTIES: Readonly<Record<string, string>> = {
   legal_name: 'The registered name of the company.',
   registration_number: 'The number in the company register.',
   tax_id: 'The VAT or sales tax id. It can shift tax to the customer (reverse charge).',
+  tax_id_validation_result: 'What the check of the tax id says. It is made when the id is saved.',
+  tax_ids:
+    'Further tax ids, each with its type. A Canadian seller collects the taxes of the provinces that it has an id for.',
+  'TaxId.display_name': 'What the id is called on invoices. Default: the usual name of its type.',
+  'TaxId.tax_id_validation_result':
+    'What the check of the id says. It is made when the id is saved; what you send here is not used.',
+  'TaxRegistration.tax_id_validation_result':
+    'What the check of the tax id says. It is made when the id is saved; what you send here is not used.',
+  'CustomerOrganization.tax_id_validation_result':
+    'What the check of the tax id says. It is made when the id is saved; what you send here is not used.',
+  'TaxIdTypes.allowed_types': 'The types of tax ids that a company there can have.',
+  'TaxIdValidation.id': 'The tax id that was checked.',
+  'TaxIdValidation.validation_date': 'When the check came to this result.',
+  'TaxIdValidation.source': 'Who checked it. FORMAT: Millrace, by its form and its check digits.',
+  'TaxIdValidation.valid':
+    'NOT_VALID: the form or the check digits are wrong; for reverse charge the id counts as missing. UNKNOWN: the form is right, or no rule for it is known, and no authority was asked.',
+  'TaxIdValidation.message': 'The result in a sentence.',
   tax_exempt: 'Whether no tax is charged. Default false.',
   tax_exempt_note: 'Printed on invoices of an exempt customer: the reason for the exemption.',
   email: 'The e-mail address for billing. An empty text clears it.',

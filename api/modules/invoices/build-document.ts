@@ -8,7 +8,7 @@ import type { DraftInvoice, NamedOnLines } from './draft-invoice.ts'
 import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
 import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out.ts'
 import { type LineValues, lineValues } from './lines/line-values.ts'
-import { roundingOf, zoneOfParties } from './parties.ts'
+import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from './schema.ts'
 
 /** The columns of an invoice that follow from its draft; decimals as text. */
@@ -129,7 +129,7 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
       notes,
       ...(country ? { country_code: country } : {}),
     },
-    ...(registration === null ? {} : { used_tax_registration: { country: registration } }),
+    ...(registration === null ? {} : { used_tax_registration: usedRegistration(draft.parties, registration) }),
     notes: [...notes],
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: draft.hasUsage,
@@ -142,6 +142,14 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
       : {}),
     periods: layOut(layout.figures, layout.periods),
   }
+}
+
+/** The registration in a country: the first, if there are several. */
+function usedRegistration({ billing_entity }: Parties, country: string) {
+  const found = billing_entity.tax_registrations?.find(
+    ({ registered_address: address }) => address?.country === country,
+  )
+  return { country, ...found }
 }
 
 const periodMembers = ({ period }: DraftInvoice) =>

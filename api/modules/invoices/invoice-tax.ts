@@ -6,6 +6,7 @@ import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '..
 import { decimal } from '../../../shared/decimal.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'
 import { addressOf, type BillingEntityInput, type Parties } from './parties.ts'
+import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
 
 export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly Finding[] }
 
@@ -21,8 +22,9 @@ const UNTAXED: TaxDecided = {
 
 /**
  * Decides the tax of an invoice dated `on`. What is missing is a finding: an ERROR keeps the invoice from going FINAL
- * (the rule asks for a figure nobody gave), a WARNING does not (an address is incomplete). A customer without a country
- * is taxed as one in the seller's country, since an unproven export must not escape tax; a seller without one charges none.
+ * (the rule asks for a figure nobody gave), a WARNING does not (an address is incomplete, a tax id is unchecked). A customer
+ * without a country is taxed as one in the seller's country, since an unproven export must not escape tax; a seller without one
+ * charges none.
  */
 export function invoiceTax(
   { parties, salesTaxPercentage }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage'>,
@@ -42,7 +44,7 @@ export function invoiceTax(
           findings: [warning(`The customer has no country, so no tax is charged. ${decision.message}`)],
         }
   }
-  if (decision.kind === 'DECIDED') return { decision, findings: [] }
+  if (decision.kind === 'DECIDED') return { decision, findings: taxIdFindings(parties, decision) }
   return { decision: UNTAXED, findings: [{ status: 'ERROR', details: `${decision.message} (${decision.field})` }] }
 }
 
@@ -66,7 +68,7 @@ function questionOf(
       country: buyer,
       region: addressOf(customer)?.state ?? null,
       kind: customer.type,
-      taxId: organization?.tax_id ? 'UNKNOWN' : 'MISSING', // nobody has checked the id yet; a given one counts
+      taxId: bestTaxId(organization).status,
       taxExempt: organization?.tax_exempt === true,
       taxExemptNote: organization?.tax_exempt_note ?? null,
     },
@@ -76,12 +78,13 @@ function questionOf(
   }
 }
 
+/** A seller collects the taxes it has an id for, whatever the check of the id said: what is owed does not follow from a slip. */
 function sellerOf(entity: BillingEntityInput, country: string): TaxSeller {
-  const registrations = (entity.tax_registrations ?? []).map(registration => registration.registered_address?.country)
+  const registrations = entity.tax_registrations ?? []
   return {
     country,
-    registeredIn: registrations.filter(code => typeof code === 'string'),
-    taxIdTypes: [],
+    registeredIn: registrations.flatMap(({ registered_address: address }) => address?.country ?? []),
+    taxIdTypes: [entity, ...registrations].flatMap(({ tax_ids }) => (tax_ids ?? []).map(({ type }) => type)),
     applyLocalVatForMissingTaxId: entity.tax_settings?.apply_local_vat_for_missing_tax_id === true,
   }
 }

@@ -56,6 +56,7 @@ export async function loadBillingEntity(uow: ReadUow, id: string): Promise<Billi
       timezone: b.timezone,
       legal_name: b.legal_name,
       tax_id: b.tax_id,
+      tax_ids: b.tax_ids,
       registration_number: b.registration_number,
       registered_address: b.registered_address,
       email: b.email,

@@ -4,6 +4,8 @@ import type { RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import { type Zone, zoneOf } from '../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../shared/billing/tax.ts'
 import type { InvoiceSettings } from '../parties/platforms/schema.ts'
+import type { TaxRegistration } from '../parties/tax-ids/schema.ts'
+import type { HasTaxIds } from '../parties/tax-ids/with-checks.ts'
 
 export type AddressInput = {
   readonly line1?: string | null
@@ -25,14 +27,15 @@ export type CustomerInput = {
     readonly name?: { first_name?: string | null; last_name?: string | null; infix?: string | null }
     readonly residential_address?: AddressInput | null
   } | null
-  readonly organization: {
-    readonly legal_name?: string | null
-    readonly tax_id?: string | null
-    readonly registration_number?: string | null
-    readonly tax_exempt?: boolean | null
-    readonly tax_exempt_note?: string | null
-    readonly registered_address?: AddressInput | null
-  } | null
+  readonly organization:
+    | (HasTaxIds & {
+        readonly legal_name?: string | null
+        readonly registration_number?: string | null
+        readonly tax_exempt?: boolean | null
+        readonly tax_exempt_note?: string | null
+        readonly registered_address?: AddressInput | null
+      })
+    | null
 }
 
 /** A customer as it is named on an invoice of another: no more of it than its name. */
@@ -47,13 +50,12 @@ export type BillingEntityInput = {
   readonly timezone: string | null
   readonly legal_name: string | null
   readonly tax_id: string | null
+  readonly tax_ids: NonNullable<HasTaxIds['tax_ids']> | null
   readonly registration_number: string | null
   readonly registered_address: AddressInput | null
   readonly email: string | null
   readonly tax_settings: { readonly apply_local_vat_for_missing_tax_id?: boolean | null } | null
-  readonly tax_registrations:
-    | readonly { readonly tax_id?: string | null; readonly registered_address?: AddressInput | null }[]
-    | null
+  readonly tax_registrations: readonly Partial<TaxRegistration>[] | null
 }
 
 export type InvoicingSettings = {

@@ -2,6 +2,7 @@
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
 import { OneOf, Optional } from '../../resource/shapes.ts'
+import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 
 const Text = Type.String()
 const Money = Type.Object({ quantity: Text, currency: Text })
@@ -168,6 +169,9 @@ const TaxSummary = Type.Object({
   country_code: Optional(Text),
 })
 
+/** The country of the registration, and what the billing entity says of it. */
+const UsedTaxRegistration = Type.Object({ country: Text, ...Type.Partial(TaxRegistration).properties })
+
 const contentFields = {
   customer_reference: Optional(Text),
   customer: Snapshot,
@@ -180,7 +184,7 @@ const contentFields = {
   rounding_mode: Text,
   tax_categories: Type.Array(TaxCategorySummary),
   tax_summary: TaxSummary,
-  used_tax_registration: Optional(Type.Object({ country: Text })),
+  used_tax_registration: Optional(UsedTaxRegistration),
   notes: Type.Array(Text),
   footnote: Optional(Text),
   has_usage_based_pricing: Type.Boolean(),

@@ -3,9 +3,15 @@ import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { PARTY_EVENTS } from './events.ts'
 import { platformResource } from './platforms/platform.ts'
+import { taxIdRoutes } from './tax-ids/routes.ts'
 
 export const parties = defineModule({
   name: 'parties',
   events: [PARTY_EVENTS],
   resources: [platformResource, billingEntityResource],
+  routes: taxIdRoutes,
+  fixtures: {
+    'GET /v1/tax-id-types': {},
+    'POST /v1/customers/validate-tax-id': { body: () => ({ type: 'ORGANIZATION' }) },
+  },
 })

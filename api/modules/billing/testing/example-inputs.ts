@@ -96,6 +96,7 @@ export function exampleInputs(example: Example): BillingInputs {
       timezone: null,
       legal_name: 'Millrace',
       tax_id: null,
+      tax_ids: null,
       registration_number: null,
       registered_address: { country: 'NL' },
       email: null,

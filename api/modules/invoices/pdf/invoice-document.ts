@@ -2,6 +2,8 @@
 import type { Content, TableCell, TDocumentDefinitions } from 'pdfmake/interfaces.js'
 import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { at, interval } from '../../../../shared/time.ts'
+import type { TaxIdType } from '../../parties/tax-ids/schema.ts'
+import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
 import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, customerName } from '../parties.ts'
 import type { InvoiceView, LineView, MoneyView, PriceDetailsView } from '../schema.ts'
 
@@ -64,12 +66,13 @@ function parties(invoice: InvoiceView): Content {
   const seller = [
     entity.legal_name ?? entity.reference,
     ...addressLines(entity.registered_address),
-    labelled('Tax id', entity.tax_id),
+    ...taxIdLines(entity),
+    ...registrationLines(invoice),
   ]
   const buyer = [
     customerName(customer),
     ...addressLines(addressOf(customer)),
-    labelled('Tax id', organization?.tax_id),
+    ...taxIdLines(organization),
     labelled('Purchase order', invoice.purchase_order_number),
   ]
   return { columns: [block('From', seller), block('To', buyer)], columnGap: 24, margin: [0, 0, 0, 12] }
@@ -80,6 +83,28 @@ const block = (head: string, lines: readonly (string | null | undefined)[]): Con
 })
 const labelled = (label: string, value: string | null | undefined): string | null =>
   value ? `${label}: ${value}` : null
+
+const TAX_ID_NAMES: Readonly<Record<TaxIdType, string>> = {
+  GENERIC_TAX_ID: 'Tax id',
+  AU_GST: 'ABN',
+  CA_GST_HST: 'GST/HST',
+  CA_PST: 'PST',
+  CA_PST_BC: 'PST (BC)',
+  CA_PST_MB: 'RST (MB)',
+  CA_PST_SK: 'PST (SK)',
+  CA_QST: 'QST',
+}
+
+const taxIdLines = (company: Pick<HasTaxIds, 'tax_id' | 'tax_ids'> | null): (string | null)[] => [
+  labelled(TAX_ID_NAMES.GENERIC_TAX_ID, company?.tax_id),
+  ...(company?.tax_ids ?? []).map(({ id, type, display_name }) => labelled(display_name ?? TAX_ID_NAMES[type], id)),
+]
+
+/** The ids of the registration whose country's tax is charged. */
+function registrationLines({ used_tax_registration: used }: InvoiceView): (string | null)[] {
+  if (!used) return []
+  return taxIdLines(used).flatMap(line => (line === null ? [] : `${used.country} ${line}`))
+}
 
 function addressLines(address: AddressInput | null): (string | null)[] {
   if (!address) return []

@@ -1,10 +1,11 @@
 // Billing entities: the legal persons that issue a platform's invoices.
 import Type from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
-import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
-import { withIds } from '../../../resource/nested-ids.ts'
+import { defineResource, field, LIFECYCLE_RULES, readOnly } from '../../../resource/define-resource.ts'
 import { Address, LifecycleStatus, Name, Reference, TimeZone } from '../../../resource/shapes.ts'
-import { RegistrationNumber, TaxIdText, TaxRegistrations, TaxSettings } from './schema.ts'
+import { RegistrationNumber, TaxIds, TaxIdText, TaxIdValidation, TaxRegistrations } from '../tax-ids/schema.ts'
+import { withRegistrationChecks, withTaxIdChecks } from '../tax-ids/with-checks.ts'
+import { TaxSettings } from './schema.ts'
 import { type BillingEntity, billingEntities } from './table.ts'
 
 export const billingEntityResource = defineResource<BillingEntity>({
@@ -19,6 +20,8 @@ export const billingEntityResource = defineResource<BillingEntity>({
     timezone: field(TimeZone),
     legal_name: field(Name),
     tax_id: field(TaxIdText),
+    tax_id_validation_result: readOnly(TaxIdValidation),
+    tax_ids: field(TaxIds),
     registration_number: field(RegistrationNumber),
     registered_address: field(Address),
     email: field(Type.String({ maxLength: 320 })),
@@ -33,12 +36,15 @@ export const billingEntityResource = defineResource<BillingEntity>({
   // There is no activate call for it, so an entity can be billed from as soon as it is there.
   defaults: () => ({ status: 'ACTIVE' }),
   prepare: row => ({ ...row, email: row.email?.trim() || null }),
-  resolve: (_uow, row, previous) => ({
-    ...row,
-    tax_registrations:
-      row.tax_registrations &&
-      withIds(row.tax_registrations, previous?.tax_registrations ?? [], { prefix: 'txrg', field: 'tax_registrations' }),
-  }),
+  resolve: async (uow, row, previous) => {
+    const check = { path: '', now: uow.now }
+    const checked = await withTaxIdChecks(row, previous, check)
+    return {
+      ...checked,
+      tax_id_validation_result: checked.tax_id_validation_result ?? null,
+      tax_registrations: await withRegistrationChecks(row.tax_registrations, previous?.tax_registrations, check),
+    }
+  },
   check: (_uow, row) => {
     if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
       throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
@@ -49,9 +55,10 @@ export const billingEntityResource = defineResource<BillingEntity>({
       reference: seed.unique('entity'),
       legal_name: seed.unique('Issuer'),
       timezone: 'Europe/Amsterdam',
-      tax_id: 'NL001234567B01',
+      tax_id: 'NL004495445B01',
+      tax_ids: [{ type: 'GENERIC_TAX_ID', id: 'GB980780684', display_name: 'VAT (GB)' }],
       registered_address: { line1: 'Oudegracht 1', city: 'Utrecht', postal_code: '3511 AA', country: 'NL' },
-      tax_registrations: [{ tax_id: 'DE123456789', registered_address: { country: 'DE' } }],
+      tax_registrations: [{ tax_id: 'DE136695976', registered_address: { country: 'DE' } }],
     }),
     update: { tax_settings: { apply_local_vat_for_missing_tax_id: true } },
   },

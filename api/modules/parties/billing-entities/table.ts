@@ -2,7 +2,8 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { Address } from '../../../resource/shapes.ts'
-import type { TaxRegistration, TaxSettings } from './schema.ts'
+import type { TaxIds, TaxIdValidation, TaxRegistration } from '../tax-ids/schema.ts'
+import type { TaxSettings } from './schema.ts'
 
 export const billingEntities = pgTable('billing_entities', {
   ...tenantColumns(),
@@ -11,6 +12,8 @@ export const billingEntities = pgTable('billing_entities', {
   timezone: text(),
   legal_name: text(),
   tax_id: text(),
+  tax_id_validation_result: wireJson<TaxIdValidation>(),
+  tax_ids: wireJson<TaxIds>(),
   registration_number: text(),
   registered_address: wireJson<Static<typeof Address>>(),
   email: text(),

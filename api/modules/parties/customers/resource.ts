@@ -6,6 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { IdText, LifecycleStatus, OneOf, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
@@ -49,7 +50,10 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     email: row.email?.trim() || null,
     pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
   }),
-  resolve: (_uow, row) => withParents(row),
+  resolve: async (uow, row, previous) => ({
+    ...withParents(row),
+    organization: row.organization && (await checkedOrganization(row.organization, previous?.organization, uow.now)),
+  }),
   afterSave: keepTerms,
   check: async (uow, row, previous) => {
     checkSelector(row.pricing_plan_subscription_selector)

@@ -1,6 +1,7 @@
 // Wire shapes of a customer's two kinds. A field that is not here is refused by name.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Address, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+import { TaxRegistrations, taxIdMembers } from '../tax-ids/schema.ts'
 
 const Text = Type.String({ maxLength: 255 })
 
@@ -17,12 +18,16 @@ export const Individual = Shape({
 
 export const Organization = Shape({
   legal_name: Optional(Nullable(Text)),
+  ...taxIdMembers,
+  // An empty text clears it, as it always has.
   tax_id: Optional(Nullable(Type.String({ maxLength: 64 }))),
   registration_number: Optional(Nullable(Type.String({ maxLength: 64 }))),
   tax_exempt: Optional(Nullable(Type.Boolean())),
   tax_exempt_note: Optional(Nullable(Type.String({ maxLength: 1_000 }))),
   registered_address: Optional(Nullable(Address)),
+  tax_registrations: Optional(Nullable(TaxRegistrations)),
 })
+export type Organization = Static<typeof Organization>
 
 /** One role a customer: billed itself, or sending events that are its parents'. */
 export const Roles = Type.Array(OneOf('DEFAULT', 'PROCESSING_ONLY'), { minItems: 1, maxItems: 1 })

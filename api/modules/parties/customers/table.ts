@@ -13,7 +13,7 @@ export const customers = pgTable('customers', {
   email: text(),
   locale: text(),
   individual: wireJson<Static<typeof Individual>>(),
-  organization: wireJson<Static<typeof Organization>>(),
+  organization: wireJson<Organization>(),
   parent_customer_ids: text().array().notNull(),
   roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY'>().array().notNull(),
   pricing_plan_subscription_selector: wireJson<WireSelector>(),
