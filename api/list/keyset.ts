@@ -21,17 +21,23 @@ export type Read<R> = {
 /** One part of a list. Throws INVALID_FIELD when the cursor names nothing. */
 export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, count }: Read<R>): Promise<Sliced<R>> {
   const { limit } = slice
+  // Asked at once, so that both travel together.
   if (slice.kind === 'PAGE') {
     const offset = (slice.page - 1) * limit
-    const found = await rows({ condition: undefined, orderBy: orderBy(order), limit, offset })
-    const total = await count()
+    const [found, total] = await Promise.all([
+      rows({ condition: undefined, orderBy: orderBy(order), limit, offset }),
+      count(),
+    ])
     return { rows: found, more: total > offset + limit, total }
   }
-  if (!(await hasAnchor(slice.id))) throw noSuchCursor(slice)
   const backwards = slice.kind === 'BEFORE'
   const towards = backwards ? { ...order, descending: !order.descending } : order
   const condition = beyond(towards, anchor(order.column, slice.id), slice.id)
-  const found = await rows({ condition, orderBy: orderBy(towards), limit: limit + 1, offset: 0 })
+  const [found, isThere] = await Promise.all([
+    rows({ condition, orderBy: orderBy(towards), limit: limit + 1, offset: 0 }),
+    hasAnchor(slice.id),
+  ])
+  if (!isThere) throw noSuchCursor(slice)
   const shown = found.slice(0, limit)
   return { rows: backwards ? shown.reverse() : shown, more: found.length > limit, total: null }
 }

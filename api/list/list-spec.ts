@@ -1,5 +1,5 @@
 // What a list of a table can do, as one value: its filters, orders and search follow from it, in the query and in the API description.
-import { and, asc, desc, eq, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
@@ -163,11 +163,16 @@ export const orderOf = ({ orderBy }: ListSpec, query: ListQuery, direction: 'asc
   descending: (listOf(query['order_direction'])[0] ?? direction).toLowerCase() === 'desc',
 })
 
-/** One part of the rows of this tenant that meet the conditions. */
+/** One part of the rows of this tenant that meet the conditions; of each all columns, or `columns`. */
 export async function listSlice<R>(
   uow: ReadUow,
   { table }: Pick<ListSpec, 'table'>,
-  of: { readonly conditions: readonly (SQL | undefined)[]; readonly order: ListOrder; readonly slice: Slice },
+  of: {
+    readonly conditions: readonly (SQL | undefined)[]
+    readonly order: ListOrder
+    readonly slice: Slice
+    readonly columns?: Readonly<Record<string, PgColumn | SQL>>
+  },
 ): Promise<Sliced<R>> {
   const where = and(inThisTenant(uow, table), ...of.conditions)
   const own = (id: string): SQL | undefined => and(inThisTenant(uow, table), eq(table.id, id))
@@ -176,14 +181,23 @@ export async function listSlice<R>(
     order: { column: columnOf(table, of.order.by), id: table.id, descending: of.order.descending },
     anchor: (column, id) => sql`(select ${column} from ${table} where ${own(id)})`,
     hasAnchor: async id => (await uow.tx.$count(table, own(id))) > 0,
-    rows: async ({ condition, orderBy, limit, offset }) =>
-      (await uow.tx
-        .select()
+    rows: async ({ condition, orderBy, limit, offset }) => {
+      // What is skipped is skipped by its ids: an index has them, and the rows need not be read.
+      const shown = uow.tx
+        .select({ id: table.id })
         .from(table)
         .where(and(where, condition))
         .orderBy(...orderBy)
         .limit(limit)
-        .offset(offset)) as R[],
+        .offset(offset)
+      const own = offset === 0 ? and(where, condition) : and(inThisTenant(uow, table), inArray(table.id, shown))
+      const rows = uow.tx
+        .select(of.columns ?? getTableColumns(table))
+        .from(table)
+        .where(own)
+        .orderBy(...orderBy)
+      return (await rows.limit(limit)) as R[]
+    },
     count: () => uow.tx.$count(table, where),
   })
 }

@@ -22,10 +22,11 @@ export async function viewsOf<R extends StoredRow>(
 }
 
 /** What of a row is shown: the fields of the definition. A column that is none of them is the service's own. */
-function shownOf(resource: Resource, row: StoredRow): Row {
+function shownOf({ fields }: Resource, row: StoredRow): Row {
   const { id, created_at, updated_at } = row
-  const shown = Object.entries(row).filter(([name]) => name in resource.fields)
-  return { id, ...Object.fromEntries(shown), created_at, updated_at }
+  const shown: Row = { id }
+  for (const [name, value] of Object.entries(row)) if (name in fields) shown[name] = value
+  return Object.assign(shown, { created_at, updated_at })
 }
 
 /** The view of one row, as `viewsOf`. */

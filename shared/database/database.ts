@@ -46,6 +46,12 @@ const guards = new WeakMap<pg.Pool, UnlessHung>()
 /** A handle on the database in one role; made by `openDatabase`. */
 export type Database = { readonly role: DatabaseRole; readonly clock: Clock; close(): Promise<void> }
 
+/**
+ * Times are written in UTC. Pages lie on disks without moving heads, or in memory, so that an index is worth reading; and no question
+ * is long enough for its plan to be compiled, which takes longer than most of them.
+ */
+const SESSION = '-c TimeZone=UTC -c random_page_cost=1.1 -c jit=off'
+
 /** A caller of the api is answered within 5 s; a job may wait longer for its turn. */
 const CONNECT_MS = 10_000
 
@@ -82,7 +88,7 @@ function openPool({ url, role, clock, logger, poolMax, connectMs }: Options, mor
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
-    options: `${more}-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
+    options: `${more}${SESSION} -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: connectMs ?? CONNECT_MS,
     // What is sent while an answer is on its way does not wait for it; see transact.
     pipeline: true,

@@ -1,5 +1,5 @@
 // The list and the search of invoices. Ordered by creation, newest first, ties broken by id.
-import type { SQL } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../list/list-spec.ts'
@@ -31,6 +31,12 @@ export const INVOICE_LIST: ListSpec = {
   ranges: ['invoice_date', 'due_date', 'created_at', 'updated_at'],
 }
 
+/** Periods and their lines are most of what an invoice weighs; a list that does not show them does not read them. */
+const WITHOUT_PERIODS = {
+  ...getTableColumns(invoices),
+  content: sql`${invoices.content} - 'periods'`.mapWith(invoices.content),
+}
+
 /** One part of the invoices that meet the conditions. `path` is the request's own, for the links. */
 export async function listInvoices(
   uow: ReadUow,
@@ -43,8 +49,9 @@ export async function listInvoices(
 ): Promise<object> {
   const { path, query } = of
   const slice = sliceOf(query)
-  const sliced = await listSlice<InvoiceRow>(uow, INVOICE_LIST, { ...of, slice })
   const lines = query['include_lines'] === 'true'
   const parts = { periods: lines || query['include_periods'] === 'true', lines }
+  const columns = parts.periods ? {} : { columns: WITHOUT_PERIODS }
+  const sliced = await listSlice<InvoiceRow>(uow, INVOICE_LIST, { ...of, ...columns, slice })
   return sliceView(path, query, { slice, sliced, data: sliced.rows.map(row => invoiceView(row, parts)) })
 }

@@ -7,7 +7,7 @@ import type { InvoiceRow } from './table.ts'
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
 
-/** The view of an invoice, with its periods and their lines or without them. */
+/** The view of an invoice, with its periods and their lines or without them; without, it need not have been read with them. */
 export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
   const paid = row.payment_status === 'PAID'
