@@ -3,7 +3,7 @@ const PROCESSES = ['ingest', 'aggregator', 'api', 'identity']
 
 /** The folders of api/modules from the lowest up. */
 const API_LAYERS = [
-  ['accounts', 'catalog'],
+  ['accounts', 'catalog', 'custom-fields'],
   ['parties'],
   ['subscriptions'],
   ['billing', 'invoices'],

@@ -6,6 +6,7 @@ type ErrorRow = { readonly status: number; readonly type: 'INVALID_REQUEST' | 'A
 export const ERRORS = {
   RESOURCE_NOT_FOUND: { status: 404, type: 'INVALID_REQUEST' },
   RESOURCE_ALREADY_EXISTS: { status: 409, type: 'INVALID_REQUEST' },
+  CUSTOM_FIELD_VALUE_ALREADY_EXISTS: { status: 409, type: 'INVALID_REQUEST' },
   INVALID_REQUEST: { status: 400, type: 'INVALID_REQUEST' },
   INVALID_FIELD: { status: 400, type: 'INVALID_REQUEST' },
   MISSING_FIELD: { status: 400, type: 'INVALID_REQUEST' },

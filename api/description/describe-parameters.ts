@@ -7,7 +7,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'expand[]': 'What to include that the resource refers to; ALL includes everything. May be repeated.',
   order_by: 'The field to sort by. Default `created_at`.',
   order_direction: '`asc` or `desc`; capitals are accepted. Default `desc`.',
-  identifier_field: 'Which field finds the existing resource. Only `reference`, the default.',
+  identifier_field: 'Which field finds the existing resource. Default `reference`.',
+  custom_field:
+    'Only those with this value of a custom field, as `reference:value`. May be repeated; then all must match.',
+  custom_field_reference: 'With `identifier_field=custom_field`: the reference of that custom field.',
+  field_actions:
+    'What a list that is sent does, by the name of its field: `?field_actions[custom_fields]=ADD`. REPLACE by default; ADD puts its ' +
+    'entries beside those there are; REMOVE takes them away; CLEAR empties the list, which is then left out.',
+  resource_type: 'Only fields of resources of this object type.',
   reference: 'Only the resource with this reference.',
   name: 'Only those of this name.',
   type: 'Only those of this type.',

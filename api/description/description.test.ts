@@ -104,6 +104,19 @@ describe('operations', () => {
     }
   })
 
+  test('actions on lists are one object, of the lists that a change may send', () => {
+    const customers = operations().find(({ place }) => place === 'PATCH /v1/customers/{id}')
+    const parameters = objectsIn(customers?.of ?? {}, 'parameters')
+    expect(parameters.find(({ name }) => name === 'field_actions')).toMatchObject({
+      style: 'deepObject',
+      schema: {
+        propertyNames: { enum: ['parent_customer_ids', 'roles', 'custom_fields'] },
+        additionalProperties: { type: 'string', enum: ['REPLACE', 'ADD', 'REMOVE', 'CLEAR'] },
+      },
+    })
+    expect(parameters.filter(({ name }) => String(name).includes('field_actions['))).toEqual([])
+  })
+
   test('files are described as what they are', () => {
     const content = (id: string, of: (operation: JsonObject) => JsonObject): string[] => {
       const found = operations().find(each => each.of.operationId === id)

@@ -50,8 +50,34 @@ export const HEADER_PARAMETERS: Readonly<Record<string, JsonObject>> = {
 
 export const parameterRef = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` })
 
+const MEMBER = /^([a-z_]+)\[([a-z_]+)\]$/
+
+/** The parameters of an operation as they are published. Those of one name with members, `a[b]` and `a[c]`, are one object. */
+export function publishedParameters(parameters: readonly JsonObject[]): JsonObject[] {
+  const members = new Map<string, JsonObject[]>()
+  for (const parameter of parameters) {
+    const name = MEMBER.exec(textIn(parameter, 'name') ?? '')?.[1]
+    if (name !== undefined) members.set(name, [...(members.get(name) ?? []), parameter])
+  }
+  const plain = parameters.filter(parameter => !MEMBER.test(textIn(parameter, 'name') ?? ''))
+  return [...plain.map(publishedParameter), ...[...members].map(([name, of]) => objectParameter(name, of))]
+}
+
+function objectParameter(name: string, members: readonly JsonObject[]): JsonObject {
+  const names = members.flatMap(member => MEMBER.exec(textIn(member, 'name') ?? '')?.[2] ?? [])
+  const { description: _description, ...value } = typed(objectIn(members[0] ?? {}, 'schema'))
+  return {
+    name,
+    in: 'query',
+    required: false,
+    style: 'deepObject',
+    explode: true,
+    schema: { type: 'object', propertyNames: { enum: names }, additionalProperties: value },
+  }
+}
+
 /** A parameter of path or query as it is published, without its description. */
-export function publishedParameter(parameter: JsonObject): JsonObject {
+function publishedParameter(parameter: JsonObject): JsonObject {
   const { description, schema: _schema, ...about } = parameter
   const schema = schemaOf(parameter)
   const said = description ?? schema['description']

@@ -9,7 +9,7 @@ import { MEDIA_TYPES, UPLOADS } from './media-types.ts'
 import { answerNameOf, bodyNameOf } from './names.ts'
 import { type Method, operationIdOf } from './operation-id.ts'
 import { OPERATION_TEXTS } from './operation-texts.ts'
-import { parameterRef, publishedParameter } from './parameters.ts'
+import { parameterRef, publishedParameters } from './parameters.ts'
 import { standardText } from './standard-texts.ts'
 
 export type Context = {
@@ -35,7 +35,7 @@ export function publishedOperation(context: Context, method: Method, path: strin
     ...(alias === null ? {} : { deprecated: true, 'x-alias-of': alias }),
     ...(permission === undefined ? {} : { 'x-permission': permission }),
     ...(dryRun === undefined ? {} : { 'x-dry-run': dryRun }),
-    parameters: [...objectsIn(raw, 'parameters').map(publishedParameter), ...headersOf(traits)],
+    parameters: [...publishedParameters(objectsIn(raw, 'parameters')), ...headersOf(traits)],
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       ...successes,

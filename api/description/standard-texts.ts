@@ -10,6 +10,10 @@ const expandable = ({ resource }: Words): string => {
   if (names.length === 0) return ''
   return ` \`expand[]\` includes what it refers to: ${[...names, 'ALL'].map(name => `\`${name}\``).join(', ')}.`
 }
+const byCustomField = ({ customFields }: Resource): string =>
+  customFields
+    ? ' `identifier_field=custom_field` goes by the value of a custom field with `unique_value` instead; `custom_field_reference` names it.'
+    : ''
 const moved = (to: string, from: string) => (): string =>
   `It must be ${from}. If its status is ${to} already, nothing changes.`
 
@@ -17,17 +21,17 @@ const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
   create: ({ resource, noun }) =>
     `Fields that are left out get their defaults.${resource.statuses ? ` The ${noun} is DRAFT unless \`status\` is sent as ACTIVE.` : ''}` +
     `${resource.byReference ? ' A `reference` that is in use already is refused with 409.' : ''}`,
-  upsert: ({ noun }) =>
+  upsert: ({ resource, noun }) =>
     `Send the whole ${noun}. It is created with 201 when no other has this \`reference\`; otherwise that one is updated, with 200. ` +
-    'The call can be repeated safely.',
+    `The call can be repeated safely.${byCustomField(resource)}`,
   list: words =>
     `Newest first, unless \`order_by\` and \`order_direction\` say otherwise. Filters that are given must all match.${expandable(words)}`,
-  search: () =>
+  search: ({ resource }) =>
     'Every entry of `search_fields` and `filter_fields` must match. `search_fields` match a text or, with wildcards, a part of it; ' +
-    '`filter_fields` match one of several values.',
+    `\`filter_fields\` match one of several values${resource.customFields ? ', also of custom fields' : ''}.`,
   get: words => `${byIdOrReference(words)}${expandable(words)}`,
   update: words =>
-    `${byIdOrReference(words)} Objects are merged member by member, and lists are replaced. A request that changes nothing succeeds.`,
+    `${byIdOrReference(words)} Objects are merged member by member, and lists are replaced unless \`field_actions\` say otherwise. A request that changes nothing succeeds.`,
   delete: ({ resource }) =>
     resource.statuses
       ? 'Only while it is DRAFT: archive it instead once it has been active. The answer shows what was deleted.'

@@ -60,6 +60,11 @@ export const TAGS: readonly Tag[] = [
   ),
   tag('pricings', 'Pricings', 'A pricing prices the items of one or more products in a plan version.'),
   tag(
+    'custom-fields',
+    'Custom fields',
+    'A custom field holds what your platform records of customers, products or other resources beyond their own fields.',
+  ),
+  tag(
     'billing-entities',
     'Billing entities',
     'A billing entity is the company that issues invoices: its address, tax registrations, time zone and number prefix.',

@@ -5,6 +5,8 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { dateRange, listOf } from '../http/pagination.ts'
+import { hasFieldValue, hasOneOf } from '../resource/custom-fields/conditions.ts'
+import { type ResourceWithCustomFields, VALUE_LENGTH_MAX } from '../resource/custom-fields/schema.ts'
 import { Shape } from '../resource/shapes.ts'
 import { inThisTenant } from '../resource/tenant-condition.ts'
 import { readSlice } from './keyset.ts'
@@ -29,6 +31,8 @@ export type ListSpec = {
   readonly searchable: readonly string[]
   /** Columns of times that a search may limit to a range. */
   readonly ranges: readonly string[]
+  /** The type under which the custom fields of what is listed are defined; absent for what has none. */
+  readonly customFields?: ResourceWithCustomFields | null
 }
 
 /** A parameter that may be given several times. */
@@ -41,14 +45,18 @@ const schemaOf = ({ kind, schema }: Filter): TSchema => {
   return kind === 'range' ? RangeText : Type.String({ maxLength: 255 })
 }
 
+const CustomFieldFilter = Type.String({ maxLength: 1_000 })
+
 /** The query parameters of the filters. */
-export const filterQuery = ({ filters }: ListSpec): TProperties =>
-  Object.fromEntries(
+export const filterQuery = ({ filters, customFields }: ListSpec): TProperties => ({
+  ...Object.fromEntries(
     Object.entries(filters).map(([name, filter]) => {
       const schema = schemaOf(filter)
       return [name, name.endsWith('[]') ? Repeatable(schema) : Type.Optional(schema)]
     }),
-  )
+  ),
+  ...(customFields ? { custom_field: Repeatable(CustomFieldFilter) } : {}),
+})
 
 /** The query parameters of the order. */
 export const orderQuery = ({ orderBy }: ListSpec): TProperties => ({
@@ -57,6 +65,9 @@ export const orderQuery = ({ orderBy }: ListSpec): TProperties => ({
 })
 
 const SearchValue = Type.String({ maxLength: 255 })
+const FilterValue = Type.String({ maxLength: VALUE_LENGTH_MAX })
+/** The name by which a search filters by a custom field, beside the field's reference. */
+const CUSTOM_FIELDS = 'custom_fields'
 export const SearchBody = Shape(
   {
     search_fields: Type.Optional(
@@ -79,8 +90,9 @@ export const SearchBody = Shape(
         Shape(
           {
             name: Type.String(),
-            value: Type.Optional(SearchValue),
-            values: Type.Optional(Type.Array(SearchValue, { maxItems: 100 })),
+            reference: Type.Optional(Type.String({ maxLength: 255 })),
+            value: Type.Optional(FilterValue),
+            values: Type.Optional(Type.Array(FilterValue, { maxItems: 100 })),
           },
           { title: 'FilterField' },
         ),
@@ -99,9 +111,10 @@ export function columnOf(table: PgTable, name: string): PgColumn {
   return column
 }
 
-/** The conditions of the filters that were given. Throws INVALID_FIELD on a range that is none. */
-export function filterConditions({ table, filters }: ListSpec, query: ListQuery): SQL[] {
-  return Object.entries(filters).flatMap(([name, { kind, column: columnName }]): SQL[] => {
+/** The conditions of the filters that were given. Throws INVALID_FIELD on a range, or a custom field, that is none. */
+export async function filterConditions(uow: ReadUow, spec: ListSpec, query: ListQuery): Promise<SQL[]> {
+  const { table, filters, customFields } = spec
+  const conditions = Object.entries(filters).flatMap(([name, { kind, column: columnName }]): SQL[] => {
     const values = listOf(query[name])
     const [value] = values
     if (value === undefined) return []
@@ -111,6 +124,11 @@ export function filterConditions({ table, filters }: ListSpec, query: ListQuery)
     if (kind === 'boolean') return [eq(column, value === 'true')]
     return within(column, name, value)
   })
+  if (!customFields) return conditions
+  for (const text of listOf(query['custom_field'])) {
+    conditions.push(await hasFieldValue(uow, { id: table.id, resourceType: customFields }, text))
+  }
+  return conditions
 }
 
 /** `[from,to]` on a column of times; either end may be open. */
@@ -120,24 +138,45 @@ function within(column: PgColumn, field: string, text: string): SQL[] {
 }
 
 /** The conditions of a search, all of which must match. Throws INVALID_FIELD with the place of a name it does not know. */
-export function searchConditions(spec: ListSpec, body: SearchRequest): SQL[] {
-  const searches = (body.search_fields ?? []).map((search, index) => {
-    const column = named(spec, search.name, spec.searchable, `search_fields.${index}.name`)
-    return matchesText(column, search)
-  })
-  const filters = (body.filter_fields ?? []).flatMap((filter, index) => {
-    const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `filter_fields.${index}.name`)
-    const values = filter.values ?? [filter.value ?? '']
-    return spec.ranges.includes(filter.name)
-      ? within(column, `filter_fields.${index}.value`, values[0] ?? '')
-      : [inArray(column, [...values])]
-  })
-  return [...searches, ...filters]
+export async function searchConditions(uow: ReadUow, spec: ListSpec, body: SearchRequest): Promise<SQL[]> {
+  const conditions = (body.search_fields ?? []).map((search, index) =>
+    matchesText(named(spec, search.name, spec.searchable, `search_fields.${index}.name`), search),
+  )
+  for (const [index, filter] of (body.filter_fields ?? []).entries()) {
+    conditions.push(...(await filterFieldConditions(uow, spec, filter, `filter_fields.${index}`)))
+  }
+  return conditions
 }
 
-function named({ table }: ListSpec, name: string, allowed: readonly string[], field: string): PgColumn {
+type FilterField = NonNullable<SearchRequest['filter_fields']>[number]
+
+async function filterFieldConditions(uow: ReadUow, spec: ListSpec, filter: FilterField, place: string): Promise<SQL[]> {
+  const { customFields } = spec
+  const values = filter.values ?? [filter.value ?? '']
+  if (customFields && filter.name === CUSTOM_FIELDS) {
+    const of = { reference: filter.reference, values, place }
+    return [await hasOneOf(uow, { id: spec.table.id, resourceType: customFields }, of)]
+  }
+  if (filter.reference !== undefined) {
+    const message = `reference names a custom field; it goes with the name ${CUSTOM_FIELDS} alone.`
+    throw new AppError('INVALID_FIELD', message, { field: `${place}.reference` })
+  }
+  const others = customFields ? [CUSTOM_FIELDS] : []
+  const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `${place}.name`, others)
+  return spec.ranges.includes(filter.name)
+    ? within(column, `${place}.value`, values[0] ?? '')
+    : [inArray(column, [...values])]
+}
+
+function named(
+  { table }: ListSpec,
+  name: string,
+  allowed: readonly string[],
+  field: string,
+  others: readonly string[] = [],
+): PgColumn {
   if (allowed.includes(name)) return columnOf(table, name)
-  throw new AppError('INVALID_FIELD', `${field} must be one of ${allowed.join(', ')}.`, { field })
+  throw new AppError('INVALID_FIELD', `${field} must be one of ${[...allowed, ...others].join(', ')}.`, { field })
 }
 
 /** The value itself, or with what a wildcard stands for before or after it; the value's own wildcards are only characters. */

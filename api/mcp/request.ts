@@ -63,9 +63,22 @@ function queryOf(tool: ApiTool, given: Arguments): string {
   for (const [name, parameter] of Object.entries(tool.queryNames)) {
     const value = given[name]
     if (value === undefined || value === null) continue
-    for (const one of Array.isArray(value) ? value : [value]) query.append(parameter, scalarText(name, one))
+    for (const [key, one] of textsOf(tool, { name, parameter, value })) query.append(key, scalarText(name, one))
   }
   return query.toString()
+}
+
+type Argument = { readonly name: string; readonly parameter: string; readonly value: unknown }
+
+/** The parameters an argument becomes: a list is repeated, and an object is one for each member, `name[member]`. */
+function textsOf({ operation }: ApiTool, { name, parameter, value }: Argument): [string, unknown][] {
+  if (Array.isArray(value)) return value.map(one => [parameter, one])
+  const isObject = operation.query.find(each => each.name === parameter)?.schema['type'] === 'object'
+  if (!isObject) return [[parameter, value]]
+  if (typeof value !== 'object') {
+    throw new AppError('INVALID_FIELD', `${name} must be an object.`, { field: name })
+  }
+  return Object.entries(value ?? {}).map(([member, one]) => [`${parameter}[${member}]`, one])
 }
 
 function headersOf(given: Arguments): Record<string, string> {

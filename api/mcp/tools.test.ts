@@ -56,6 +56,19 @@ test('arguments go where the operation has them', () => {
   })
 })
 
+test('an argument that is an object becomes a parameter for each member', () => {
+  const actions = { ...query('field_actions'), schema: { type: 'object', additionalProperties: { enum: ['ADD'] } } }
+  const tool = toolsOf(described([ID, actions])).get('things_get')
+  if (!tool) throw new Error('no tool')
+  const request = (field_actions: unknown) => requestOf(tool, { id: 'a', field_actions })
+  expect(request({ lists: 'ADD', others: 'ADD' }).url).toBe(
+    '/v1/things/a?field_actions%5Blists%5D=ADD&field_actions%5Bothers%5D=ADD',
+  )
+  expect(request({}).url).toBe('/v1/things/a')
+  expect(() => request('ADD')).toThrow('field_actions must be an object')
+  expect(() => request({ lists: {} })).toThrow('field_actions must be a text')
+})
+
 test('an operation that declares no permission is taken for one that changes something', () => {
   const tool = toolsOf(described([ID], { 'x-permission': undefined })).get('things_get')
   expect(tool?.isRead).toBe(false)

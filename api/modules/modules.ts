@@ -12,6 +12,7 @@ import { alerts } from './alerts/module.ts'
 import { billing } from './billing/module.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import { catalog } from './catalog/module.ts'
+import { customFields } from './custom-fields/module.ts'
 import type { Module } from './define-module.ts'
 import { ingestion } from './ingestion/module.ts'
 import { invoices } from './invoices/module.ts'
@@ -20,7 +21,7 @@ import { parties } from './parties/module.ts'
 import { subscriptions } from './subscriptions/module.ts'
 
 // In the order of the interface.
-const LISTED = [parties, catalog, subscriptions, invoices, billing, ingestion, alerts, accounts] as const
+const LISTED = [parties, customFields, catalog, subscriptions, invoices, billing, ingestion, alerts, accounts] as const
 type Listed = (typeof LISTED)[number]
 
 // What all of them together work with: what a function would take that passes its dependencies on to each.

@@ -4,13 +4,18 @@ import type { CHANGES, EventType } from '../../shared/contracts/event-types.ts'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { emit } from '../outbox.ts'
-import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { identifiedBy } from './custom-fields/identify.ts'
+import type { GivenCustomField } from './custom-fields/schema.ts'
+import { type GivenFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
+import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
+import { type FieldActions, withFieldActions } from './field-actions.ts'
 import { deleteRow, insertRow, lockExisting, lockOne, requireAll, updateRow } from './store.ts'
 import { viewOf } from './views.ts'
 
 /** Creates a resource from a validated body. Returns its row. Emits CREATED. */
 export async function createResource<R extends StoredRow>(uow: Uow, resource: Resource<R>, body: Row): Promise<R> {
-  const given = withoutNulls(body)
+  const { columns, fields } = split(resource, body)
+  const given = withoutNulls(columns)
   const blank: Row = Object.fromEntries(Object.keys(resource.fields).map(name => [name, null]))
   if (resource.statuses) blank.status = 'DRAFT'
   const defaults = await resource.defaults?.(uow, rowOf(resource, given))
@@ -19,6 +24,8 @@ export async function createResource<R extends StoredRow>(uow: Uow, resource: Re
   await checkReferences(uow, resource, values)
   await resource.check?.(uow, values, null)
   const row = await insertRow<R>(uow, resource, withoutNulls(values))
+  const fieldChange = await planned(uow, resource, { row: null, ...fields })
+  if (fieldChange) await saveValues(uow, row.id, fieldChange)
   await resource.afterSave?.(uow, row, null)
   await emit(uow, {
     type: changeOf(resource, 'CREATED'),
@@ -30,21 +37,24 @@ export async function createResource<R extends StoredRow>(uow: Uow, resource: Re
 }
 
 /**
- * Merges `patch` into the resource: objects merge member by member, lists and scalars replace, null clears. Saves every column
- * that is another one then, also those that `prepare` and `resolve` derived. A patch that changes nothing writes nothing and
- * emits nothing. Emits UPDATED with the previous state.
+ * Merges `body` into the resource: objects merge member by member, scalars replace, null clears, and lists replace or do as
+ * `actions` say. Saves every column that is another one then, also those that `prepare` and `resolve` derived, and its custom
+ * fields. A body that changes nothing writes nothing and emits nothing. Emits UPDATED with the previous state.
  */
 export async function updateResource<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   idOrReference: string,
-  patch: Row,
+  body: Row,
+  actions: FieldActions = {},
 ): Promise<R> {
   const previous = await lockExisting(uow, resource, idOrReference)
+  const { columns: patch, fields } = split(resource, withFieldActions(resource, previous, body, actions))
   const merged = await withDefaults(uow, resource, mergePatch(previous, patch), Object.keys(patch))
   const next = await prepared(uow, resource, merged, previous)
   const changed = changedColumns(resource, previous, next)
-  if (changed.length === 0) return previous
+  const fieldChange = await planned(uow, resource, { row: previous, ...fields, action: actions[CUSTOM_FIELDS] })
+  if (changed.length === 0) return fieldChange ? await saveChange(uow, resource, previous, {}, fieldChange) : previous
   // A field that is no column has changed something when a column that was not patched is another one.
   const derived = changed.some(name => !(name in patch))
   for (const name of Object.keys(patch)) {
@@ -53,7 +63,7 @@ export async function updateResource<R extends StoredRow>(
   if (changed.includes('status')) checkTransition(resource, statusOf(previous), statusOf(next))
   await checkReferences(uow, resource, next, changed)
   await resource.check?.(uow, next, previous)
-  return await saveChange(uow, resource, previous, pick(next, changed))
+  return await saveChange(uow, resource, previous, pick(next, changed), fieldChange)
 }
 
 /** Moves the resource to `status` by its rules; moving to where it is changes nothing. Emits UPDATED. */
@@ -71,16 +81,18 @@ export async function changeStatus<R extends StoredRow>(
   return await saveChange(uow, resource, previous, pick(next, ['status']))
 }
 
-/** Saves `values` over `previous` and emits UPDATED. For commands that have made their own checks. */
+/** Saves `values` and custom fields over `previous` and emits UPDATED. For commands that have made their own checks. */
 export async function saveChange<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   previous: R,
   values: Partial<R>,
+  fieldChange: ValueChange | null = null,
 ): Promise<R> {
   // Before the change is made, since what a view computes is read from the database.
   const before = await viewOf(uow, resource, previous)
   const row = await updateRow(uow, resource, previous.id, values)
+  if (fieldChange) await saveValues(uow, row.id, fieldChange)
   await resource.afterSave?.(uow, row, previous)
   await emit(uow, {
     type: changeOf(resource, 'UPDATED'),
@@ -114,33 +126,76 @@ export async function deleteResource<R extends StoredRow>(
   return row
 }
 
-/** Creates the resource, or updates the one with the same reference. Says which. */
+/** How a PUT finds the resource it is about: by its reference, or by the value of a custom field. */
+export type Identifier = { readonly customField: string } | 'reference'
+
+/** Creates the resource, or updates the one with the same reference or value of a custom field. Says which. */
 export async function upsertResource<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
-  body: Row,
+  given: Row,
+  { identifier = 'reference', actions = {} }: { identifier?: Identifier; actions?: FieldActions } = {},
 ): Promise<{ row: R; created: boolean }> {
-  const reference: unknown = body.reference
-  if (typeof reference !== 'string') {
-    throw new AppError('MISSING_FIELD', 'PUT finds the resource by its reference; give one.', {
-      field: 'reference',
-    })
-  }
-  const existing = await lockOne(uow, resource, reference)
-  if (!existing) return { row: await createResource(uow, resource, body), created: true }
+  const existing = await identified(uow, resource, given, identifier)
+  const body = withFieldActions(resource, existing, given, actions)
+  if (!existing) return { row: await createResource(uow, resource, forCreation(body, actions)), created: true }
   // The whole resource is sent, so what may not change may still be repeated: only a difference is refused.
   const patch = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !isDeepStrictEqual(value, memberOf(existing, name))),
   )
   const fixed = Object.keys(patch).find(name => name in existing && resource.fields[name]?.change === 'never')
   if (fixed !== undefined) {
-    throw new AppError('INVALID_FIELD', `${fixed} never changes, and there is one with this reference already.`, {
+    throw new AppError('INVALID_FIELD', `${fixed} never changes, and there is one with this identifier already.`, {
       field: fixed,
       resourceId: existing.id,
       resourceType: resource.objectType,
     })
   }
-  return { row: await updateResource(uow, resource, existing.id, patch), created: false }
+  const onFields = actions[CUSTOM_FIELDS]
+  const ofFields: FieldActions = onFields === undefined ? {} : { [CUSTOM_FIELDS]: onFields }
+  return { row: await updateResource(uow, resource, existing.id, patch, ofFields), created: false }
+}
+
+/** The resource that a PUT is about, locked; null when it is to be created. */
+async function identified<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  body: Row,
+  identifier: Identifier,
+): Promise<R | null> {
+  const resourceType = customFieldsType(resource)
+  if (identifier !== 'reference' && resourceType !== null) {
+    const given = split(resource, body).fields.given ?? []
+    const id = await identifiedBy(uow, { resourceType, reference: identifier.customField, given })
+    return id === null ? null : await lockExisting(uow, resource, id)
+  }
+  const reference: unknown = body.reference
+  if (typeof reference === 'string') return await lockOne(uow, resource, reference)
+  throw new AppError('MISSING_FIELD', 'PUT finds the resource by its reference; give one.', { field: 'reference' })
+}
+
+/** What is not there yet has no values to take away. */
+function forCreation(body: Row, actions: FieldActions): Row {
+  const action = actions[CUSTOM_FIELDS]
+  return action === 'REMOVE' || action === 'CLEAR' ? { ...body, [CUSTOM_FIELDS]: null } : body
+}
+
+/** The columns of a body, and what it says of custom fields. */
+function split(resource: Resource, body: Row): { columns: Row; fields: Pick<GivenFields, 'given'> } {
+  if (!resource.customFields) return { columns: body, fields: { given: undefined } }
+  const { [CUSTOM_FIELDS]: given, ...columns } = body
+  // Its own shape has validated it; null is the empty list.
+  return { columns, fields: { given: given === undefined ? undefined : ((given ?? []) as GivenCustomField[]) } }
+}
+
+/** What a body changes of the custom fields of a row, which is null when it is about to be created. */
+async function planned(
+  uow: Uow,
+  resource: Resource,
+  { row, ...fields }: GivenFields & { readonly row: StoredRow | null },
+): Promise<ValueChange | null> {
+  const resourceType = customFieldsType(resource)
+  return resourceType === null ? null : await planValues(uow, { resourceType, resourceId: row?.id ?? null }, fields)
 }
 
 /** The outbox refuses what the resource's module does not declare. */

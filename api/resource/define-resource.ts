@@ -4,6 +4,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import type { Filter } from '../list/list-spec.ts'
+import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
 import { Nullable, Shape, Timestamp } from './shapes.ts'
 
 /** The columns every tenant table has (api/resource/columns.ts makes them). */
@@ -21,16 +22,27 @@ type Entry<T extends TSchema = TSchema> = {
   readonly create: 'required' | 'optional' | 'never'
   /** When a PATCH may change it. `draft`: only while the resource is DRAFT. */
   readonly change: 'always' | 'draft' | 'never'
+  /** What answers show, where bodies may say it in other ways too. */
+  readonly shown?: TSchema
 }
 
 /** A field a client may give. Defaults: optional at creation, changeable always. */
 export const field = <T extends TSchema>(
   schema: T,
-  options: { create?: 'required' | 'optional'; change?: 'always' | 'draft' | 'never' } = {},
-): Entry<T> => ({ schema, create: options.create ?? 'optional', change: options.change ?? 'always' })
+  {
+    create = 'optional',
+    change = 'always',
+    ...rest
+  }: Partial<Omit<Entry<T>, 'schema' | 'create'>> & {
+    create?: 'required' | 'optional'
+  } = {},
+): Entry<T> => ({ schema, create, change, ...rest })
 
 /** A field only the service sets: shown, refused by name in requests. */
 export const readOnly = <T extends TSchema>(schema: T): Entry<T> => ({ schema, create: 'never', change: 'never' })
+
+/** The member of bodies and views that the trait `customFields` gives. */
+export const CUSTOM_FIELDS = 'custom_fields'
 
 /** An object of the wire: a body, a patch or a view. What is stored has the type of its table instead. */
 export type Row = Record<string, unknown>
@@ -118,6 +130,8 @@ type Traits<R extends StoredRow, Given> = {
   readonly byReference: boolean
   /** Rules of the `status` field; absent for resources without one. */
   readonly statuses?: StatusRules
+  /** Whether it has custom fields: in bodies and views, as a filter, and to name it by in a PUT (custom-fields/). */
+  readonly customFields?: boolean
   /** Lists without page and limit in the interface answer `{data}` alone. */
   readonly paged?: boolean
   readonly expand?: Readonly<Record<string, Expansion>>
@@ -157,6 +171,13 @@ export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R,
   readonly references?: { readonly [Name in keyof R]?: () => Resource }
 }
 
+/** The type under which its custom fields are defined; null for a resource without any. */
+export const customFieldsType = (
+  resource: Pick<Resource, 'customFields' | 'objectType'>,
+): ResourceWithCustomFields | null =>
+  // A test compares the resources that have the trait with the list of their types.
+  resource.customFields ? (resource.objectType as ResourceWithCustomFields) : null
+
 declare const rowType: unique symbol
 
 /** A resource whose rows are `R`; `Resource` alone is any of them. */
@@ -182,13 +203,17 @@ export function defineResource<R extends StoredRow, Given = unknown>(
   const create: TProperties = {}
   const update: TProperties = {}
   const view: TProperties = { object_type: Type.Literal(definition.objectType), id: Type.String() }
-  const fields = { ...definition.fields, ...definition.given } as Readonly<Record<string, Entry>>
+  const fields = {
+    ...definition.fields,
+    ...definition.given,
+    ...(definition.customFields ? { [CUSTOM_FIELDS]: field(CustomFieldValues) } : {}),
+  } as Readonly<Record<string, Entry>>
   for (const [name, entry] of Object.entries(fields)) {
     const optional = Type.Optional(Nullable(entry.schema))
     if (entry.create !== 'never') create[name] = entry.create === 'required' ? entry.schema : optional
     // Null clears, and what a create must give cannot be cleared.
     if (entry.change !== 'never') update[name] = entry.create === 'required' ? Type.Optional(entry.schema) : optional
-    view[name] = optional
+    view[name] = entry.shown ? Type.Optional(Nullable(entry.shown)) : optional
   }
   for (const [name, schema] of Object.entries(definition.computed ?? {})) view[name] = Type.Optional(Nullable(schema))
   view.created_at = Timestamp

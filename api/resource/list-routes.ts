@@ -20,7 +20,7 @@ import {
   searchConditions,
 } from '../list/list-spec.ts'
 import { SliceQuery, sliceOf, sliceView } from '../list/slice.ts'
-import type { Resource, StoredRow } from './define-resource.ts'
+import { customFieldsType, type Resource, type StoredRow } from './define-resource.ts'
 import { pluralOf } from './nouns.ts'
 import { Shape } from './shapes.ts'
 import { viewsOf } from './views.ts'
@@ -44,6 +44,7 @@ const specOf = (resource: Resource): ListSpec => ({
   orderBy: [...TIMES, ...(resource.orderBy ?? [])],
   searchable: [...new Set([...(resource.searchable ?? []), ...(resource.statuses ? ['status'] : [])])],
   ranges: TIMES,
+  customFields: customFieldsType(resource),
 })
 
 const isPaged = (resource: Resource): boolean => resource.paged ?? true
@@ -60,7 +61,7 @@ export function registerList(app: FastifyInstance, deps: RouteDeps, resource: Re
     response: isPaged(resource) ? PageOf(resource.view) : Type.Object({ data: Type.Array(resource.view) }),
     handle: async (uow, { query: given }) => {
       const query = given as ListQuery
-      const of = { url, query, conditions: filterConditions(spec, query), order: orderOf(spec, query) }
+      const of = { url, query, conditions: await filterConditions(uow, spec, query), order: orderOf(spec, query) }
       if (isPaged(resource)) return await answerSlice(uow, resource, of)
       const rows = await listAll<StoredRow>(uow, spec, { ...of, max: UNPAGED_MAX })
       return { data: await viewsOf(uow, resource, rows, listOf(query['expand[]'])) }
@@ -81,7 +82,8 @@ export function registerSearch(app: FastifyInstance, deps: RouteDeps, resource: 
     handle: async (uow, { query: given, body }) => {
       const query = given as ListQuery
       const order = orderOf(spec, query, 'asc')
-      return await answerSlice(uow, resource, { url, query, conditions: searchConditions(spec, body), order })
+      const conditions = await searchConditions(uow, spec, body)
+      return await answerSlice(uow, resource, { url, query, conditions, order })
     },
   })
 }

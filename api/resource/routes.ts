@@ -7,11 +7,13 @@ import { IdParams } from '../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../http/route.ts'
 import { changeStatus, createResource, deleteResource, updateResource, upsertResource } from './commands.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { fieldActionsOf, fieldActionsQuery } from './field-actions.ts'
 import { about, ExpandQuery, registerList, registerSearch } from './list-routes.ts'
 import { nounOf, withArticle } from './nouns.ts'
 import { Shape } from './shapes.ts'
 import { getOne, lockOne } from './store.ts'
 import { normalizeTimes } from './timestamps.ts'
+import { upsertOptions, upsertQuery } from './upsert-query.ts'
 import { viewOf } from './views.ts'
 
 const VERBS = { activate: 'ACTIVE', deprecate: 'DEPRECATED', archive: 'ARCHIVED' } as const
@@ -44,12 +46,13 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       ...about(resource, 'UPDATE', `Create ${oneOf(resource)}, or update the one with this reference.`),
       method: 'PUT',
       url: `/v1/${resource.path}`,
-      query: Shape({ identifier_field: Type.Optional(Type.Literal('reference')) }),
+      query: upsertQuery(resource),
       body: resource.createBody,
       response: resource.view,
       status: 201,
-      handle: async (uow, { body }, setStatus) => {
-        const { row, created } = await upsertResource(uow, resource, normalizeTimes(resource.createBody, body) as Row)
+      handle: async (uow, { query, body }, setStatus) => {
+        const given = normalizeTimes(resource.createBody, body) as Row
+        const { row, created } = await upsertResource(uow, resource, given, upsertOptions(query))
         if (!created) setStatus(200)
         return await viewOf(uow, resource, row)
       },
@@ -78,13 +81,13 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       method: 'PATCH',
       url: `/v1/${resource.path}/:id`,
       params: IdParams,
-      query: flagQuery(resource),
+      query: Shape({ ...flagQuery(resource), ...fieldActionsQuery(resource) }),
       body: resource.updateBody,
       response: resource.view,
       status: 200,
       handle: async (uow, { params, query, body }) => {
         const patch = normalizeTimes(resource.updateBody, body) as Row
-        const row = await updateResource(uow, resource, params.id, patch)
+        const row = await updateResource(uow, resource, params.id, patch, fieldActionsOf(query))
         await applyFlags(uow, resource, row, query, 'change')
         return await viewOf(uow, resource, row)
       },
@@ -95,7 +98,7 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       method: 'DELETE',
       url: `/v1/${resource.path}/:id`,
       params: IdParams,
-      query: flagQuery(resource),
+      query: Shape(flagQuery(resource)),
       response: resource.view,
       status: 200,
       handle: async (uow, { params, query }) => {
@@ -115,7 +118,7 @@ function registerVerb(app: FastifyInstance, deps: RouteDeps, resource: Resource,
     method: 'POST',
     url: `/v1/${resource.path}/:id/${verb}`,
     params: IdParams,
-    query: flagQuery(resource),
+    query: Shape(flagQuery(resource)),
     response: resource.view,
     status: 200,
     handle: async (uow, { params, query }) => {
@@ -127,13 +130,11 @@ function registerVerb(app: FastifyInstance, deps: RouteDeps, resource: Resource,
 }
 
 const flagQuery = (resource: Resource) =>
-  Shape(
-    Object.fromEntries(
-      Object.entries(resource.flags ?? {}).map(([name, { description }]) => [
-        name,
-        Type.Optional(Type.Enum(['true', 'false'], { description })),
-      ]),
-    ),
+  Object.fromEntries(
+    Object.entries(resource.flags ?? {}).map(([name, { description }]) => [
+      name,
+      Type.Optional(Type.Enum(['true', 'false'], { description })),
+    ]),
   )
 
 async function applyFlags(uow: Uow, resource: Resource, row: StoredRow, query: object, action: 'change' | 'delete') {

@@ -6,6 +6,7 @@ import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
 import { formatInstant } from '../../shared/time.ts'
 import { columnOf, type ListTable } from '../list/list-spec.ts'
+import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { inThisTenant } from './tenant-condition.ts'
 
@@ -183,5 +184,6 @@ export async function updateRow<R extends StoredRow>(
 
 export async function deleteRow(uow: Uow, resource: Resource, id: string): Promise<void> {
   const { table } = resource
+  if (resource.customFields) await deleteValues(uow, id)
   await uow.tx.delete(table).where(and(inThisTenant(uow, table), eq(table.id, id)))
 }

@@ -1,7 +1,8 @@
 // From a stored row to what the API returns, with `expand[]`.
 import type { ReadUow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { customFieldsOf } from './custom-fields/values.ts'
+import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
 import { findMany } from './store.ts'
 
 const EXPAND_ALL = 'ALL'
@@ -14,8 +15,14 @@ export async function viewsOf<R extends StoredRow>(
   expand: readonly string[] = [],
 ): Promise<Row[]> {
   const computed = resource.compute ? await resource.compute(uow, rows) : []
+  const fields = await fieldsOf(uow, resource, rows)
   const views = rows.map(
-    (row, index): Row => ({ object_type: resource.objectType, ...shownOf(resource, row), ...computed[index] }),
+    (row, index): Row => ({
+      object_type: resource.objectType,
+      ...shownOf(resource, row),
+      ...fields(row.id),
+      ...computed[index],
+    }),
   )
   for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
   return views
@@ -27,6 +34,16 @@ function shownOf({ fields }: Resource, row: StoredRow): Row {
   const shown: Row = { id }
   for (const [name, value] of Object.entries(row)) if (name in fields) shown[name] = value
   return Object.assign(shown, { created_at, updated_at })
+}
+
+/** The custom fields of each row; nothing for resources that have none. */
+async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly StoredRow[]): Promise<(id: string) => Row> {
+  if (!resource.customFields) return () => ({})
+  const values = await customFieldsOf(
+    uow,
+    rows.map(({ id }) => id),
+  )
+  return id => ({ [CUSTOM_FIELDS]: values.get(id) ?? [] })
 }
 
 /** The view of one row, as `viewsOf`. */

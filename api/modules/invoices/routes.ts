@@ -86,12 +86,12 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: PATH,
     query: Shape({ ...filterQuery(INVOICE_LIST), paid: Flag, ...ListOptions }),
     response: PageOf(InvoiceView),
-    handle: (uow, { query: given }) => {
+    handle: async (uow, { query: given }) => {
       const query = given as ListQuery
       const paid =
         query['paid'] === undefined ? [] : [eq(invoices.payment_status, query['paid'] === 'true' ? 'PAID' : 'UNPAID')]
-      const conditions = [...filterConditions(INVOICE_LIST, query), ...paid]
-      return listInvoices(uow, { path: PATH, query, conditions, order: orderOf(INVOICE_LIST, query) })
+      const conditions = [...(await filterConditions(uow, INVOICE_LIST, query)), ...paid]
+      return await listInvoices(uow, { path: PATH, query, conditions, order: orderOf(INVOICE_LIST, query) })
     },
   })
   readRoute(app, deps, {
@@ -101,10 +101,10 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     query: Shape(ListOptions),
     body: SearchBody,
     response: PageOf(InvoiceView),
-    handle: (uow, { query: given, body }) => {
+    handle: async (uow, { query: given, body }) => {
       const query = given as ListQuery
-      const conditions = searchConditions(INVOICE_LIST, body)
-      return listInvoices(uow, { path: `${PATH}/search`, query, conditions, order: orderOf(INVOICE_LIST, query) })
+      const conditions = await searchConditions(uow, INVOICE_LIST, body)
+      return await listInvoices(uow, { path: `${PATH}/search`, query, conditions, order: orderOf(INVOICE_LIST, query) })
     },
   })
   readRoute(app, deps, {

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { IdParams } from '../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../http/route.ts'
 import type { Row } from '../../resource/define-resource.ts'
+import { fieldActionsOf, fieldActionsQuery } from '../../resource/field-actions.ts'
 import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
@@ -66,10 +67,12 @@ function registerSubscriptionChanges(app: FastifyInstance, deps: RouteDeps): voi
       'Change a subscription. What is not sent stays; null clears. status ACTIVE activates it with its draft schedules.',
     method: 'PATCH',
     url: SUBSCRIPTION,
+    query: Shape(fieldActionsQuery(subscriptionResource)),
     body: subscriptionResource.updateBody,
-    handle: async (uow, { params, body }) => {
+    handle: async (uow, { params, query, body }) => {
       const patch = normalizeTimes(subscriptionResource.updateBody, body) as Row
-      return await viewOf(uow, subscriptionResource, await updateSubscription(uow, params.id, patch))
+      const row = await updateSubscription(uow, params.id, patch, fieldActionsOf(query))
+      return await viewOf(uow, subscriptionResource, row)
     },
   })
   writeRoute(app, deps, {

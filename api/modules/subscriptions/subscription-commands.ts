@@ -5,6 +5,7 @@ import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import { deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
+import type { FieldActions } from '../../resource/field-actions.ts'
 import { deleteRow, lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
@@ -16,14 +17,19 @@ import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
-export async function updateSubscription(uow: Uow, idOrReference: string, patch: Row): Promise<Subscription> {
+export async function updateSubscription(
+  uow: Uow,
+  idOrReference: string,
+  patch: Row,
+  actions: FieldActions = {},
+): Promise<Subscription> {
   const { status, ...terms } = patch
   const previous = await lockOne(uow, subscriptionResource, idOrReference)
   if (!previous) throw notFound(subscriptionResource, idOrReference)
   if (status !== 'ACTIVE' || previous.status !== 'DRAFT') {
-    return await updateResource(uow, subscriptionResource, previous.id, patch)
+    return await updateResource(uow, subscriptionResource, previous.id, patch, actions)
   }
-  const row = await updateResource(uow, subscriptionResource, previous.id, terms)
+  const row = await updateResource(uow, subscriptionResource, previous.id, terms, actions)
   return await activateSubscription(uow, row)
 }
 

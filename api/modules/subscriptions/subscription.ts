@@ -75,6 +75,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   // Its PATCH, DELETE and cancel also act on its schedules: they are in routes.ts.
   operations: ['create', 'list', 'search', 'get', 'archive'],
   byReference: true,
+  customFields: true,
   statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'CANCELLED', 'VOID'] },
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },

@@ -28,7 +28,7 @@ export async function listAuditRecords(
   const slice = sliceOf(query)
   // Many changes share a second; their positions do not, and follow the order in which they were committed.
   const order = { ...orderOf(AUDIT_LIST, query), by: 'position' }
-  const conditions = filterConditions(AUDIT_LIST, query)
+  const conditions = await filterConditions(uow, AUDIT_LIST, query)
   return { slice, sliced: await listSlice<AuditRecord>(uow, AUDIT_LIST, { conditions, order, slice }) }
 }
 

@@ -28,6 +28,7 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
   byReference: true,
+  customFields: true,
   filters: {
     type: { kind: 'equals', column: 'type', schema: Type },
     'variants[]': { kind: 'oneOf', column: 'variant', schema: Variant },

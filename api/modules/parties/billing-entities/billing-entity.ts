@@ -30,6 +30,7 @@ export const billingEntityResource = defineResource<BillingEntity>({
   },
   operations: ['create', 'upsert', 'list', 'get', 'update'],
   byReference: true,
+  customFields: true,
   statuses: LIFECYCLE_RULES,
   paged: false,
   orderBy: ['reference', 'legal_name'],

@@ -37,6 +37,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   given: { parent_customer_id: field(IdText('customer'), { change: 'never' }) },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
+  customFields: true,
   statuses: LIFECYCLE_RULES,
   orderBy: ['reference', 'email'],
   searchable: ['reference', 'email', 'status', 'type'],

@@ -1,0 +1,10 @@
+// What a platform records of its resources beyond their own fields.
+import { defineModule } from '../define-module.ts'
+import { customFieldResource } from './custom-field.ts'
+import { CUSTOM_FIELD_EVENTS } from './events.ts'
+
+export const customFields = defineModule({
+  name: 'custom-fields',
+  events: [CUSTOM_FIELD_EVENTS],
+  resources: [customFieldResource],
+})
