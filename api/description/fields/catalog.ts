@@ -80,7 +80,9 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pricings: 'The pricings of the category.',
   // Subscriptions and schedules
   billing_time:
-    'CALENDAR: periods align to months, quarters and years. EXACT: they count from the start. Default CALENDAR.',
+    'CALENDAR: periods align to months, quarters and years. EXACT: they count from `billing_anchor`. Default CALENDAR.',
+  billing_anchor:
+    'The billing day of an EXACT subscription: its periods count from this day in its time zone. Default: the start of its first schedule.',
   'PricingPlanSubscription.variant': 'Always DEFAULT in this release.',
   'PricingPlanSubscriptionCreate.variant': 'Always DEFAULT in this release.',
   due_date_configuration: 'How long after its date an invoice is due.',

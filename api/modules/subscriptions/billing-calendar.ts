@@ -1,18 +1,17 @@
-// Where the billing periods of a subscription are cut: at local midnights, counted from its first schedule (semantics 0.4, 4.4).
+// Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
+// schedule (semantics 0.4, 4.4).
 import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
-import { type Instant, parseInstant } from '../../../shared/time.ts'
+import { at, type Instant } from '../../../shared/time.ts'
 import { getOne } from '../../resource/store.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
 import type { Schedule, Subscription } from './table.ts'
 
-const at = (text: string): Instant => {
-  const instant = parseInstant(text)
-  if (instant === null) throw new Error(`not a stored time: ${text}`)
-  return instant
-}
+/** What the periods of an EXACT subscription count from: the local day of its anchor, else of its start. */
+export const anchorOf = ({ billing_anchor }: { readonly billing_anchor: string | null }, start: Instant): Instant =>
+  billing_anchor === null ? start : at(billing_anchor)
 
 /** The zone days are cut in: of the customer, else of the billing entity, else of the platform, else UTC. */
 async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
@@ -40,6 +39,11 @@ export async function currentPeriodEnd(
   const span: Span = { start: at(first.start_at), end: last.end_at === null ? null : at(last.end_at) }
   if (uow.now < span.start) return span.start
   const zone = await zoneOfSubscription(uow, subscription)
-  const grid = { length: subscription.billing_period, billingTime: subscription.billing_time, zone, anchor: span.start }
+  const grid = {
+    length: subscription.billing_period,
+    billingTime: subscription.billing_time,
+    zone,
+    anchor: anchorOf(subscription, span.start),
+  }
   return billingPeriodAt(grid, span, uow.now)?.covered.end ?? uow.now
 }

@@ -46,6 +46,13 @@ describe('NEXT_BILLING_PERIOD is the end of the period that runs', () => {
     ],
     ['exact month from the 31st', { billing_time: 'EXACT' }, '2026-01-30T23:00:00Z', {}, '2026-03-30T22:00:00Z'],
     [
+      'a billing day of its own',
+      { billing_time: 'EXACT', billing_anchor: '2026-05-31T00:00:00+02:00' },
+      '2026-02-11T00:00:00Z',
+      {},
+      '2026-03-30T22:00:00Z',
+    ],
+    [
       'a schedule that ends before',
       {},
       '2026-03-01T00:00:00Z',

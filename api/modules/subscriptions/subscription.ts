@@ -56,6 +56,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     billing_period: field(Period, TERM),
     billing_currency: field(Currency, TERM),
     billing_time: field(OneOf('EXACT', 'CALENDAR'), TERM),
+    billing_anchor: field(Timestamp, TERM),
     due_date_configuration: field(DueDateConfiguration),
     type: field(OneOf('BILLING', 'QUOTE', 'TEMPLATE'), { change: 'never' }),
     variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
@@ -184,6 +185,11 @@ async function checkSubscription(uow: Uow, row: Subscription, previous: Subscrip
   if (type === 'PERIOD_AFTER_INVOICE_DATE' && !period) {
     const field = 'due_date_configuration.period'
     throw new AppError('MISSING_FIELD', 'PERIOD_AFTER_INVOICE_DATE needs a period.', { field })
+  }
+  if (row.billing_anchor !== null && row.billing_time !== 'EXACT') {
+    const message =
+      'Only an EXACT subscription has a billing day of its own; CALENDAR periods start with the calendar. Set billing_time to EXACT, or leave billing_anchor out.'
+    throw new AppError('INVALID_FIELD', message, { field: 'billing_anchor' })
   }
   checkPercentage(row.sales_tax_percentage)
   if (row.customer_id !== previous?.customer_id)

@@ -18,6 +18,8 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   billing_period: wireJson<PeriodLength>().notNull(),
   billing_currency: text().notNull(),
   billing_time: text().$type<BillingTime>().notNull(),
+  /** What periods count from instead of the start; only of an EXACT subscription. */
+  billing_anchor: timestamp(),
   due_date_configuration: wireJson<Static<typeof DueDateConfiguration>>().notNull(),
   type: text().$type<'BILLING'>().notNull(),
   variant: text().$type<'DEFAULT'>().notNull(),

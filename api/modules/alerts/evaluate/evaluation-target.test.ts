@@ -72,7 +72,12 @@ const schedule = (start_at: string, end_at: string | null = null) => ({
 const subscription = (more: Partial<WatchedSubscription> = {}): WatchedSubscription => ({
   id: 'ppsu_1',
   customer_id: 'cust_1',
-  subscription: { billing_period: { type: 'MONTH', value: 1 }, billing_time: 'CALENDAR', inactive_periods: [] },
+  subscription: {
+    billing_period: { type: 'MONTH', value: 1 },
+    billing_time: 'CALENDAR',
+    billing_anchor: null,
+    inactive_periods: [],
+  },
   schedules: [schedule('2026-01-10T00:00:00Z')],
   customer: { timezone: null },
   billing_entity: { timezone: null },
@@ -91,7 +96,12 @@ const targets = (
 ) => targetsOf(of, { rules, grants, told, now: at(now ?? '2026-03-15T12:00:00Z') })
 
 describe('the time that is watched', () => {
-  const EXACT = { billing_period: { type: 'MONTH', value: 1 }, billing_time: 'EXACT', inactive_periods: [] } as const
+  const EXACT = {
+    billing_period: { type: 'MONTH', value: 1 },
+    billing_time: 'EXACT',
+    billing_anchor: null,
+    inactive_periods: [],
+  } as const
   const AMSTERDAM = { customer: { timezone: 'Europe/Amsterdam' } }
   const CHANGED = {
     schedules: [schedule('2026-01-10T00:00:00Z', '2026-03-10T00:00:00Z'), schedule('2026-03-10T00:00:00Z')],
@@ -114,6 +124,14 @@ describe('the time that is watched', () => {
       '2026-03-10T00:00:00Z',
       '2026-04-10T00:00:00Z',
       '2026-03-10T00:00:00Z',
+    ],
+    [
+      'counts from a billing day of its own',
+      { subscription: { ...EXACT, billing_anchor: '2026-01-15T00:00:00Z' } },
+      false,
+      '2026-03-15T00:00:00Z',
+      '2026-04-15T00:00:00Z',
+      '2026-03-15T00:00:00Z',
     ],
     [
       'is in the zone of the customer',

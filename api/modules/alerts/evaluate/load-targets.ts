@@ -79,7 +79,10 @@ export async function loadPage(
   }
 }
 
-type SubscriptionRow = Pick<SubscriptionInput, 'billing_period' | 'billing_time' | 'inactive_periods'> & {
+type SubscriptionRow = Pick<
+  SubscriptionInput,
+  'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
+> & {
   readonly id: string
   readonly customer_id: string
   readonly customer_zone: string | null
@@ -103,6 +106,7 @@ async function loadSubscriptions(
       where platform_id = ${platformId} and environment = ${environment} and entitlements <> '[]' and ${grants}
     )
     select s.id, s.customer_id, s.billing_period, s.billing_time, s.inactive_periods,
+      to_char(s.billing_anchor at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as billing_anchor,
       c.timezone as customer_zone, b.timezone as entity_zone, p.timezone as platform_zone
     from pricing_plan_subscriptions s
     join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id

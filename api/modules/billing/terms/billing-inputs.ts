@@ -23,6 +23,7 @@ export type SubscriptionInput = {
   readonly billing_period: PeriodLength
   readonly billing_currency: string
   readonly billing_time: BillingTime
+  readonly billing_anchor: string | null
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
   readonly init_invoice_on_hold: boolean

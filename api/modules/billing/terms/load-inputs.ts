@@ -82,6 +82,7 @@ async function loadSubscription(uow: ReadUow, id: string): Promise<SubscriptionI
       billing_period: s.billing_period,
       billing_currency: s.billing_currency,
       billing_time: s.billing_time,
+      billing_anchor: s.billing_anchor,
       due_date_configuration: s.due_date_configuration,
       sales_tax_percentage: s.sales_tax_percentage,
       init_invoice_on_hold: s.init_invoice_on_hold,

@@ -2,11 +2,15 @@
 import { type BillingPeriod, billingPeriods, type PeriodGrid, type Span } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/parties.ts'
+import { anchorOf } from '../../subscriptions/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
 /** What of the inputs says when the subscription is billed. */
 export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
-  readonly subscription: Pick<SubscriptionInput, 'billing_period' | 'billing_time' | 'inactive_periods'>
+  readonly subscription: Pick<
+    SubscriptionInput,
+    'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
+  >
   readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at'>[]
 }
 
@@ -41,12 +45,12 @@ export function activeSpan({ schedules, subscription }: PeriodInputs): Span | nu
   return end !== null && end <= start ? null : { start, end }
 }
 
-/** How the subscription, or a part of it with a period of its own, is cut. EXACT counts from the subscription's start. */
+/** How the subscription, or a part of it with a period of its own, is cut. EXACT counts from its billing anchor, else its start. */
 export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
   length,
   billingTime: inputs.subscription.billing_time,
   zone: zoneOfParties(inputs),
-  anchor: span.start,
+  anchor: anchorOf(inputs.subscription, span.start),
 })
 
 /** Every invoice of the subscription in order, lazily; without an end they run on to the year 2200. */

@@ -113,6 +113,7 @@ export function exampleInputs(example: Example): BillingInputs {
       billing_period: { type: 'MONTH', value: 1 },
       billing_currency: 'EUR',
       billing_time: 'CALENDAR',
+      billing_anchor: null,
       due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } },
       sales_tax_percentage: null,
       init_invoice_on_hold: false,

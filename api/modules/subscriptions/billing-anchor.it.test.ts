@@ -1,0 +1,95 @@
+// A billing day of one's own through the api: who may set it, until when, and that previews and invoices are cut on it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { instantOf } from '../../../shared/time.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import type { Row } from '../../testing/wire.ts'
+import { runBilling } from '../billing/run/run-billing.ts'
+import { billedSubscription } from '../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { makeSchedule, makeSubscription, succeed } from './testing/seed-subscription.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let before: number
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aTest
+  before = api.clock.now()
+})
+afterAll(async () => {
+  api.clock.set(instantOf(before))
+  await api.close()
+})
+
+const PATH = '/v1/pricing-plan-subscriptions'
+const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))
+const patch = (id: string, body: object) => tenant.call('PATCH', `${PATH}/${id}`, body)
+const refusal = (answer: { status: number; body: Row }) => [answer.status, answer.body['code'], answer.body['field']]
+const REFUSED = [400, 'INVALID_FIELD', 'billing_anchor']
+
+describe('billing_anchor', () => {
+  test('is set with EXACT, cleared with null, and shown as it was given', async () => {
+    const id = await makeSubscription(tenant)
+    const set = await patch(id, { billing_time: 'EXACT', billing_anchor: '2026-01-31T00:00:00+01:00' })
+    expect(set.body).toMatchObject({ billing_time: 'EXACT', billing_anchor: '2026-01-30T23:00:00Z' })
+    expect((await patch(id, { billing_anchor: null })).body).toMatchObject({ billing_anchor: null })
+  })
+
+  test('is refused where periods follow the calendar, however that comes about', async () => {
+    const id = await makeSubscription(tenant)
+    expect(refusal(await patch(id, { billing_anchor: '2026-01-15T00:00:00Z' }))).toEqual(REFUSED)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { billing_time: 'EXACT', billing_anchor: '2026-01-15T00:00:00Z' })
+    expect(refusal(await patch(id, { billing_time: 'CALENDAR' }))).toEqual(REFUSED)
+    expect((await patch(id, { billing_time: 'CALENDAR', billing_anchor: null })).status).toBe(200)
+    for (const billing_anchor of ['15', '2026-02-30T00:00:00Z', '2026-01-15', 15])
+      expect((await patch(id, { billing_time: 'EXACT', billing_anchor })).body['field']).toBe('billing_anchor')
+  })
+
+  test('is frozen once the subscription is ACTIVE', async () => {
+    const id = await makeSubscription(tenant)
+    await makeSchedule(tenant, id, '2026-03-11T00:00:00Z')
+    const billing_anchor = '2026-01-15T00:00:00Z'
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { billing_time: 'EXACT', billing_anchor, status: 'ACTIVE' })
+    for (const other of ['2026-01-16T00:00:00Z', null])
+      expect(refusal(await patch(id, { billing_anchor: other }))).toEqual(REFUSED)
+    expect((await patch(id, { billing_anchor, name: 'Same day' })).status).toBe(200)
+  })
+
+  test('cuts previews, of a DRAFT too, and invoices: a stub, then whole months from the 31st on', async () => {
+    setTime('2026-03-11T10:00:00Z')
+    const { subscriptionId: id } = await billedSubscription(tenant, {
+      start_at: '2026-03-11T00:00:00Z',
+      fee: '310',
+      subscription: { billing_time: 'EXACT', billing_anchor: '2026-01-31T00:00:00Z' },
+      activate: false,
+    })
+    const preview = async (): Promise<unknown[]> => {
+      const body = { pricing_plan_subscription_id: id, start_at: '2026-03-11T00:00:00Z', invoices_per_schedule: 3 }
+      const { invoice_infos } = await succeed(tenant, 'POST', '/v1/invoices/preview', body)
+      return invoice_infos[0].invoices.map(datesOf)
+    }
+    const expected = [
+      // 20 of the 31 days from 28 February to 31 March.
+      ['2026-03-11T00:00:00Z', '2026-03-31T00:00:00Z', '200.00'],
+      ['2026-03-31T00:00:00Z', '2026-04-30T00:00:00Z', '310.00'],
+      ['2026-04-30T00:00:00Z', '2026-05-31T00:00:00Z', '310.00'],
+    ]
+    expect(await preview()).toEqual(expected)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+    expect(await preview()).toEqual(expected)
+    for (const day of ['2026-03-11', '2026-03-31', '2026-04-30']) {
+      setTime(`${day}T10:00:00Z`)
+      await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, id)
+    }
+    const url = `/v1/invoices?pricing_plan_subscription_id=${id}&statuses[]=DRAFT&statuses[]=FINAL&include_periods=true`
+    const { data } = await succeed(tenant, 'GET', url)
+    expect(data.map(datesOf).toSorted()).toEqual(expected)
+  })
+})
+
+/** The time that an invoice's fee is for, and what it comes to. */
+const datesOf = (invoice: Row) => [
+  invoice['periods'].at(-1).start_at,
+  invoice['periods'].at(-1).end_at,
+  invoice['invoice_amount_excluding_tax'].quantity,
+]
