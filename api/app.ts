@@ -14,14 +14,11 @@ import { type Operations, operationRoutes } from './http/operations.ts'
 import { protectedResource } from './http/protected-resource.ts'
 import type { RouteDeps } from './http/route.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
-import { roleResource, roleResourceKnowing } from './modules/accounts/roles/role.ts'
-import { scheduleReprocess } from './modules/billing/reprocess/schedule-reprocess.ts'
 import type { UsageReader } from './modules/billing/usage/usage-reader.ts'
 import type { UploadLimits } from './modules/ingestion/files/receive-content.ts'
-import { EVENT_TYPES, invoiceProducers, MODULES, RESOURCES } from './modules/modules.ts'
-import { type IngestCeilings, platformResource, platformResourceUpTo } from './modules/parties/platforms/platform.ts'
-import type { Resource } from './resource/define-resource.ts'
+import { EVENT_TYPES, invoiceProducers, MODULES, RESOURCES, RULES } from './modules/modules.ts'
 import { resourceRoutes } from './resource/routes.ts'
+import { type Installation, withRules } from './resource/rules.ts'
 import { registerFormats } from './resource/shapes.ts'
 import type { EventStore } from './usage/event-store.ts'
 
@@ -37,7 +34,7 @@ export type AppDeps = RouteDeps & {
   /** Where the ingest calls are passed on to; without it they are not there. */
   readonly gateway?: GatewayAddress
   /** How far a platform may raise its own ingest limits; without it, as far as the fields go. */
-  readonly ingestCeilings?: IngestCeilings
+  readonly ingestCeilings?: Installation['ingestCeilings']
   /** Origins whose pages may call the MCP endpoint. */
   readonly mcpOrigins?: readonly string[]
   /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
@@ -66,19 +63,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   if (deps.operations) operationRoutes(app, deps.operations)
   await app.register(swagger, openApiOptions({ resources: RESOURCES, baseUrl: deps.addresses?.baseUrl ?? '/' }))
   await app.register(async v1 => {
-    // Two resources depend on what this api is: how far limits go, and what its routes need.
-    const { ingestCeilings } = deps
-    const here = new Map<Resource, Resource>([[roleResource, roleResourceKnowing(declared)]])
-    if (ingestCeilings) here.set(platformResource, platformResourceUpTo(ingestCeilings))
-    const given = {
-      ...deps,
-      declared,
-      eventTypes: EVENT_TYPES,
-      onPriceChange: scheduleReprocess,
-      producers: invoiceProducers(deps),
-    }
+    const database = withRules(deps.database, RULES, { permissions: declared, ingestCeilings: deps.ingestCeilings })
+    const ruled = { ...deps, database }
+    const given = { ...ruled, declared, eventTypes: EVENT_TYPES, producers: invoiceProducers(ruled) }
     for (const { resources = [], routes } of MODULES) {
-      for (const resource of resources) resourceRoutes(v1, deps, here.get(resource) ?? resource)
+      for (const resource of resources) resourceRoutes(v1, given, resource)
       await routes?.(v1, given)
     }
     consoleRoute(v1)

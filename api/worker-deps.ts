@@ -13,8 +13,9 @@ import { createWorkerMetrics } from './jobs/metrics.ts'
 import { DOWNLOAD_WAITS_MS } from './modules/ingestion/files/download/download-file.ts'
 import { settleUsage } from './modules/ingestion/files/process/file-jobs.ts'
 import type { FileWorkDeps } from './modules/ingestion/files/process/work-on-file.ts'
-import { invoiceProducers } from './modules/modules.ts'
+import { invoiceProducers, RULES } from './modules/modules.ts'
 import { openUsage } from './open-usage.ts'
+import { withRules } from './resource/rules.ts'
 import { findUsedIds } from './usage/known-references.ts'
 
 /** Of each of the two roles; the queues have their own few besides. */
@@ -59,7 +60,9 @@ export async function openWorkerDeps(
   const failpoint = createFailpoints(config.FAILPOINT)
   const shared = { clock: systemClock, logger, poolMax: POOL_MAX }
   const system = await openDatabase({ ...shared, url: config.DATABASE_URL, role: 'millrace_worker' })
-  const database = await openDatabase({ ...shared, url: config.APP_DATABASE_URL, role: 'millrace_app' })
+  const app = await openDatabase({ ...shared, url: config.APP_DATABASE_URL, role: 'millrace_app' })
+  // No route is declared here, so no role could be given a permission here; nothing in the worker changes roles.
+  const database = withRules(app, RULES, { permissions: new Set() })
   const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, 'worker')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const policy = outboundPolicy(config)

@@ -6,12 +6,12 @@ import { EVENT_TYPES, RESOURCES } from './modules.ts'
 
 /** Which operations of a resource emit which of its changes, and which commands do when a module calls them itself. */
 const RECIPE = {
-  CREATED: { operations: ['create', 'upsert'], commands: ['createResource', 'upsertResource'] },
+  CREATED: { operations: ['create', 'upsert'], commands: ['createResource', 'upsertResource', 'saveNew'] },
   UPDATED: {
     operations: ['update', 'upsert', 'activate', 'deprecate', 'archive'],
     commands: ['updateResource', 'saveChange', 'changeStatus'],
   },
-  DELETED: { operations: ['delete'], commands: ['deleteResource'] },
+  DELETED: { operations: ['delete'], commands: ['deleteResource', 'saveRemoval'] },
 } as const
 
 const sources = ['api', 'identity', 'shared'].flatMap(part =>

@@ -4,6 +4,7 @@ import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
 import { expireKeys } from '../http/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
+import type { Rules } from '../resource/rules.ts'
 import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
 import { expireOutbox } from '../workers/outbox-retention.ts'
 import type { Reaction } from '../workers/reaction.ts'
@@ -35,6 +36,12 @@ export const MODULES: readonly Module<RouteNeeds, WorkNeeds>[] = LISTED
 
 /** Every resource. */
 export const RESOURCES: readonly Resource[] = MODULES.flatMap(({ resources = [] }) => resources)
+
+/** What every change of a resource meets, in the api and in the worker. */
+export const RULES: Rules = {
+  guards: MODULES.flatMap(({ guards = [] }) => guards),
+  effects: MODULES.flatMap(({ effects = [] }) => effects),
+}
 
 /** Every event type, once: what a webhook may name, and what the audit trail tells of. */
 export const EVENT_TYPES: readonly EventType[] = [

@@ -9,8 +9,12 @@ import type { GivenCustomField } from './custom-fields/schema.ts'
 import { type GivenFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
 import { type FieldActions, withFieldActions } from './field-actions.ts'
+import { followSave, guardDelete, guardSave } from './rules.ts'
 import { deleteRow, insertRow, lockExisting, lockOne, requireAll, updateRow } from './store.ts'
 import { viewOf } from './views.ts'
+
+/** What a command gives of a new row; the rest is the service's. */
+type NewRow<R> = Partial<R> & Row
 
 /** Creates a resource from a validated body. Returns its row. Emits CREATED. */
 export async function createResource<R extends StoredRow>(uow: Uow, resource: Resource<R>, body: Row): Promise<R> {
@@ -23,10 +27,21 @@ export async function createResource<R extends StoredRow>(uow: Uow, resource: Re
   checkFirstStatus(resource, values)
   await checkReferences(uow, resource, values)
   await resource.check?.(uow, values, null)
+  return await saveNew(uow, resource, values, await planned(uow, resource, { row: null, ...fields }))
+}
+
+/** Saves a new row of these values and custom fields, and emits CREATED. For commands that have made their own checks. */
+export async function saveNew<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  values: NewRow<R>,
+  fieldChange: ValueChange | null = null,
+): Promise<R> {
+  await guardSave(uow, resource, rowOf(resource, values), null)
   const row = await insertRow<R>(uow, resource, withoutNulls(values))
-  const fieldChange = await planned(uow, resource, { row: null, ...fields })
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
   await resource.afterSave?.(uow, row, null)
+  await followSave(uow, resource, row, null)
   await emit(uow, {
     type: changeOf(resource, 'CREATED'),
     objectId: row.id,
@@ -91,9 +106,11 @@ export async function saveChange<R extends StoredRow>(
 ): Promise<R> {
   // Before the change is made, since what a view computes is read from the database.
   const before = await viewOf(uow, resource, previous)
+  await guardSave(uow, resource, { ...previous, ...values }, previous)
   const row = await updateRow(uow, resource, previous.id, values)
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
   await resource.afterSave?.(uow, row, previous)
+  await followSave(uow, resource, row, previous)
   await emit(uow, {
     type: changeOf(resource, 'UPDATED'),
     objectId: row.id,
@@ -119,11 +136,17 @@ export async function deleteResource<R extends StoredRow>(
       resourceType: resource.objectType,
     })
   }
+  await saveRemoval(uow, resource, row)
+  return row
+}
+
+/** Deletes a row, which the caller holds, and emits DELETED. For commands that have made their own checks of its status. */
+export async function saveRemoval<R extends StoredRow>(uow: Uow, resource: Resource<R>, row: R): Promise<void> {
   await resource.beforeDelete?.(uow, row)
+  await guardDelete(uow, resource, row)
   const view = await viewOf(uow, resource, row)
   await deleteRow(uow, resource, row.id)
   await emit(uow, { type: changeOf(resource, 'DELETED'), objectId: row.id, data: view, previous: null })
-  return row
 }
 
 /** How a PUT finds the resource it is about: by its reference, or by the value of a custom field. */

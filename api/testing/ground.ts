@@ -15,6 +15,8 @@ import { createLivePowers, type LivePowers } from '../access/live-powers.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
+import { RULES } from '../modules/modules.ts'
+import { withRules } from '../resource/rules.ts'
 import type { Row } from './wire.ts'
 
 /** A clock the test sets; until then it shows the present. */
@@ -57,7 +59,8 @@ export const openGround = async (): Promise<Ground> => groundOn(await createTest
 
 async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<Ground> {
   const shared = { url: testDatabase.url, clock, logger: silentLogger }
-  const database = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 10 })
+  const login = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 10 })
+  const database = withRules(login, RULES, { permissions: new Set() })
   const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
   // A recorded use would be a change to a tenant's rows for the tests that look for changes.
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })

@@ -5,6 +5,8 @@ import { inTenant, type Uow } from '../../shared/database/database.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
+import { RULES } from '../modules/modules.ts'
+import { withRules } from '../resource/rules.ts'
 import { type ApiHarness, callerWith, startApi } from './harness.ts'
 
 export type UserHarness = ApiHarness & {
@@ -48,7 +50,8 @@ export async function startApiWithUsers(): Promise<UserHarness> {
     acting: async (userId, tenant, work) => {
       const declared = new Set(api.routes.map(({ permission }) => permission))
       const may = (await api.powers.powerOf(userId, tenant))?.allows ?? (() => false)
-      return await inTenant(api.database, tenant, { id: userId, requestId: null, may }, uow => work(uow, { declared }))
+      const database = withRules(api.database, RULES, { permissions: declared })
+      return await inTenant(database, tenant, { id: userId, requestId: null, may }, uow => work(uow, { declared }))
     },
     administrator: async tenant => {
       users += 1

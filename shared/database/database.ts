@@ -36,6 +36,8 @@ export type ReadUow = {
   readonly tenant: Tenant
   readonly now: Instant
   readonly actor: Actor
+  /** What `withContext` gave the database it was opened on. */
+  readonly context: unknown
 }
 /** A unit of work: one tenant, one transaction, everything in it commits together. */
 export type Uow = ReadUow & { readonly [writable]: true }
@@ -44,7 +46,21 @@ const pools = new WeakMap<Database, pg.Pool>()
 const guards = new WeakMap<pg.Pool, UnlessHung>()
 
 /** A handle on the database in one role; made by `openDatabase`. */
-export type Database = { readonly role: DatabaseRole; readonly clock: Clock; close(): Promise<void> }
+export type Database = {
+  readonly role: DatabaseRole
+  readonly clock: Clock
+  readonly context?: unknown
+  close(): Promise<void>
+}
+
+/** The same connections; each unit of work that is opened on them carries `context`. */
+export function withContext(database: Database, context: unknown): Database {
+  const carrying = { ...database, context }
+  const pool = pools.get(database)
+  // What builds the api for its description alone has no database open.
+  if (pool) pools.set(carrying, pool)
+  return carrying
+}
 
 /**
  * Times are written in UTC. Pages lie on disks without moving heads, or in memory, so that an index is worth reading; and no question
@@ -147,7 +163,7 @@ export async function inTenant<T>(
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await transact(database, { begin: `begin;${entering(tenant)}` }, tx =>
-        work({ tx, tenant, actor, now: database.clock.now() } as Uow),
+        work({ tx, tenant, actor, now: database.clock.now(), context: database.context } as Uow),
       )
     } catch (error) {
       const code = driverCode(error)
@@ -166,7 +182,7 @@ export async function readTenant<T>(
 ): Promise<T> {
   try {
     return await transact(database, { begin: `${BEGIN_SNAPSHOT};${entering(tenant)}`, readOnly: true }, tx =>
-      work({ tx, tenant, actor, now: database.clock.now() }),
+      work({ tx, tenant, actor, now: database.clock.now(), context: database.context }),
     )
   } catch (error) {
     throw mapDriverError(error)

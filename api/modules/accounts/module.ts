@@ -8,9 +8,12 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { type AuditJobDeps, verifyAuditEveryNight } from './audit/verify-audit.ts'
 import { ACCESS_EVENTS } from './events.ts'
+import { ROLE_EFFECTS, ROLE_GUARDS } from './roles/guards.ts'
 import { roleResource } from './roles/role.ts'
 import { roleRoutes } from './roles/routes.ts'
+import { TEAM_GUARDS } from './teams/guards.ts'
 import { teamRoutes } from './teams/routes.ts'
+import { USER_GUARDS } from './users/guards.ts'
 import { membershipRoutes } from './users/membership-routes.ts'
 import { userRoutes } from './users/routes.ts'
 
@@ -74,6 +77,8 @@ export const accounts = defineModule<ModuleRouteDeps, AuditJobDeps>({
     roleRoutes(app, deps, deps.declared)
     teamRoutes(app, deps, deps)
   },
+  guards: [...ROLE_GUARDS, ...USER_GUARDS, ...TEAM_GUARDS],
+  effects: ROLE_EFFECTS,
   jobs: [verifyAuditEveryNight],
   fixtures,
 })

@@ -1,9 +1,10 @@
 // What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { BILLING_EVENTS } from './events.ts'
 import { persistDataRoutes } from './persisted-usage/routes.ts'
-import { followedCustomerResource } from './reprocess/follow-customers.ts'
+import { REPROCESS_EFFECTS } from './reprocess/effects.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
 import { type ReprocessJobDeps, reprocessJobs, reprocessReactions } from './reprocess/reprocess-jobs.ts'
 import { upToDateRoute } from './reprocess/up-to-date.ts'
@@ -15,8 +16,9 @@ import { subscriptionProducer } from './run/subscription-producer.ts'
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
   events: [BILLING_EVENTS],
-  // Customers are here while what follows a change of them is billing's.
-  resources: [followedCustomerResource, reprocessResource],
+  resources: [reprocessResource],
+  guards: CLOSED_TIME_GUARDS,
+  effects: REPROCESS_EFFECTS,
   routes: (app, deps) => {
     upToDateRoute(app, deps)
     billingRoutes(app, deps)

@@ -5,13 +5,17 @@ import { CATALOG_EVENTS } from './events.ts'
 import { featureResource } from './features/feature.ts'
 import { meterPropertyVariableRoutes } from './meter-property-variables/routes.ts'
 import { meterPropertyVariableResource } from './meter-property-variables/variable.ts'
+import { METER_GUARDS } from './meters/guards.ts'
 import { meterResource } from './meters/meter.ts'
 import { meterPropertyResource } from './meters/meter-property.ts'
 import { meterValueResource } from './meters/meter-value.ts'
 import { meterValueCalculationResource } from './meters/meter-value-calculation.ts'
+import { PRICING_EFFECTS } from './pricing-plans/effects.ts'
+import { PRICING_GUARDS } from './pricing-plans/guards.ts'
 import { pricingResource } from './pricing-plans/pricing.ts'
 import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
+import { PRODUCT_GUARDS } from './products/guards.ts'
 import { productItemResource, productResource } from './products/product.ts'
 import { productCategoryResource } from './products/product-category.ts'
 
@@ -35,6 +39,8 @@ export const catalog = defineModule({
     pricingResource,
   ],
   routes: meterPropertyVariableRoutes,
+  effects: PRICING_EFFECTS,
+  guards: [...METER_GUARDS, ...PRODUCT_GUARDS, ...PRICING_GUARDS],
   fixtures: {
     'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
     'GET /v1/meter-property-variables/:id/values': aVariable,

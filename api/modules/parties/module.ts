@@ -1,14 +1,17 @@
 // Who bills and who is billed.
 import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { customerResource } from './customers/resource.ts'
 import { PARTY_EVENTS } from './events.ts'
+import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
 import { taxIdRoutes } from './tax-ids/routes.ts'
 
 export const parties = defineModule({
   name: 'parties',
   events: [PARTY_EVENTS],
-  resources: [platformResource, billingEntityResource],
+  resources: [customerResource, platformResource, billingEntityResource],
+  guards: PLATFORM_GUARDS,
   routes: taxIdRoutes,
   fixtures: {
     'GET /v1/tax-id-types': {},

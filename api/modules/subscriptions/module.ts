@@ -1,19 +1,20 @@
 // What a customer has agreed to, from when to when, and what that entitles it to.
 import { onSeeded } from '../../resource/route-fixture.ts'
-import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { defineModule } from '../define-module.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
+import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
-import type { PriceEffect } from './schedule-commands.ts'
 import { subscriptionResource } from './subscription.ts'
 
-export const subscriptions = defineModule<ModuleRouteDeps & { readonly onPriceChange: PriceEffect }>({
+export const subscriptions = defineModule({
   name: 'subscriptions',
   events: [SUBSCRIPTION_EVENTS],
   resources: [subscriptionResource, scheduleResource],
+  guards: SUBSCRIPTION_GUARDS,
   routes: (app, deps) => {
-    subscriptionRoutes(app, deps, deps)
+    subscriptionRoutes(app, deps)
     entitlementRoutes(app, deps)
   },
   fixtures: {

@@ -15,7 +15,6 @@ import {
   createSchedule,
   deleteSchedule,
   type Neighbours,
-  type PriceEffect,
   type ScheduleBody,
   updateSchedule,
 } from './schedule-commands.ts'
@@ -33,14 +32,10 @@ const neighboursOf = (query: Static<typeof NeighbourQuery>): Neighbours => ({
 })
 
 /** PATCH, DELETE and cancel of subscriptions; everything that changes a schedule. */
-export function subscriptionRoutes(
-  app: FastifyInstance,
-  deps: RouteDeps,
-  effects: { readonly onPriceChange: PriceEffect },
-): void {
+export function subscriptionRoutes(app: FastifyInstance, deps: RouteDeps): void {
   registerSubscriptionChanges(app, deps)
   registerScheduleCreation(app, deps)
-  registerScheduleChanges(app, deps, effects.onPriceChange)
+  registerScheduleChanges(app, deps)
 }
 
 const SUBSCRIPTION = '/v1/pricing-plan-subscriptions/:id'
@@ -117,7 +112,7 @@ function registerScheduleCreation(app: FastifyInstance, deps: RouteDeps): void {
   })
 }
 
-function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps, onPriceChange: PriceEffect): void {
+function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
@@ -128,11 +123,7 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps, onPriceC
     body: scheduleResource.updateBody,
     handle: async (uow, { params, query, body }) => {
       const patch = normalizeTimes(scheduleResource.updateBody, body) as Partial<ScheduleBody>
-      return await viewOf(
-        uow,
-        scheduleResource,
-        await updateSchedule(uow, params.id, patch, neighboursOf(query), onPriceChange),
-      )
+      return await viewOf(uow, scheduleResource, await updateSchedule(uow, params.id, patch, neighboursOf(query)))
     },
   })
   writeRoute(app, deps, {

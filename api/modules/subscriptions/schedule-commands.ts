@@ -1,15 +1,11 @@
 // What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { at, type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { checkDiscount } from './discounts/check-discount.ts'
-import { discountChanges } from './discounts/discount-entries.ts'
-import { refuseClosedPeriods } from './discounts/refuse-closed-periods.ts'
 import { wakeBilling } from './next-billing.ts'
-import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -17,8 +13,6 @@ import type { Schedule, Subscription } from './table.ts'
 
 /** A valid body of a schedule. */
 export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }
-/** What follows, in the same transaction, when the usage of a customer from an instant on may be priced otherwise. */
-export type PriceEffect = (uow: Uow, of: { customerId: string; from: Instant }) => Promise<unknown>
 export type Neighbours = { readonly setPreviousEndAt: boolean }
 
 /** Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts. */
@@ -46,7 +40,6 @@ export async function updateSchedule(
   id: string,
   patch: Partial<ScheduleBody>,
   neighbours: Neighbours,
-  onPriceChange: PriceEffect,
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const version = await namedVersion(uow, patch)
@@ -55,17 +48,7 @@ export async function updateSchedule(
     await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
   }
   const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
-  if (schedule.status === 'ACTIVE') {
-    await wakeBilling(uow, subscription)
-    // The end and the discounts of a live schedule are what can change its price (semantics 1.4).
-    const ends = [row.end_at, schedule.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
-    const changed = [
-      ...(row.end_at === schedule.end_at ? [] : [uow.now, ...ends]),
-      ...discountChanges(schedule.discount, row.discount, at(row.start_at)).map(({ from }) => from),
-    ]
-    if (changed.length > 0)
-      await onPriceChange(uow, { customerId: subscription.customer_id, from: instantOf(Math.min(...changed)) })
-  }
+  if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return row
 }
 
@@ -100,7 +83,6 @@ export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> 
     )
   }
   const row = await activateOne(uow, schedule, subscription)
-  if (subscription.status === 'ACTIVE') await refuseBilledTime(uow, subscription, [schedule.id])
   await wakeBilling(uow, subscription)
   return row
 }
@@ -127,9 +109,8 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
 async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {
   requireOpen(subscription)
   await requireSellable(uow, schedule, subscription, true)
-  // Judged again: a version may have changed, and a period have closed, since the draft was saved.
+  // Judged again: a version may have changed since the draft was saved.
   await checkDiscount(uow, schedule)
-  await refuseClosedPeriods(uow, subscription.id, discountChanges(null, schedule.discount, at(schedule.start_at)))
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
 }
 

@@ -3,7 +3,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { at, formatInstant } from '../../../shared/time.ts'
+import { formatInstant } from '../../../shared/time.ts'
 import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
 import { Currency, IdText, OneOf, Period, Timestamp } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
@@ -13,8 +13,6 @@ import { featureResource } from '../catalog/features/feature.ts'
 import { EntitlementsShape } from '../catalog/features/schema.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
 import { checkDiscount } from './discounts/check-discount.ts'
-import { discountChanges } from './discounts/discount-entries.ts'
-import { refuseClosedPeriods } from './discounts/refuse-closed-periods.ts'
 import { DiscountShape } from './discounts/schema.ts'
 import { type GivenVersion, requireSellable } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
@@ -100,8 +98,6 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
   await checkDiscount(uow, row)
-  const before = previous?.discount ?? null
-  await refuseClosedPeriods(uow, subscription.id, discountChanges(before, row.discount, at(row.start_at)))
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

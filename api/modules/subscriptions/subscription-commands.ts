@@ -3,14 +3,13 @@ import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
-import { deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
+import { deleteResource, saveChange, saveRemoval, updateResource } from '../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
 import type { FieldActions } from '../../resource/field-actions.ts'
-import { deleteRow, lockExisting, lockOne, notFound } from '../../resource/store.ts'
+import { lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
-import { refuseBilledTime } from './refuse-billed-time.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -48,12 +47,6 @@ async function activateSubscription(uow: Uow, subscription: Subscription): Promi
     throw new AppError('MISSING_FIELD', message, { field: 'sales_tax_percentage' })
   }
   await activateAllSchedules(uow, subscription)
-  const schedules = await listSchedules(uow, subscription.id)
-  await refuseBilledTime(
-    uow,
-    subscription,
-    schedules.map(schedule => schedule.id),
-  )
   const now = formatInstant(uow.now)
   const row = await saveChange(uow, subscriptionResource, subscription, {
     status: 'ACTIVE',
@@ -85,9 +78,7 @@ export async function deleteSubscription(uow: Uow, idOrReference: string): Promi
   if (!subscription) throw notFound(subscriptionResource, idOrReference)
   if (subscription.status === 'DRAFT') {
     for (const schedule of (await listSchedules(uow, subscription.id)).toReversed()) {
-      const data = await viewOf(uow, scheduleResource, schedule)
-      await deleteRow(uow, scheduleResource, schedule.id)
-      await emit(uow, { type: 'PRICING_PLAN_SCHEDULE.DELETED', objectId: schedule.id, data, previous: null })
+      await saveRemoval(uow, scheduleResource, schedule)
     }
   }
   return await deleteResource(uow, subscriptionResource, subscription.id)

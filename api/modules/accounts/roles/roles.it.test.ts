@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createResource, updateResource } from '../../../resource/commands.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { startApiWithUsers, type UserHarness } from '../../../testing/user-harness.ts'
-import { roleResourceKnowing } from './role.ts'
+import { roleResource } from './role.ts'
 
 let api: UserHarness
 let administrator: string
@@ -118,13 +118,9 @@ test('nobody makes a role of more than they may, nor changes one that may more',
   const manager = await aUserWith(await aRole({ permissions: ['ROLE.*', 'CUSTOMER.*'] }))
   const { tenant } = api.tenants.aLive
   const make = (body: object, user = manager) =>
-    api.acting(user, tenant, (uow, { declared }) =>
-      createResource(uow, roleResourceKnowing(declared), { name: `Made ${Math.random()}`, ...body }),
-    )
+    api.acting(user, tenant, uow => createResource(uow, roleResource, { name: `Made ${Math.random()}`, ...body }))
   const change = (role: string, permissions: string[]) =>
-    api.acting(manager, tenant, (uow, { declared }) =>
-      updateResource(uow, roleResourceKnowing(declared), role, { permissions }),
-    )
+    api.acting(manager, tenant, uow => updateResource(uow, roleResource, role, { permissions }))
   const refused = { code: 'USER_NOT_ALLOWED' }
   expect(await make({ permissions: ['CUSTOMER.UPDATE'] })).toMatchObject({ permissions: ['CUSTOMER.UPDATE'] })
   for (const body of [{ permissions: ['*'] }, { permissions: ['*.VIEW'] }, { child_role_ids: ['role_administrator'] }])

@@ -1,7 +1,7 @@
 // A user's time in a team.
 import { and, eq } from 'drizzle-orm'
 import type Type from 'typebox'
-import type { Uow } from '../../../../shared/database/database.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, parseInstant } from '../../../../shared/time.ts'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
@@ -21,11 +21,7 @@ export const TeamMemberBody = Shape({
 export type TeamEntry = Type.Static<typeof TeamMemberBody>
 
 /** The team with this id. Throws RESOURCE_NOT_FOUND. */
-export async function getTeam(
-  uow: Pick<Uow, 'tx' | 'tenant' | 'now' | 'actor'>,
-  id: string,
-  field?: string,
-): Promise<Team> {
+export async function getTeam(uow: ReadUow, id: string, field?: string): Promise<Team> {
   const [team] = await uow.tx
     .select()
     .from(teams)

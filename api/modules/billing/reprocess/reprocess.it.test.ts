@@ -326,6 +326,19 @@ describe('a reprocess', () => {
       },
     ])
   })
+
+  test('is set off by the next schedule where that ends the live one', async () => {
+    const own = await billed()
+    const of = `pricing_plan_subscription_id=${own.subscriptionId}`
+    const { data } = await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?${of}`)
+    await succeed(tenant, 'POST', '/v1/pricing-plan-schedules?set_previous_end_at=true', {
+      pricing_plan_subscription_id: own.subscriptionId,
+      pricing_plan_version_id: data[0].pricing_plan_version_id,
+      start_at: '2026-03-25T00:00:00Z',
+    })
+    const { data: waiting } = await succeed(tenant, 'GET', '/v1/reprocess')
+    expect(waiting).toMatchObject([{ type: 'CUSTOMER', automatic: true, customer: { customer_id: own.customerId } }])
+  })
 })
 
 describe('what is refused', () => {

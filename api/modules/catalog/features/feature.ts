@@ -8,7 +8,6 @@ import { getOne } from '../../../resource/store.ts'
 import { ENUM_VALUES_MAX } from '../meters/meter-property.ts'
 import { meterValueResource } from '../meters/meter-value.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
-import { refuseLostValues, refuseWhileGranted } from './refuse-while-granted.ts'
 import { type Feature, features } from './table.ts'
 
 const CALCULATION = 'meter_value_calculation_id'
@@ -40,15 +39,13 @@ export const featureResource = defineResource<Feature>({
   orderBy: ['reference'],
   expand: { meter_value_calculation: { by: CALCULATION, to: () => meterValueCalculationResource } },
   references: { [CALCULATION]: () => meterValueCalculationResource },
-  check: async (uow, row, previous) => {
+  check: async (uow, row) => {
     if ((row.type === 'ENUM') !== (row.enum_values !== null)) {
       const message = 'enum_values belongs to type ENUM, and type ENUM needs it.'
       throw new AppError('INVALID_FIELD', message, { field: 'enum_values' })
     }
-    await refuseLostValues(uow, row, previous)
     if (row.meter_value_calculation_id !== null) await checkMeasure(uow, row, row.meter_value_calculation_id)
   },
-  beforeDelete: refuseWhileGranted,
   fixture: {
     create: async seed => ({
       reference: seed.unique('allowance'),

@@ -1,9 +1,9 @@
 // Creates a variable with its first values.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { emit } from '../../../outbox.ts'
+import { saveNew } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
-import { findOne, insertRow, notFound, requireAll } from '../../../resource/store.ts'
+import { findOne, notFound, requireAll } from '../../../resource/store.ts'
 import { viewOf } from '../../../resource/views.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import type { MeterProperty } from '../meters/table.ts'
@@ -25,14 +25,12 @@ export async function createVariable(uow: Uow, body: NewVariable): Promise<Row> 
   const property = await propertyOf(uow, body)
   const values = canonicalValues(property, body.values ?? [], 'values')
   refuseTooMany(values.length, 'values')
-  const row = await insertRow(uow, meterPropertyVariableResource, {
+  const row = await saveNew(uow, meterPropertyVariableResource, {
     meter_property_id: property.id,
     value_count: values.length,
   })
   await insertValues(uow, row.id, values, changeOf(values, []))
-  const view = await viewOf(uow, meterPropertyVariableResource, row)
-  await emit(uow, { type: 'METER_PROPERTY_VARIABLE.CREATED', objectId: row.id, data: view, previous: null })
-  return view
+  return await viewOf(uow, meterPropertyVariableResource, row)
 }
 
 async function propertyOf(uow: Uow, body: NewVariable): Promise<MeterProperty> {

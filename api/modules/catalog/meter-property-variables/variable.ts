@@ -6,7 +6,6 @@ import { defineResource, type Resource, type Row, readOnly } from '../../../reso
 import { IdText } from '../../../resource/shapes.ts'
 import { findMany } from '../../../resource/store.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
-import { refuseWhileNamed } from './named-variables.ts'
 import { type MeterPropertyVariable, meterPropertyVariables } from './table.ts'
 
 /** The values are not part of the variable: they are paged, and changed by a call of their own (routes.ts). */
@@ -26,7 +25,6 @@ export const meterPropertyVariableResource: Resource<MeterPropertyVariable> = de
   expand: { meter_property: { by: 'meter_property_id', to: () => meterPropertyResource } },
   computed: { meter_property_reference: Type.String() },
   compute: referencesOf,
-  beforeDelete: (uow, row) => refuseWhileNamed(uow, row.id),
   fixture: {
     create: async seed => {
       const property = await seed.make(meterPropertyResource)

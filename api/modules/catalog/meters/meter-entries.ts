@@ -1,9 +1,9 @@
-// The values and properties a meter lists: resolved when the meter is saved, kept from deletion while it lists them.
-import { and, inArray, or, sql } from 'drizzle-orm'
+// The values and properties a meter lists: resolved when the meter is saved.
+import { and, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { type MeterEntry, meterProperties, meters, meterValues } from './table.ts'
+import { type MeterEntry, meterProperties, meterValues } from './table.ts'
 
 /** What a meter lists, and where it is stored. */
 const LISTED = {
@@ -46,20 +46,4 @@ export async function resolveEntries(
     seen.add(found.id)
     return { id: found.id, reference: found.reference, required: entry.required ?? false }
   })
-}
-
-/** Throws COULD_NOT_DELETE_RESOURCE while a meter lists the value or property. */
-export async function refuseWhileListed(
-  uow: Uow,
-  column: 'meter_values' | 'meter_properties',
-  row: { id: string },
-): Promise<void> {
-  const listed = JSON.stringify([{ id: row.id }])
-  const [meter] = await uow.tx
-    .select({ reference: meters.reference })
-    .from(meters)
-    .where(and(inThisTenant(uow, meters), sql`${meters[column]} @> ${listed}::jsonb`))
-    .limit(1)
-  if (meter)
-    throw new AppError('COULD_NOT_DELETE_RESOURCE', `The meter ${meter.reference} lists it; remove it there first.`)
 }

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
 import { Description, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
-import { refuseWhileListed } from './meter-entries.ts'
 import { type MeterProperty, meterProperties } from './table.ts'
 
 export const ENUM_VALUES_MAX = 1_000
@@ -47,7 +46,6 @@ export const meterPropertyResource = defineResource<MeterProperty>({
       })
     }
   },
-  beforeDelete: (uow, row) => refuseWhileListed(uow, 'meter_properties', row),
   fixture: {
     create: async seed => ({
       reference: seed.unique('model'),

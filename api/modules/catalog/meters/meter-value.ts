@@ -1,7 +1,6 @@
 // Meter values: the quantities an event carries.
 import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
 import { Description, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
-import { refuseWhileListed } from './meter-entries.ts'
 import { type MeterValue, meterValues } from './table.ts'
 
 export const meterValueResource = defineResource<MeterValue>({
@@ -21,7 +20,6 @@ export const meterValueResource = defineResource<MeterValue>({
   byReference: true,
   statuses: LIFECYCLE_RULES,
   paged: false,
-  beforeDelete: (uow, row) => refuseWhileListed(uow, 'meter_values', row),
   fixture: {
     create: async seed => ({
       reference: seed.unique('tokens'),

@@ -13,7 +13,7 @@ import { checkActivation } from './check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { PricingCategories } from './schema.ts'
 import { type PricingPlanVersion, pricingPlanVersions } from './table.ts'
-import { copyPricings, pricingCategoriesOf, removePricings } from './version-pricings.ts'
+import { pricingCategoriesOf } from './version-pricings.ts'
 
 export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineResource<PricingPlanVersion>({
   objectType: 'PRICING_PLAN_VERSION',
@@ -61,11 +61,6 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     }
     await checkActivation(uow, row.id)
   },
-  afterSave: async (uow, row, previous) => {
-    const source = row.copied_from_pricing_plan_version_id
-    if (!previous && source !== null) await copyPricings(uow, source, row.id)
-  },
-  beforeDelete: (uow, row) => removePricings(uow, row.id),
   computed: {
     pricing_categories: PricingCategories,
     pricing_currency_settings: Type.Object({

@@ -15,12 +15,11 @@ import { itemConditions } from './item-conditions.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
 import { type Pricing, pricings } from './table.ts'
-import { PRICING_ID_PREFIX } from './version-pricings.ts'
 
 export const pricingResource = defineResource<Pricing>({
   objectType: 'PRICING',
   shapeName: 'Pricing',
-  idPrefix: PRICING_ID_PREFIX,
+  idPrefix: 'prcg',
   path: 'pricings',
   table: pricings,
   fields: {

@@ -1,20 +1,11 @@
-// The pricings of a version as part of it: shown with it, copied into a new one, and deleted with it.
+// The pricings of a version as part of what is shown of it.
 import { and, asc, eq, inArray } from 'drizzle-orm'
-import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import { emit } from '../../../outbox.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { Row } from '../../../resource/define-resource.ts'
-import { insertRow } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
 import { productCategories, products } from '../products/table.ts'
-import { canonicalItems, withoutIds } from './canonical-items.ts'
 import { currenciesOf } from './check-price.ts'
-import { checkPricing } from './check-pricing.ts'
-import { itemConditions } from './item-conditions.ts'
 import { type Pricing, pricings } from './table.ts'
-
-export const PRICING_ID_PREFIX = 'prcg'
 
 /** The pricings of these versions: by display order, those without one last, then by age. */
 export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): Promise<Pricing[]> {
@@ -86,32 +77,4 @@ async function categoriesOfProducts(uow: ReadUow, productIds: readonly string[])
     )
     .where(and(inThisTenant(uow, products), inArray(products.id, [...new Set(productIds)])))
   return new Map(rows.map(({ product, ...category }) => [product, category]))
-}
-
-/** Copies every pricing of one version into another, new, one. Throws naming the field of the copy when one cannot come along. */
-export async function copyPricings(uow: Uow, fromVersionId: string, toVersionId: string): Promise<void> {
-  for (const source of await pricingsOf(uow, [fromVersionId])) {
-    const { name, product_type, product_ids, display_order } = source
-    const copied = withoutIds(source.items)
-    const items = canonicalItems(copied, [], await itemConditions(uow, copied))
-    await checkPricing(uow, { product_ids, items }, null).catch(error => {
-      if (!(error instanceof AppError)) throw error
-      const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`
-      throw new AppError(error.code, message, { field: 'copied_from_pricing_plan_version_id', cause: error })
-    })
-    const entitlements = await canonicalEntitlements(uow, source.entitlements)
-    const shown = { name, product_type, product_ids, display_order, items, entitlements }
-    const values = { pricing_plan_version_id: toVersionId, ...shown }
-    const row = await insertRow(uow, { table: pricings, idPrefix: PRICING_ID_PREFIX }, values)
-    await emit(uow, { type: 'PRICING.CREATED', objectId: row.id, data: pricingView(row as Pricing), previous: null })
-  }
-}
-
-/** Deletes every pricing of a version that is about to be deleted. */
-export async function removePricings(uow: Uow, versionId: string): Promise<void> {
-  const rows = await pricingsOf(uow, [versionId])
-  await uow.tx.delete(pricings).where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId)))
-  for (const row of rows) {
-    await emit(uow, { type: 'PRICING.DELETED', objectId: row.id, data: pricingView(row), previous: null })
-  }
 }

@@ -22,7 +22,6 @@ import { meterPropertyVariableResource } from '../meter-property-variables/varia
 import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
-import { refuseWhilePriced } from './priced-things.ts'
 import { productCategoryResource } from './product-category.ts'
 import { UnitName, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
@@ -60,7 +59,6 @@ export const productResource: Resource<Product> = defineResource<Product>({
     },
   },
   defaults: () => ({ product_type: 'DEFAULT' }),
-  beforeDelete: (uow, row) => refuseWhilePriced(uow, 'PRODUCT', row.id),
   fixture: {
     create: async seed => {
       const category = await seed.make(productCategoryResource)
@@ -121,7 +119,6 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
     await checkUsage(uow, row.usage_based)
   },
-  beforeDelete: (uow, row) => refuseWhilePriced(uow, 'PRODUCT_ITEM', row.id),
   fixture: {
     create: async seed => {
       const product = await seed.make(productResource)

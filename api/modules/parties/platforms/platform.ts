@@ -1,7 +1,7 @@
 // The platform itself: what its invoices look like and what its catalog falls back to, in TEST and LIVE apart.
 import Type from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
-import { defineResource, field, type Resource, readOnly } from '../../../resource/define-resource.ts'
+import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
 import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
@@ -80,24 +80,3 @@ function refuseRebilling(policy: string): void {
     'CREDIT_AND_REBILL needs credit notes, which Millrace does not write yet. Use NEXT_INVOICE or NOT_MATCHED.'
   throw new AppError('INVALID_FIELD', message, { field: 'late_event_policy' })
 }
-
-/** What the operator lets a platform set for itself: INGEST_RATE_MAX and INGEST_BATCH_MAX. */
-export type IngestCeilings = { readonly eventsPerSecond: number; readonly batchLimit: number }
-
-/** The platform resource of an installation that lets its platforms go so far and no further. Gateways hold them to it too. */
-export const platformResourceUpTo = (most: IngestCeilings): Resource<Platform> => ({
-  ...platformResource,
-  check: async (uow, row, previous) => {
-    await platformResource.check?.(uow, row, previous)
-    const refuseAbove = (name: keyof IngestSettings, ceiling: number): void => {
-      const value = row.ingest_settings[name]
-      // What was allowed when it was set does not stand in the way of other changes.
-      if ((value ?? 0) <= ceiling || value === previous?.ingest_settings[name]) return
-      throw new AppError('INVALID_FIELD', `This installation allows at most ${ceiling}; its operator can allow more.`, {
-        field: `ingest_settings.${name}`,
-      })
-    }
-    refuseAbove('events_per_second', most.eventsPerSecond)
-    refuseAbove('batch_limit', most.batchLimit)
-  },
-})

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import type { DiscountChange } from './discount-entries.ts'
+import type { DiscountChange } from '../../subscriptions/discounts/discount-entries.ts'
 
 /** Throws INVALID_FIELD when one of these changes takes effect in a billing period that is closed. The caller holds the subscription's lock. */
 export async function refuseClosedPeriods(

@@ -1,17 +1,19 @@
-// A customer with a live subscription is not archived: it would be billed on, as a customer who is gone.
+// What subscriptions and schedules need stays as they need it.
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { beforeSave } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { entitlementsIn } from '../catalog/features/guards.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
-import { subscriptions } from './table.ts'
+import { schedules, subscriptions } from './table.ts'
 
-/** Throws INVALID_OPERATION when the customer is about to be ARCHIVED and a subscription of it is ACTIVE. */
-export async function refuseArchivingSubscribed(
-  uow: Uow,
-  customer: Customer,
-  previous: Customer | null,
-): Promise<void> {
+/**
+ * Throws INVALID_OPERATION when the customer is about to be ARCHIVED and a subscription of it is ACTIVE: it would be billed on, as a
+ * customer who is gone.
+ */
+async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
   if (previous === null || customer.status !== 'ARCHIVED' || previous.status === 'ARCHIVED') return
   const [live] = await uow.tx
     .select({ id: subscriptions.id })
@@ -31,3 +33,8 @@ export async function refuseArchivingSubscribed(
     resourceType: 'PRICING_PLAN_SUBSCRIPTION',
   })
 }
+
+export const SUBSCRIPTION_GUARDS = [
+  beforeSave(customerResource, refuseArchivingSubscribed),
+  ...entitlementsIn({ table: schedules, noun: 'schedule' }),
+] as const

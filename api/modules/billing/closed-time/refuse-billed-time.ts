@@ -1,12 +1,12 @@
 // An event is billed once. Which subscription it belongs to follows from what is in force at its time, so a schedule may not
 // come into force for a time that a FINAL invoice of another subscription has billed: usage would move, and be asked for again.
 import { sql } from 'drizzle-orm'
-import type { Uow } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
-import { lockOne } from '../../resource/store.ts'
-import { customerResource } from '../parties/customers/resource.ts'
-import { subscriptionResource } from './subscription.ts'
-import type { Subscription } from './table.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { lockOne } from '../../../resource/store.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Subscription } from '../../subscriptions/table.ts'
 
 /**
  * Throws INVALID_OPERATION when one of these schedules, about to be in force, prices a meter at a time for which another

@@ -1,0 +1,38 @@
+// Time that a FINAL invoice has billed stays as it was billed, whoever changes subscriptions and schedules.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { at } from '../../../../shared/time.ts'
+import { beforeSave } from '../../../resource/rules.ts'
+import { getOne } from '../../../resource/store.ts'
+import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
+import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Schedule, Subscription } from '../../subscriptions/table.ts'
+import { refuseBilledTime } from './refuse-billed-time.ts'
+import { refuseClosedPeriods } from './refuse-closed-periods.ts'
+
+/** A schedule: its discounts, all of them when it becomes ACTIVE, and the time it is then in force for. */
+async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
+  const activates = row.status === 'ACTIVE' && previous?.status !== 'ACTIVE'
+  const before = activates ? null : (previous?.discount ?? null)
+  const changes = discountChanges(before, row.discount, at(row.start_at))
+  await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)
+  if (!activates) return
+  const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  if (subscription.status === 'ACTIVE') await refuseBilledTime(uow, subscription, [row.id])
+}
+
+/** A subscription that becomes ACTIVE brings all its schedules into force. */
+async function guardSubscription(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
+  if (row.status !== 'ACTIVE' || previous === null || previous.status === 'ACTIVE') return
+  const schedules = await listSchedules(uow, row.id)
+  await refuseBilledTime(
+    uow,
+    row,
+    schedules.map(({ id }) => id),
+  )
+}
+
+export const CLOSED_TIME_GUARDS = [
+  beforeSave(scheduleResource, guardSchedule),
+  beforeSave(subscriptionResource, guardSubscription),
+] as const

@@ -1,0 +1,44 @@
+// What has invoices computed again: changes of what decides where a customer's usage belongs, and of what a live schedule prices.
+import { isDeepStrictEqual } from 'node:util'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { at, instantOf, parseInstant } from '../../../../shared/time.ts'
+import { afterSave } from '../../../resource/rules.ts'
+import { getOne } from '../../../resource/store.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import type { Customer } from '../../parties/customers/table.ts'
+import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
+import { scheduleResource } from '../../subscriptions/schedule.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Schedule } from '../../subscriptions/table.ts'
+import { scheduleReprocess } from './schedule-reprocess.ts'
+
+const DECIDING = ['pricing_plan_subscription_selector', 'parent_customer_ids'] as const
+/** What holds while a customer is DRAFT, and for one that is new, holds from the beginning. */
+const ALWAYS = instantOf(0)
+
+/** The invoices of all the customer's subscriptions, and of the parents, those before and those now. */
+async function followCustomer(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
+  const before = previous ?? { pricing_plan_subscription_selector: null, parent_customer_ids: [] }
+  if (DECIDING.every(name => isDeepStrictEqual(row[name], before[name]))) return
+  const from = previous === null || previous.status === 'DRAFT' ? ALWAYS : uow.now
+  const dropped = before.parent_customer_ids.filter(id => !row.parent_customer_ids.includes(id))
+  for (const customerId of [row.id, ...dropped].toSorted()) await scheduleReprocess(uow, { customerId, from })
+}
+
+/** The end and the discounts of a live schedule are what can change its price (semantics 1.4). */
+async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
+  if (previous?.status !== 'ACTIVE') return
+  const ends = [row.end_at, previous.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
+  const changed = [
+    ...(row.end_at === previous.end_at ? [] : [uow.now, ...ends]),
+    ...discountChanges(previous.discount, row.discount, at(row.start_at)).map(({ from }) => from),
+  ]
+  if (changed.length === 0) return
+  const { customer_id } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  await scheduleReprocess(uow, { customerId: customer_id, from: instantOf(Math.min(...changed)) })
+}
+
+export const REPROCESS_EFFECTS = [
+  afterSave(customerResource, followCustomer),
+  afterSave(scheduleResource, followSchedule),
+] as const

@@ -1,0 +1,42 @@
+// The pricings of a version come with it: copied into a new one, and deleted with it.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { saveNew, saveRemoval } from '../../../resource/commands.ts'
+import { afterSave, withDelete } from '../../../resource/rules.ts'
+import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
+import { canonicalItems, withoutIds } from './canonical-items.ts'
+import { checkPricing } from './check-pricing.ts'
+import { itemConditions } from './item-conditions.ts'
+import { pricingResource } from './pricing.ts'
+import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+import type { PricingPlanVersion } from './table.ts'
+import { pricingsOf } from './version-pricings.ts'
+
+/** Copies every pricing of the version a new one names. Throws naming the field of the copy when one cannot come along. */
+async function copyPricings(uow: Uow, version: PricingPlanVersion, previous: PricingPlanVersion | null): Promise<void> {
+  const from = version.copied_from_pricing_plan_version_id
+  if (previous || from === null) return
+  for (const source of await pricingsOf(uow, [from])) {
+    const { name, product_type, product_ids, display_order } = source
+    const copied = withoutIds(source.items)
+    const items = canonicalItems(copied, [], await itemConditions(uow, copied))
+    await checkPricing(uow, { product_ids, items }, null).catch(error => {
+      if (!(error instanceof AppError)) throw error
+      const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`
+      throw new AppError(error.code, message, { field: 'copied_from_pricing_plan_version_id', cause: error })
+    })
+    const entitlements = await canonicalEntitlements(uow, source.entitlements)
+    const shown = { name, product_type, product_ids, display_order, items, entitlements }
+    await saveNew(uow, pricingResource, { pricing_plan_version_id: version.id, ...shown })
+  }
+}
+
+/** Only a DRAFT is deleted, and only a DRAFT gives its pricings up. */
+async function removePricings(uow: Uow, version: PricingPlanVersion): Promise<void> {
+  for (const pricing of await pricingsOf(uow, [version.id])) await saveRemoval(uow, pricingResource, pricing)
+}
+
+export const PRICING_EFFECTS = [
+  afterSave(pricingPlanVersionResource, copyPricings),
+  withDelete(pricingPlanVersionResource, removePricings),
+] as const

@@ -1,0 +1,19 @@
+// What a pricing names stays while it does: products, items, variables of conditions, and features.
+import { arrayContains } from 'drizzle-orm'
+import { containing, namedBy } from '../../../resource/rules.ts'
+import { conditionsIn } from '../conditions/guards.ts'
+import { entitlementsIn } from '../features/guards.ts'
+import { productItemResource, productResource } from '../products/product.ts'
+import { pricings } from './table.ts'
+
+const byPricing = { table: pricings, noun: 'pricing' } as const
+
+export const PRICING_GUARDS = [
+  namedBy(productResource, { ...byPricing, names: id => arrayContains(pricings.product_ids, [id]) }),
+  namedBy(productItemResource, {
+    ...byPricing,
+    names: containing(pricings.items, id => [{ product_item_ids: [id] }]),
+  }),
+  conditionsIn(pricings.items, byPricing),
+  ...entitlementsIn(byPricing),
+] as const
