@@ -45,13 +45,14 @@ const CONFIG = `<clickhouse>
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 const quotedName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 
-/** The statements that give a fresh session what the request's address carries. */
+/** The statements that give a fresh session what the request's address carries. Settings come in one: each statement has its price. */
 function preamble(query: Query): string {
-  const statements: string[] = []
-  if (query.database !== null) statements.push(`USE ${quotedName(query.database)}`)
-  if (!query.settings.has('max_result_bytes')) statements.push(`SET max_result_bytes = ${RESULT_BYTES_MAX}`)
-  for (const [name, value] of query.settings) statements.push(`SET ${name} = ${literal(value)}`)
-  for (const [name, value] of query.parameters) statements.push(`SET param_${name} = ${literal(value)}`)
+  const set = new Map<string, string>()
+  if (!query.settings.has('max_result_bytes')) set.set('max_result_bytes', String(RESULT_BYTES_MAX))
+  for (const [name, value] of query.settings) set.set(name, literal(value))
+  for (const [name, value] of query.parameters) set.set(`param_${name}`, literal(value))
+  const statements = [`SET ${Array.from(set, ([name, value]) => `${name} = ${value}`).join(', ')}`]
+  if (query.database !== null) statements.unshift(`USE ${quotedName(query.database)}`)
   // Last, because it forbids every further SET: as on a server, a GET changes nothing.
   if (query.readOnly) statements.push('SET readonly = 2')
   return `${statements.join(';\n')};\n`

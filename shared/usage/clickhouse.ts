@@ -1,15 +1,22 @@
 // The one way to make a ClickHouse client, so that every process reads decimals the same way.
 import { Readable } from 'node:stream'
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
+import { ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
+import { createUnlessHung } from '../unless-hung.ts'
+import { openReadConnection, type Question } from './read-connection.ts'
 
-export type { ClickHouseClient } from '@clickhouse/client'
+/** The client of one database, and a short way for questions: see `selectRows`. */
+export type ClickHouseClient = Client & { select(question: Question): Promise<unknown[]> }
 
 const REQUEST_TIMEOUT_MS = 120_000
 const CONNECTIONS_MAX = 8
 
-/** What watches over the questions of a client; a server that hangs is noticed long before the request's own limit. */
-const guards = new WeakMap<ClickHouseClient, UnlessHung>()
+/** Decimals and 64-bit integers come as JSON strings, never as floats. */
+const AS_TEXT = { output_format_json_quote_decimals: 1, output_format_json_quote_64bit_integers: 1 } as const
+/**
+ * Of every question. Its answer is whole or an error, never cut off in the middle; and it is written by the thread that has it, since
+ * most are short.
+ */
+const READING = { ...AS_TEXT, wait_end_of_query: 1, output_format_parallel_formatting: 0 } as const
 
 async function pingAt(url: string, signal: AbortSignal): Promise<void> {
   const { origin } = new URL(url)
@@ -30,17 +37,25 @@ export function createClickHouse(url: string, database: string): ClickHouseClien
     application: 'millrace',
     // Every failure reaches the caller, who logs it in the process's own form.
     log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: {
-      output_format_json_quote_decimals: 1,
-      output_format_json_quote_64bit_integers: 1,
-      async_insert: 0,
+    clickhouse_settings: { ...AS_TEXT, async_insert: 0 },
+  })
+  const connection = openReadConnection(url, database, {
+    connections: CONNECTIONS_MAX,
+    timeoutMs: REQUEST_TIMEOUT_MS,
+  })
+  // A server that hangs is noticed long before the request's own limit.
+  const guard = createUnlessHung('ClickHouse', signal => pingAt(url, signal))
+  const close = client.close.bind(client)
+  return Object.assign(client, {
+    select: async (question: Question) => {
+      const abort = new AbortController()
+      const rows = connection.select({ ...question, settings: { ...READING, ...question.settings } }, abort.signal)
+      return await guard.answerOf(rows, reason => abort.abort(reason))
+    },
+    close: async () => {
+      await Promise.all([connection.close(), close()])
     },
   })
-  guards.set(
-    client,
-    createUnlessHung('ClickHouse', signal => pingAt(url, signal)),
-  )
-  return client
 }
 
 const PING_MS = 2_500
@@ -83,17 +98,5 @@ export async function selectRows<Row extends readonly unknown[]>(
   params: Record<string, unknown> = {},
   settings: Record<string, string> = {},
 ): Promise<Row[]> {
-  const abort = new AbortController()
-  const read = async (): Promise<Row[]> => {
-    const result = await client.query({
-      query,
-      query_params: params,
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: settings,
-      abort_signal: abort.signal,
-    })
-    return (await result.json<Row>()) as Row[]
-  }
-  const guard = guards.get(client)
-  return guard ? await guard.answerOf(read(), reason => abort.abort(reason)) : await read()
+  return (await client.select({ sql: query, params, settings })) as Row[]
 }
