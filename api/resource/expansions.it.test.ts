@@ -41,9 +41,23 @@ test('a pricing shows the product items of its items', async () => {
   }
 })
 
-test('a subscription shows the plan of its schedules, in what it says of them', async () => {
+test('a subscription shows its schedules and their plans, in what it says of them', async () => {
   const id = await makeActiveSubscription(api.tenants.aLive, '2026-01-01T00:00:00Z')
   const shown = await get(`/v1/pricing-plan-subscriptions/${id}?expand[]=pricing_plan`)
   const [info] = shown['pricing_plan_schedule_infos']
   expect(info.pricing_plan).toMatchObject({ object_type: 'PRICING_PLAN', id: info.pricing_plan_id })
+  for (const name of ['pricing_plan_schedule', 'pricing_plan_schedule_infos.pricing_plan_schedule', 'ALL']) {
+    const { pricing_plan_schedule_infos: infos } = await get(`/v1/pricing-plan-subscriptions/${id}?expand[]=${name}`)
+    expect(infos[0].pricing_plan_schedule).toMatchObject({ object_type: 'PRICING_PLAN_SCHEDULE', id: infos[0].id })
+  }
+})
+
+test('a search of invoices takes expand[], and refuses what an invoice does not have', async () => {
+  const search = (expand: string) => api.tenants.aLive.call('POST', `/v1/invoices/search?${expand}`, {})
+  for (const expand of ['expand[]=customer', 'expand[]=customer&expand[]=billing_entity', 'expand[]=ALL'])
+    expect((await search(expand)).status, expand).toBe(200)
+  expect(await search('expand[]=customer&expand[]=wallet')).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_FIELD', field: 'expand' },
+  })
 })

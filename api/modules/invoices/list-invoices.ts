@@ -2,8 +2,10 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { listOf } from '../../http/pagination.ts'
 import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../list/slice.ts'
+import { checkExpand } from './expand-invoice.ts'
 import { type InvoiceRow, invoices } from './table.ts'
 import { invoiceView } from './view.ts'
 
@@ -48,6 +50,7 @@ export async function listInvoices(
   },
 ): Promise<object> {
   const { path, query } = of
+  checkExpand(listOf(query['expand[]']))
   const slice = sliceOf(query)
   const lines = query['include_lines'] === 'true'
   const parts = { periods: lines || query['include_periods'] === 'true', lines }

@@ -17,6 +17,7 @@ import {
   searchConditions,
 } from '../../list/list-spec.ts'
 import { SliceQuery } from '../../list/slice.ts'
+import { ExpandQuery } from '../../resource/list-routes.ts'
 import { OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { renderInvoicePdf } from './pdf/render-pdf.ts'
@@ -98,7 +99,7 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     ...about('VIEW', 'Search the invoices: every field given must match.'),
     method: 'POST',
     url: `${PATH}/search`,
-    query: Shape(ListOptions),
+    query: Shape({ ...ListOptions, ...ExpandQuery }),
     body: SearchBody,
     response: PageOf(InvoiceView),
     handle: async (uow, { query: given, body }) => {

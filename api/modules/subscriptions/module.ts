@@ -6,12 +6,12 @@ import { SUBSCRIPTION_EVENTS } from './events.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
-import { subscriptionResource } from './subscription.ts'
+import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
 
 export const subscriptions = defineModule({
   name: 'subscriptions',
   events: [SUBSCRIPTION_EVENTS],
-  resources: [subscriptionResource, scheduleResource],
+  resources: [subscriptionWithSchedules, scheduleResource],
   guards: SUBSCRIPTION_GUARDS,
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)

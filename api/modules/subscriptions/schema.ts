@@ -18,6 +18,7 @@ export const InactivePeriod = Shape({
 /** An active schedule, as its subscription lists it. */
 export const ScheduleInfo = Type.Object({
   id: Type.String(),
+  pricing_plan_schedule: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   pricing_plan_id: Type.String(),
   pricing_plan: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   pricing_plan_version_id: Type.String(),
