@@ -2,10 +2,10 @@
 import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { customerResource } from './customers/resource.ts'
+import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
-import { taxIdRoutes } from './tax-ids/routes.ts'
 
 export const parties = defineModule({
   name: 'parties',

@@ -8,7 +8,7 @@ import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadRoles, toRole } from '../roles/load-roles.ts'
 import { requirePowerOver } from '../roles/require-power.ts'
-import type { AccountRules } from '../users/change-member.ts'
+import type { AccountRules } from '../roles/roles-moved.ts'
 import { type Team, teamMembers, teams } from './table.ts'
 
 export const TeamMemberBody = Shape({

@@ -12,8 +12,8 @@ import {
   AccountMembershipView,
   checkAccount,
   rolesGiven,
-} from '../users/account-membership.ts'
-import type { AccountRules } from '../users/change-member.ts'
+} from '../roles/account-membership.ts'
+import type { AccountRules } from '../roles/roles-moved.ts'
 import { type Team, teams } from './table.ts'
 import { changeTeam, createTeam, deleteTeam, TeamView, viewTeam, viewTeams } from './teams.ts'
 

@@ -3,17 +3,12 @@ import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import type { DeclaredPermissions } from '../../../http/permissions.ts'
 import { emit } from '../../../outbox.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { keepAnAdministrator } from '../roles/administrators.ts'
-import { checkRoleIds, loadRoles, toRole } from '../roles/load-roles.ts'
-import { requirePowerOver } from '../roles/require-power.ts'
+import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { type MemberStatus, userMemberships } from './table.ts'
 import { getMember, type Member, type UserAnswer, viewUser } from './view-users.ts'
-
-/** What a change of a member may be told: the rules that need every declared permission. */
-export type AccountRules = { readonly declared: DeclaredPermissions }
 
 /** Runs `change` on a member and tells what it did; one that did nothing is not told. */
 export async function changeMember(
@@ -44,17 +39,6 @@ export async function saveMembership(
     .update(userMemberships)
     .set({ ...values, updated_at: formatInstant(uow.now) })
     .where(and(inThisTenant(uow, userMemberships), eq(userMemberships.user_id, userId)))
-}
-
-/** Checks roles that are to be given, and that whoever gives or takes roles has them. */
-export async function checkRolesMoved(
-  uow: Uow,
-  { declared }: AccountRules,
-  moved: { readonly given: readonly string[]; readonly taken?: readonly string[]; readonly field: string },
-): Promise<void> {
-  const stored = (await loadRoles(uow)).map(toRole)
-  checkRoleIds(moved.given, stored, moved.field)
-  await requirePowerOver(uow, declared, [...moved.given, ...(moved.taken ?? [])], stored)
 }
 
 /** Switches a member on or off in this tenant alone. Their tokens follow within seconds. */

@@ -3,14 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
 import { Shape } from '../../../resource/shapes.ts'
-import { putInTeam, TeamMemberBody } from '../teams/put-in-team.ts'
 import {
   AccountMembershipBody,
   AccountMembershipPatch,
   AccountMembershipView,
   checkAccount,
-} from './account-membership.ts'
-import { type AccountRules, addRoles, changeMember, removeMember, replaceRoles } from './change-member.ts'
+} from '../roles/account-membership.ts'
+import type { AccountRules } from '../roles/roles-moved.ts'
+import { putInTeam, TeamMemberBody } from '../teams/put-in-team.ts'
+import { addRoles, changeMember, removeMember, replaceRoles } from './change-member.ts'
 import { getMember, TeamMemberView, viewUser } from './view-users.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: 255 })

@@ -7,7 +7,7 @@ import { newId } from '../../../../shared/ids.ts'
 import { emit } from '../../../outbox.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
 import { mayEverything } from '../roles/require-power.ts'
-import { type AccountRules, checkRolesMoved } from './change-member.ts'
+import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { getMember, type UserAnswer, viewUser } from './view-users.ts'
 
 type Refusal = 'NO_MEMBER' | 'ELSEWHERE' | 'NO_FACTOR' | 'SHORT_PASSWORD'

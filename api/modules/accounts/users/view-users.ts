@@ -10,9 +10,9 @@ import { matchesText } from '../../../list/list-spec.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
 import { Nullable, Timestamp } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { AccountMembershipView, viewMembership } from '../roles/account-membership.ts'
 import { type RoleAnswer, viewRoles } from '../roles/routes.ts'
 import { teamMembers, teams } from '../teams/table.ts'
-import { AccountMembershipView, viewMembership } from './account-membership.ts'
 import { type MemberStatus, userInvitations, userMemberships, users } from './table.ts'
 
 export const TeamMemberView = Type.Object(

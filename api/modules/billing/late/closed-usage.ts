@@ -7,7 +7,7 @@ import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { sendersOf } from '../usage/usage-parts.ts'
+import { sendersOf } from '../terms/usage-parts.ts'
 
 /** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
 export type ClosedCharge = {

@@ -2,8 +2,16 @@
 import { and, asc, desc, eq } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { PersistedUsageInput } from '../terms/billing-inputs.ts'
 import { persistData } from './table.ts'
+
+/** A state that was told of a price configuration; of several for one moment the last one. */
+export type PersistedUsageInput = {
+  readonly id: string
+  readonly schedule_id: string
+  readonly config_id: string
+  readonly start_at: string
+  readonly persist_usage: string
+}
 
 /** Those that hold: for each schedule, price and moment the one that was told last; in a fixed order, by time within a price. */
 export async function loadPersistedUsage(uow: ReadUow, subscriptionId: string): Promise<PersistedUsageInput[]> {

@@ -18,8 +18,8 @@ import { amount, currencyExponent, toMoney } from '../../../../shared/money.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
-import { type RatedCharge, signed, withPersistedUsage } from '../charges/rate-charge.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
+import { type RatedCharge, signed, withPersistedUsage } from '../rating/rate-charge.ts'
 import { type CustomerFigure, type CustomerFigures, needKey } from '../usage/usage-needs.ts'
 
 export type CustomerPart = {

@@ -1,8 +1,8 @@
 // The sub lines of a rated charge: of a usage line that is shared one a customer, which sum to it; of any other one a band.
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { MoneyView, SubLineView } from '../../invoices/schema.ts'
-import { subLines } from '../charges/price-details.ts'
-import type { RatedCharge } from '../charges/rate-charge.ts'
+import { subLines } from '../rating/price-details.ts'
+import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import type { PartsOfCharges } from './customer-parts.ts'

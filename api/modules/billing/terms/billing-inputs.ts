@@ -1,5 +1,6 @@
 // Everything an invoice is computed from, but usage: plain wire-shaped values, so that it can be hashed and compared.
 // Only what the invoice depends on is here; a field that is not cannot change an invoice.
+
 import { createHash } from 'node:crypto'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
@@ -10,6 +11,7 @@ import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/p
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { Discount } from '../../subscriptions/discounts/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
+import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
 
 export type PlatformInput = InvoicingSettings & { readonly late_event_policy: LateEventPolicy }
 
@@ -84,15 +86,6 @@ export type CalculationInput = {
   readonly value_type: 'NUMBER' | 'AMOUNT' | null
   readonly property_reference: string | null
   readonly property_type: 'NUMBER' | 'ENUM' | 'STRING' | null
-}
-
-/** A state that was told of a price configuration; of several for one moment the last one. */
-export type PersistedUsageInput = {
-  readonly id: string
-  readonly schedule_id: string
-  readonly config_id: string
-  readonly start_at: string
-  readonly persist_usage: string
 }
 
 export type ProductItemInput = {

@@ -4,8 +4,8 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { NamedCustomer } from '../../invoices/parties.ts'
 import { customers } from '../../parties/customers/table.ts'
-import { sendersOf } from '../usage/usage-parts.ts'
 import type { BillingInputs } from './billing-inputs.ts'
+import { sendersOf } from './usage-parts.ts'
 
 /** By id; none when the subscription does not ask for sub lines of customers. */
 export async function loadSubLineCustomers(

@@ -6,9 +6,9 @@ import { type Decimal, decimalOfInteger, max, min, plain, sum } from '../../../.
 import { type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import { type AttributionInputs, directoryOf } from '../../subscriptions/load-attribution.ts'
+import { usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type PartQuestion } from './attributed-usage.ts'
 import { usageOfCustomers } from './customer-usage.ts'
-import { usageParts } from './usage-parts.ts'
 
 type Event = { customer: string; subscription: string; timestamp: Instant; value: number; user: string }
 const METER = 'm'

@@ -6,8 +6,8 @@ import { assertNever } from '../../../../shared/errors.ts'
 import { type Interval, interval } from '../../../../shared/time.ts'
 import type { UsageProperty } from '../../../../shared/usage/condition.ts'
 import type { UsageCalculation, UsageQuantity, UsageQuery } from '../../../usage/usage-query.ts'
+import type { UsagePart } from '../terms/usage-parts.ts'
 import type { UsageFigure } from './usage-needs.ts'
-import type { UsagePart } from './usage-parts.ts'
 
 /** What is asked of usage: of whose events, in which time, asking for what. */
 export type PartQuestion = {

@@ -1,8 +1,8 @@
 // The usage of a need, and what of it is whose: the same parts read once, put together for all of them and for each customer.
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
+import type { UsagePart } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
 import type { CustomerFigure, UsageFigure } from './usage-needs.ts'
-import type { UsagePart } from './usage-parts.ts'
 
 export type UsageOfCustomers = {
   readonly figures: readonly UsageFigure[]

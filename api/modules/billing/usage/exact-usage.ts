@@ -3,8 +3,8 @@
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { sendersOf } from '../terms/usage-parts.ts'
 import { type UsageNeed, usageNeeds } from './usage-needs.ts'
-import { sendersOf } from './usage-parts.ts'
 import { type ReadUsage, readNeeds, type UsageReader } from './usage-reader.ts'
 
 /** How long the marks of what may have been read are waited for; without them raw rows are read, which is dearer. */

@@ -12,6 +12,7 @@ import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-
 import type { UsageCalculation } from '../../../usage/usage-query.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
+import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import {
@@ -22,7 +23,6 @@ import {
   type UsageNeed,
   usageNeeds,
 } from './usage-needs.ts'
-import { type UsagePart, usageParts } from './usage-parts.ts'
 
 export type UsageReader = {
   /** The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. */

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
 import { Country, Optional, Shape } from '../../../resource/shapes.ts'
-import { checkedOrganization } from '../customers/check-organization.ts'
-import { customerResource } from '../customers/resource.ts'
-import type { Organization } from '../customers/schema.ts'
-import { TaxIdTypeShape, TaxIdValidation } from './schema.ts'
-import { allowedTypes, validationsOf } from './with-checks.ts'
+import { TaxIdTypeShape, TaxIdValidation } from '../tax-ids/schema.ts'
+import { allowedTypes, validationsOf } from '../tax-ids/with-checks.ts'
+import { checkedOrganization } from './check-organization.ts'
+import { customerResource } from './resource.ts'
+import type { Organization } from './schema.ts'
 
 /** Registers them. */
 export function taxIdRoutes(app: FastifyInstance, deps: RouteDeps): void {

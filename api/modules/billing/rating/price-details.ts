@@ -8,7 +8,7 @@ import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import type { RatedPrice } from '../../../../shared/rating/rate.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
-import type { Charge } from './charges.ts'
+import type { Charge } from '../charges/charges.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
 /** The details of a line, but for the amount the line prints. */

@@ -19,11 +19,11 @@ import { amountVolume, numberVolume, type Volume } from '../../../../shared/rati
 import { NO_PRIOR, type Prior } from '../../../../shared/rating/price-model.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../../../shared/rating/rate.ts'
 import type { Interval } from '../../../../shared/time.ts'
+import type { Charge } from '../charges/charges.ts'
+import { chargedShares, earlierUsage } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
 import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
-import type { Charge } from './charges.ts'
-import { chargedShares, earlierUsage } from './spread-price.ts'
 
 export type RatedCharge = {
   readonly charge: Charge

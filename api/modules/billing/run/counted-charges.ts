@@ -3,9 +3,9 @@ import { persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
-import type { RatedCharge } from '../charges/rate-charge.ts'
+import type { ClosedCharge, ClosedPart } from '../late/closed-usage.ts'
+import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { CustomerPart, PartsOfCharges } from '../shares/customer-parts.ts'
-import type { ClosedCharge, ClosedPart } from './closed-usage.ts'
 
 /** What is kept of the metered charges when the invoice is closed; also of those that came to nothing. */
 export function countedCharges(

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { IdText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
-import { type RoleAnswer, RoleView } from '../roles/routes.ts'
+import { type RoleAnswer, RoleView } from './routes.ts'
 
 const ROLES_MAX = 50
 

@@ -1,26 +1,24 @@
 // POST /v1/ingest/persist-data: tells the state that a price's calculation has at a moment (docs/decisions/0015).
-import { and, eq } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { newId } from '../../../../shared/ids.ts'
 import { formatInstant, parseInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { findOne, lockOne, notFound } from '../../../resource/store.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { wakeBilling } from '../../subscriptions/next-billing.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
 import { periodAt } from '../charges/charges.ts'
+import { findByReference, insertPersistedUsage } from '../persisted-usage/repository.ts'
+import type { PersistData } from '../persisted-usage/table.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { momentOf, refuseUnsupported } from './check-fields.ts'
 import { type Moment, namedPrice } from './named-price.ts'
 import { refuseBilledState } from './refuse-billed-state.ts'
 import type { PersistDataBody } from './schema.ts'
-import { type PersistData, persistData } from './table.ts'
 
 /**
  * Keeps the state and gives its view; a reference that was used before gives what was kept under it, and nothing changes,
@@ -38,7 +36,18 @@ export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Pro
   const term = namedPrice(inputs, body, moment)
   const end = endOf(body, { term, moment })
   await refuseBilledState(uow, { subscriptionId: subscription.id, term, moment })
-  const row = await insert(uow, body, { term, moment, end })
+  const row = await insertPersistedUsage(uow, {
+    reference: body.reference ?? null,
+    customer_id: body.customer_id,
+    pricing_plan_subscription_id: body.pricing_plan_subscription_id,
+    pricing_plan_schedule_id: term.schedule.id,
+    pricing_id: body.pricing_id,
+    pricing_item_id: body.pricing_item_id,
+    pricing_item_config_id: body.pricing_item_config_id,
+    start_at: formatInstant(moment.at),
+    end_at: end,
+    persist_usage: plain(decimal(body.persist_usage)),
+  })
   if (!row) {
     const first = body.reference ? await findByReference(uow, body.reference) : null
     if (!first) throw new Error('an insert met a reference that is not there')
@@ -48,14 +57,6 @@ export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Pro
   await emit(uow, { type: 'PERSIST_DATA.CREATED', objectId: row.id, data: view, previous: null })
   await wakeBilling(uow, subscription)
   return view
-}
-
-const one = (uow: ReadUow, reference: string) =>
-  and(inThisTenant(uow, persistData), eq(persistData.reference, reference))
-
-async function findByReference(uow: ReadUow, reference: string): Promise<PersistData | null> {
-  const [row] = await uow.tx.select().from(persistData).where(one(uow, reference))
-  return row ?? null
 }
 
 /** The lock puts in one order what is told of a subscription, and keeps its invoices from being closed meanwhile. */
@@ -99,37 +100,6 @@ function endOf(
   const own = covered ? `, which here is ${formatInstant(covered.start)} to ${formatInstant(covered.end)}` : ''
   const message = `A period with an end is one whole billing period of the price${own}. Leave end_at out to tell a state for any other moment.`
   throw new AppError('INVALID_FIELD', message, { field: 'period.end_at' })
-}
-
-/** Null when the reference was used in the meantime. */
-async function insert(
-  uow: Uow,
-  body: PersistDataBody,
-  of: { readonly term: PriceTerm; readonly moment: Moment; readonly end: string | null },
-): Promise<PersistData | null> {
-  const id = newId('prda')
-  const [row] = await uow.tx
-    .insert(persistData)
-    .values({
-      platform_id: uow.tenant.platformId,
-      environment: uow.tenant.environment,
-      id,
-      created_at: formatInstant(uow.now),
-      // No reference that is sent has the form of an id, so one that is made meets none.
-      reference: body.reference ?? id,
-      customer_id: body.customer_id,
-      pricing_plan_subscription_id: body.pricing_plan_subscription_id,
-      pricing_plan_schedule_id: of.term.schedule.id,
-      pricing_id: body.pricing_id,
-      pricing_item_id: body.pricing_item_id,
-      pricing_item_config_id: body.pricing_item_config_id,
-      start_at: formatInstant(of.moment.at),
-      end_at: of.end,
-      persist_usage: plain(decimal(body.persist_usage)),
-    })
-    .onConflictDoNothing()
-    .returning()
-  return row ?? null
 }
 
 async function viewOf(uow: ReadUow, row: PersistData): Promise<Row> {
