@@ -149,3 +149,18 @@ test('a line that is shared shows its bands in words, then each customer with it
   for (const part of ['116.00 EUR', '1000 × 0.1 EUR; 200 × 0.08 EUR', 'Subsidiary', '300', '29.00 EUR', '87.00 EUR'])
     expect(text).toContain(part)
 })
+
+test('discounts are lines of their own: what they are, from what, and what they deduct, without a quantity', async () => {
+  const discount = {
+    product_items: [{ ids: ['item0'], percentage: '10' }],
+    totals: [{ amount: eur('15.00') }],
+  }
+  const inputs = exampleInputs({ start: '2026-01-01T00:00:00Z', items: [recurring('200')], schedules: [{ discount }] })
+  const text = pdfText(await renderInvoicePdf(viewOf(exampleInvoices(inputs, 1)[0]), { compress: false }))
+  for (const part of [
+    'Discount of 10 % -20.00 EUR 10 % of 200 EUR',
+    'Discount on the total -15.00 EUR Deducted from 180 EUR',
+    'Total excluding tax 165.00 EUR VAT 21 % on 165.00 EUR 34.65 EUR Total 199.65 EUR',
+  ])
+    expect(text).toContain(part)
+})
