@@ -78,6 +78,11 @@ const LAYERS = forbidden
 const layerOf = (module: string): number => LAYERS.findIndex(folders => folders.includes(module))
 const moduleOf = (name: string): string => name.split('/')[0] ?? ''
 
+test('every module stands in a layer', () => {
+  const modules = readdirSync(ROOT, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  expect(modules.map(({ name }) => name).filter(name => layerOf(name) < 0)).toEqual([])
+})
+
 /** The row that accounts lock is that of the tenant itself. */
 const OWN_TENANT = 'accounts/roles/load-roles.ts reads platforms'
 

@@ -7,6 +7,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'api/resource/README.md',
+  'api/modules/README.md',
   ...readdirSync('docs', { recursive: true }).map(name => join('docs', String(name))),
 ].filter(name => name.endsWith('.md'))
 
