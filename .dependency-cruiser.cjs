@@ -8,6 +8,7 @@ const API_LAYERS = [
   ['subscriptions'],
   ['billing', 'invoices'],
   ['ingestion', 'alerts'],
+  ['webhooks'],
 ]
 
 /** @type {import('dependency-cruiser').IConfiguration} */

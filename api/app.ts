@@ -17,6 +17,7 @@ import { mcpEndpoint } from './mcp/endpoint.ts'
 import type { UsageReader } from './modules/billing/usage/usage-reader.ts'
 import type { UploadLimits } from './modules/ingestion/files/receive-content.ts'
 import { EVENT_TYPES, invoiceProducers, MODULES, RESOURCES, RULES } from './modules/modules.ts'
+import type { Post } from './modules/webhooks/delivery/post.ts'
 import { resourceRoutes } from './resource/routes.ts'
 import { type Installation, withRules } from './resource/rules.ts'
 import { registerFormats } from './resource/shapes.ts'
@@ -29,6 +30,10 @@ export type AppDeps = RouteDeps & {
   readonly files: UploadLimits
   /** Which addresses that users give may be asked. */
   readonly outbound: OutboundPolicy
+  /** Seals secrets of tenants at rest. */
+  readonly dataSecret: string
+  /** Sends one delivery of a webhook. */
+  readonly postWebhook: Post
   /** Health and metrics of the running process; tests of the routes go without. */
   readonly operations?: Operations
   /** Where the ingest calls are passed on to; without it they are not there. */

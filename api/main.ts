@@ -8,11 +8,13 @@ import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
 import { createStartPhases } from '../shared/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
+import { createPost, WEBHOOK_TIMES } from './modules/webhooks/delivery/post.ts'
 import { openUsage } from './open-usage.ts'
 import { readiness } from './readiness.ts'
 
@@ -36,6 +38,7 @@ const config = loadConfig(process.env, [
   'IDENTITY_URL',
   'FILE_BYTES_MAX',
   'FILE_STORAGE_BYTES_MAX',
+  'DATA_SECRET',
   ...OUTBOUND_SETTINGS,
   'BASE_URL',
   'MCP_ORIGINS',
@@ -76,6 +79,8 @@ async function main(): Promise<void> {
   const powers = createLivePowers({ database: keyDatabase, logger, nowMs: () => performance.now() })
   const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
   phases.ended('tokens')
+  const policy = outboundPolicy(config)
+  const agent = createOutboundAgent(policy, WEBHOOK_TIMES)
   const ready = () => readiness({ database, client, peers: { gateway, 'identity host': identity } })
   const app = await buildApp({
     tokens,
@@ -87,7 +92,9 @@ async function main(): Promise<void> {
     usage,
     events,
     files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
-    outbound: outboundPolicy(config),
+    outbound: policy,
+    dataSecret: config.DATA_SECRET,
+    postWebhook: createPost({ agent, policy }),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
@@ -110,7 +117,7 @@ async function main(): Promise<void> {
   logger.info({}, 'stopping')
   await health.close()
   await app.close()
-  await Promise.all([gateway.destroy(), identity.destroy()])
+  await Promise.all([gateway.destroy(), identity.destroy(), agent.destroy()])
   await closeUsage()
   await Promise.all([keys.close(), tokens.close(), powers.close()])
   await keyDatabase.close()

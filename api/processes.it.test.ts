@@ -66,6 +66,7 @@ async function start(name: Name): Promise<void> {
     BASE_URL: originOf('api'),
     IDENTITY_URL: originOf('identity'),
     IDENTITY_SECRET: 'a secret of the tests, long enough for them',
+    DATA_SECRET: 'another secret of the tests, as long as that',
   }
   const child = await startChild({
     name,

@@ -1,5 +1,6 @@
 // Whatever the api stands on is away or hangs: every route is answered within 5 s, with what it can do without it or with 503 and
 // Retry-After, and readiness within 3 s (docs/fault-tests.md).
+
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ingestConfig } from '../ingest/config.ts'
@@ -18,6 +19,7 @@ import { FORWARDED } from './gateway/forward-ingest.ts'
 import { meterResource } from './modules/catalog/meters/meter.ts'
 import { openUsage, type UsageConnections } from './open-usage.ts'
 import { readiness } from './readiness.ts'
+import { webhookDeps } from './testing/ground.ts'
 import { type Answer, callerWith, startOwnApi } from './testing/harness.ts'
 import { callsOf } from './testing/probe-tenants.ts'
 import type { Row } from './testing/wire.ts'
@@ -88,7 +90,7 @@ beforeAll(async () => {
     usage: usage.usage,
     events: usage.events,
     files: { fileBytesMax: 1_048_576, storageBytesMax: 1_048_576 },
-    outbound: outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] }),
+    ...webhookDeps(outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [], OUTBOUND_NETWORKS: [] })),
     gateway: { dispatcher: pool, bodyBytesMax: 262_144 },
     onRoute: route => routes.push(route),
   })

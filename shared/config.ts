@@ -156,6 +156,11 @@ export const SETTINGS = {
     null,
     secret,
   ),
+  DATA_SECRET: setting(
+    'At least 32 characters nobody can guess; seals the secrets and credentials of webhooks in the database. The same for every api and every worker.',
+    null,
+    secret,
+  ),
   OAUTH_REDIRECT_SCHEMES: setting(
     'Private-use schemes, separated by commas, that redirect addresses of OAuth clients may have besides https.',
     '',
@@ -245,6 +250,11 @@ export const SETTINGS = {
     '',
     list(hostAndPort),
   ),
+  OUTBOUND_NETWORKS: setting(
+    'Addresses or networks, separated by commas, that users may have asked by https or http on any port, such as 127.0.0.0/8 for local use. Everybody who may create webhooks or files can then reach all that is there.',
+    '',
+    list(network),
+  ),
   MCP_ORIGINS: setting(
     'Origins of browser pages, separated by commas, that may call the MCP endpoint, such as http://localhost:6274.',
     '',
@@ -263,6 +273,7 @@ export const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>([
   'KEYS_DATABASE_URL',
   'APP_DATABASE_URL',
   'IDENTITY_SECRET',
+  'DATA_SECRET',
   'SMTP_URL',
 ])
 

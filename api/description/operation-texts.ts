@@ -71,6 +71,22 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   alerts_create:
     'For alerts that your own systems find. Alerts that a rule finds by itself are made by the service. The same ' +
     '`data_trigger_reference` makes one alert.',
+  webhooks_create:
+    'Each change is sent from then on, in the order in which changes were committed, until the endpoint answers 2XX. The address must ' +
+    'lead to the public internet. Make a secret with `webhooks_secret_key_change` to have deliveries signed.',
+  webhooks_update:
+    'Setting `active` to true starts a webhook again that was disabled: with the next change, since what happened meanwhile is not ' +
+    'sent. `webhooks_replay` sends it.',
+  webhooks_secret_key_change:
+    'Answers the new secret in `secret_key`, in this answer only. The secret of before signs as well, for up to 24 hours: receivers ' +
+    'accept a delivery when either signature is right. A second roll meanwhile ends the oldest.',
+  webhooks_secret_key_clear: 'Deliveries carry no signature from then on. Make a new secret to have them signed again.',
+  webhooks_send_test:
+    'Sends an event of type `WEBHOOK.TEST` whose `data` is the webhook, with its credentials and signatures, and answers what came of ' +
+    'it. Refused while the service has disabled the webhook.',
+  webhooks_test_connection:
+    'Sends an event of type `WEBHOOK.TEST` to the address, with the credentials that are sent. Use it before `webhooks_create`.',
+  webhooks_actions_read: 'Names match exactly: none stands for several, and CREATED or UPDATED do not imply others.',
   roles_list: 'Built-in roles come first. `child_roles` are answered when `include_child_roles` is true.',
   roles_get: 'Built-in roles can be read by their id as well.',
   permissions_list: 'A permission is named `RESOURCE.ACTION`, and is what one or more operations need.',

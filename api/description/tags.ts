@@ -92,6 +92,11 @@ export const TAGS: readonly Tag[] = [
   tag('alert-rules', 'Alert rules', 'An alert rule says at how much use of an entitlement an alert is made.'),
   tag('alerts', 'Alerts', 'An alert says that a rule applied: to whom, when, and at what use.'),
   tag(
+    'webhooks',
+    'Webhooks',
+    'A webhook gets each change as it happens: in order, at least once, signed, for as long as its endpoint takes to recover.',
+  ),
+  tag(
     'files',
     'Files',
     'A CSV file of usage: uploaded or fetched from an address, read line by line, each line with its result.',

@@ -37,6 +37,11 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   },
   {
     reason:
+      "where a tenant's changes are sent is for people to say: what an agent that was misled sets up would go on when it is gone",
+    covers: at('POST /v1/webhooks', 'PATCH /v1/webhooks/{id}', 'POST /v1/webhooks/test-connection'),
+  },
+  {
+    reason:
       'who may come in is for people to say: an agent that was misled must not let anybody in, or make access that outlasts its own',
     covers: ({ permission }) => permission !== null && isAboutAccess(permission),
     ahead: true,

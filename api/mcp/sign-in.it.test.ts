@@ -1,5 +1,6 @@
 // The whole way of an agent nobody here wrote: the official client is given {base_url}/mcp and nothing else, finds the identity
 // host, registers, sends its user through sign-in and consent, reads, and asks for more when it is told that it needs more.
+
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -20,6 +21,7 @@ import { openTokenAccess } from '../access/token-access.ts'
 import { buildApp } from '../app.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
+import { webhookDeps } from '../testing/ground.ts'
 
 let identity: IdentityRig
 let baseUrl: string
@@ -60,7 +62,7 @@ async function startOn(
     usage: NO_USAGE,
     events: NO_EVENTS,
     files,
-    outbound: outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] }),
+    ...webhookDeps(outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [], OUTBOUND_NETWORKS: [] })),
     logger: silentLogger,
   }
   const api = await buildApp(given)

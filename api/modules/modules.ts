@@ -20,9 +20,21 @@ import { invoices } from './invoices/module.ts'
 import type { InvoiceProducer } from './invoices/producer.ts'
 import { parties } from './parties/module.ts'
 import { subscriptions } from './subscriptions/module.ts'
+import { webhooks } from './webhooks/module.ts'
 
 // In the order of the interface.
-const LISTED = [parties, customFields, catalog, subscriptions, invoices, billing, ingestion, alerts, accounts] as const
+const LISTED = [
+  parties,
+  customFields,
+  catalog,
+  subscriptions,
+  invoices,
+  billing,
+  ingestion,
+  alerts,
+  webhooks,
+  accounts,
+] as const
 type Listed = (typeof LISTED)[number]
 
 // What all of them together work with: what a function would take that passes its dependencies on to each.

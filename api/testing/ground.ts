@@ -6,7 +6,8 @@ import pg from 'pg'
 import { createLiveKeys } from '../../shared/access/live-keys.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
-import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
+import { type OutboundPolicy, outboundPolicy } from '../../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../../shared/outbound/outbound-agent.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { followsOthers } from '../../shared/testing/one-process.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
@@ -16,6 +17,7 @@ import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
+import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/delivery/post.ts'
 import { withRules } from '../resource/rules.ts'
 import type { Row } from './wire.ts'
 
@@ -54,6 +56,13 @@ function testClock(): TestClock & { reset(): void } {
   }
 }
 
+/** What an api needs for webhooks; its agent holds nothing open between requests. */
+export const webhookDeps = (policy: OutboundPolicy) => ({
+  outbound: policy,
+  dataSecret: 'a secret of the tests, long enough for it',
+  postWebhook: createPost({ agent: createOutboundAgent(policy, WEBHOOK_TIMES), policy }),
+})
+
 /** A ground of its own; closing it removes its database. */
 export const openGround = async (): Promise<Ground> => groundOn(await createTestDatabase(), testClock())
 
@@ -68,8 +77,17 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
   const owner = new pg.Client({ connectionString: testDatabase.url })
   await owner.connect()
   const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
-  const outbound = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [] })
-  const usual = { database, keys, powers, logger: silentLogger, usage: NO_USAGE, events: NO_EVENTS, files, outbound }
+  const outbound = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [], OUTBOUND_NETWORKS: [] })
+  const usual = {
+    database,
+    keys,
+    powers,
+    logger: silentLogger,
+    usage: NO_USAGE,
+    events: NO_EVENTS,
+    files,
+    ...webhookDeps(outbound),
+  }
   return {
     databaseUrl: testDatabase.url,
     database,

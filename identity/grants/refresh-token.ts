@@ -2,9 +2,9 @@
 // (security 1.2, items 28 to 31).
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import { seal, unseal } from '../../shared/secrets/seal.ts'
 import { scopesOfRefresh } from '../checks/scope.ts'
 import { hostOfClient } from '../client-documents/client-id-url.ts'
-import { seal, unseal } from '../keys/seal.ts'
 import { queueNotice } from '../mail/outbox.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { findClient } from '../store/clients.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
-import { seal, unseal } from './seal.ts'
+import { seal, unseal } from '../../shared/secrets/seal.ts'
 
 const PURPOSE = 'signing-key'
 /** A new key is in the key set this long before it signs: twice what clients may keep a copy. */

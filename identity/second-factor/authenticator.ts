@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { generateSecret, generateURI, verify } from 'otplib'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { seal, unseal } from '../keys/seal.ts'
+import { seal, unseal } from '../../shared/secrets/seal.ts'
 
 const STEP_SECONDS = 30
 const CODE = /^[0-9]{6}$/

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { keyedHash } from '../keys/seal.ts'
+import { keyedHash } from '../../shared/secrets/seal.ts'
 
 const CODES = 10
 const CODE_BYTES = 10

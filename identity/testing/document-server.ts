@@ -3,24 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Agent, buildConnector } from 'undici'
+import { CERTIFICATE, KEY } from '../../shared/testing/certificate.ts'
 import type { DocumentAccess } from '../client-documents/fetch-document.ts'
-
-/** Known to everybody, and trusted by nobody but these tests. */
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBejCCASCgAwIBAgIBAjAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhhcHAudGVz
-dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowEzERMA8GA1UEAwwI
-YXBwLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASR3lkCec81fSaqph0l
-6OcA0Wn8Ui9P580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgb
-j+YPo2MwYTAPBgNVHRMBAf8EBTADAQH/MC8GA1UdEQQoMCaCCGFwcC50ZXN0ggYq
-LnRlc3SCEnhuLS1iY2hlci1rdmEudGVzdDAdBgNVHQ4EFgQUrDw6QpzVEXgCJifr
-rVtWPvjHK2QwCgYIKoZIzj0EAwIDSAAwRQIgTj/nq+WxcpxrErrC9JeRw+T/2YTB
-E6K0r52xutw2ACkCIQCZPGXc0Fm/bUR6vmQ8xvxrM03tlciEwiWgwgnn0W4egQ==
------END CERTIFICATE-----`
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/+j91ohcIB7/cjQm
-b+4jX6+nPZQcD9bhi3C2dzZxAbqhRANCAASR3lkCec81fSaqph0l6OcA0Wn8Ui9P
-580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgbj+YP
------END PRIVATE KEY-----`
 
 export type Answer = (response: ServerResponse, headers: NodeJS.Dict<string | string[]>) => void
 

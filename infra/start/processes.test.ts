@@ -64,6 +64,11 @@ test('the secret of the identity host and the mail server are its own', () => {
   expect(holders('of-mail')).toEqual(['identity'])
 })
 
+test('the secret that seals credentials of tenants is known to the api and the workers', () => {
+  Object.assign(process.env, { DATA_SECRET: 'seals-credentials' })
+  expect(holders('seals-credentials')).toEqual(['worker', 'api'])
+})
+
 test('broker and usage database are known to those who use them', () => {
   Object.assign(process.env, { NATS_URL: 'nats://x:of-nats@h', CLICKHOUSE_URL: 'http://x:of-clickhouse@h' })
   expect(holders('of-nats')).toEqual(['ingest', 'aggregator', 'worker', 'api'])

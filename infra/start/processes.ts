@@ -33,8 +33,8 @@ export const PROCESSES: readonly ProcessSpec[] = [
     needs: ['nats', 'clickhouse'],
     readyWithinMs: REBUILD_TIMEOUT_MS,
   },
-  { name: 'worker', module: 'api/worker', needs: ['worker logins', 'nats', 'clickhouse'] },
-  { name: 'api', module: 'api/main', needs: ['api logins', 'nats', 'clickhouse'] },
+  { name: 'worker', module: 'api/worker', needs: ['worker logins', 'data secret', 'nats', 'clickhouse'] },
+  { name: 'api', module: 'api/main', needs: ['api logins', 'data secret', 'nats', 'clickhouse'] },
 ]
 
 export const pidFileOf = (dataDir: string, name: string): string => join(dataDir, 'run', `${name}.pid.json`)
@@ -53,6 +53,7 @@ async function readiness(url: string): Promise<string | null> {
 type Need =
   | 'identity login'
   | 'identity secret'
+  | 'data secret'
   | 'mail'
   | 'gateway login'
   | 'worker logins'
@@ -65,11 +66,12 @@ function secretsOf(
   settings: Settings,
   { logins, natsUrl, clickhouseUrl }: ServiceUrls,
 ): Record<Need, NodeJS.ProcessEnv> {
-  const { IDENTITY_SECRET: own, SMTP_URL: smtp } = process.env
+  const { IDENTITY_SECRET: own, DATA_SECRET: ownOfData, SMTP_URL: smtp } = process.env
   return {
     'identity login': { DATABASE_URL: logins.millrace_identity },
     // An operator's own secret wins; without one a start makes it once and finds it again.
     'identity secret': { IDENTITY_SECRET: own ?? secretIn(join(settings.dataDir, 'identity.secret')) },
+    'data secret': { DATA_SECRET: ownOfData ?? secretIn(join(settings.dataDir, 'data.secret')) },
     mail: smtp === undefined ? {} : { SMTP_URL: smtp },
     'gateway login': { DATABASE_URL: logins.millrace_gateway },
     'worker logins': { DATABASE_URL: logins.millrace_worker, APP_DATABASE_URL: logins.millrace_app },

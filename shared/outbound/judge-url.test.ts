@@ -28,7 +28,7 @@ test.each([
   'https://[::ffff:8.8.8.8]/',
   'https://[64:ff9b::808:808]/',
 ])('%s may be asked', url => {
-  expect(judgeUrl(url, STRICT)).toMatchObject({ isNamed: false })
+  expect(judgeUrl(url, STRICT)).toMatchObject({ reach: 'PUBLIC' })
 })
 
 test.each([
@@ -124,7 +124,7 @@ test('a host and port that the operator names is allowed however it is spelled, 
     'https://FILES.internal.:8443/',
     'http://[fd00:0::5]/',
   ]) {
-    expect(judgeUrl(url, policy)).toMatchObject({ isNamed: true })
+    expect(judgeUrl(url, policy)).toMatchObject({ reach: 'ANY' })
   }
   for (const url of [
     'http://127.0.0.1:9001/',
@@ -301,4 +301,26 @@ test('all else is public, and so are its forms in IPv6 that lead to it', () => {
     expect(isPublicAddress(address)).toBe(true)
   }
   for (const nothing of ['', 'files.example.com', '1.2.3', '::1%lo']) expect(isPublicAddress(nothing)).toBe(false)
+})
+
+test.each([
+  ['http://127.0.0.1:9000/hook', false],
+  ['https://127.0.0.2/', false],
+  ['http://[::ffff:127.0.0.1]:81/', false],
+  ['https://[fd00::5]:8443/', false],
+  // A name may lead there: that is judged when it is connected to.
+  ['http://hooks.internal:8080/', false],
+  ['http://localhost:9000/', false],
+  ['https://example.com/', false],
+  ['https://8.8.8.8/', false],
+  ['https://10.0.0.1/', true],
+  ['http://10.0.0.1:9000/', true],
+  ['http://169.254.169.254/', true],
+  ['https://[::1]/', true],
+  ['http://8.8.8.8/', true],
+  ['https://8.8.8.8:8443/', true],
+  ['http://2130706433/', true],
+  ['http://127.1:9000/', true],
+])('with networks that the operator allows, %s is refused: %s', (url, refused) => {
+  expect(isRefused(url, policyOf({ OUTBOUND_NETWORKS: '127.0.0.0/8, fd00::/64' }))).toBe(refused)
 })

@@ -1,6 +1,6 @@
 // The guard against a server that is really there: what is refused never reaches it.
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, BlockList } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type OutboundPolicy, RefusedAddress } from './judge-url.ts'
 import { createOutboundAgent, type Resolve } from './outbound-agent.ts'
@@ -111,4 +111,18 @@ test('a port or protocol the policy does not allow is refused by the agent too',
   await expect(ask(`http://93.184.215.14:${port}`, strict)).rejects.toThrow(RefusedAddress)
   await expect(ask(`https://files.test:${port}`, strict, async () => at('127.0.0.1'))).rejects.toThrow(RefusedAddress)
   expect(connections).toBe(0)
+})
+
+test.each([
+  ['within them', at('127.0.0.1'), 'reached'],
+  ['within them and elsewhere', at('127.0.0.1', '10.0.0.1'), null],
+  ['to the public internet, which only ordinary ports may', at('93.184.215.14'), null],
+])('where the operator allows networks, a name on any port that leads %s', async (_name, addresses, answer) => {
+  const networks = new BlockList()
+  networks.addSubnet('127.0.0.0', 8)
+  const policy: OutboundPolicy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set(), networks }
+  const asked = ask(`http://hooks.test:${port}`, policy, async () => addresses)
+  if (answer === null) await expect(asked).rejects.toThrow(RefusedAddress)
+  else expect(await asked).toBe(answer)
+  expect(connections).toBe(answer === null ? 0 : 1)
 })

@@ -4,8 +4,7 @@
 import { lookup as lookupName } from 'node:dns/promises'
 import { isIPv6, type LookupFunction } from 'node:net'
 import { Agent, buildConnector } from 'undici'
-import { judgeUrl, NOT_PUBLIC, type OutboundPolicy, RefusedAddress } from './judge-url.ts'
-import { isPublicAddress } from './public-address.ts'
+import { isWithinReach, judgeUrl, NOT_PUBLIC, type OutboundPolicy, type Reach, RefusedAddress } from './judge-url.ts'
 
 type Address = { readonly address: string; readonly family: number }
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
@@ -27,17 +26,18 @@ export function createOutboundAgent(
   times: OutboundTimes,
   resolve: Resolve = resolveAll,
 ): Agent {
-  const connectors = {
-    judged: buildConnector({ timeout: times.connectMs, lookup: lookupOf(resolve, isPublicAddress) }),
-    named: buildConnector({ timeout: times.connectMs, lookup: lookupOf(resolve, () => true) }),
+  const connectorOf = (reach: Reach) => {
+    const lookup = lookupOf(resolve, address => isWithinReach(reach, address, policy))
+    return buildConnector({ timeout: times.connectMs, lookup })
   }
+  const connectors = { ANY: connectorOf('ANY'), NETWORKS: connectorOf('NETWORKS'), PUBLIC: connectorOf('PUBLIC') }
   const connect: buildConnector.connector = (options, callback) => {
     try {
       const { hostname, protocol, port } = options
       const host = isIPv6(hostname) ? `[${hostname}]` : hostname
       // A host that is an address is never looked up, so it is judged here, again.
-      const { isNamed } = judgeUrl(`${protocol}//${host}${port ? `:${port}` : ''}`, policy)
-      connectors[isNamed ? 'named' : 'judged'](options, callback)
+      const { reach } = judgeUrl(`${protocol}//${host}${port ? `:${port}` : ''}`, policy)
+      connectors[reach](options, callback)
     } catch (error) {
       callback(error instanceof Error ? error : new Error(String(error)), null)
     }

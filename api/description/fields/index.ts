@@ -5,6 +5,7 @@ import { COMMON } from './common.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
 import { USAGE } from './usage.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...ACCESS,
@@ -12,5 +13,6 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...CATALOG,
   ...USAGE,
   ...PARTIES,
+  ...WEBHOOKS,
   ...COMMON,
 }

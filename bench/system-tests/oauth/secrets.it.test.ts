@@ -20,6 +20,11 @@ const ALLOWED: readonly { readonly place: string; readonly kind: string; readonl
     reason: 'the one file it is kept in, for its owner alone; an operator gives it as IDENTITY_SECRET instead',
   },
   {
+    place: 'file data.secret',
+    kind: 'data secret',
+    reason: 'the one file it is kept in, for its owner alone; an operator gives it as DATA_SECRET instead',
+  },
+  {
     place: 'refusal of a page',
     kind: 'form token',
     reason: 'a page that asks again carries the token of its form, which is worth nothing without the cookie beside it',
@@ -84,6 +89,7 @@ beforeAll(async () => {
   secret('password', person.password)
   const kept = filesOf(system.dataDir).find(({ name }) => name === 'file identity.secret')
   secret('identity secret', kept?.content.toString().trim())
+  secret('data secret', readFileSync(join(system.dataDir, 'data.secret'), 'utf8').trim())
   for (const { environments } of system.platforms)
     for (const environment of ['TEST', 'LIVE'] as const) secret('API key', environments[environment].api_key)
   await signInWrongly()
@@ -291,7 +297,8 @@ test('no secret of a whole run is in a table, a file, a log or a refusal, howeve
 test('what is allowed is there, and the file of it is for its owner alone', async () => {
   const found = searchFor(secrets.values(), [...filesOf(system.dataDir), ...refusals])
   for (const { place, kind } of ALLOWED) expect(found).toContainEqual(expect.objectContaining({ place, kind }))
-  for (const file of ['identity.secret', 'mail.mbox']) expect(statSync(join(system.dataDir, file)).mode & 0o077).toBe(0)
+  for (const file of ['identity.secret', 'data.secret', 'mail.mbox'])
+    expect(statSync(join(system.dataDir, file)).mode & 0o077).toBe(0)
 })
 
 test('the search finds a secret in a table, a usage table, a log and a refusal, in each of its spellings', async () => {

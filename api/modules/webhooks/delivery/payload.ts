@@ -1,0 +1,23 @@
+// The body of a delivery (contract: Webhook delivery payload). Made from a row of the outbox, which never changes, so it is the same
+// text at every attempt.
+import { at, formatInstant } from '../../../../shared/time.ts'
+import type { OutboxRow } from '../../../workers/outbox-row.ts'
+
+export type PayloadEvent = Pick<
+  OutboxRow,
+  'created_at' | 'type' | 'request_id' | 'environment' | 'data' | 'previous_data'
+>
+
+/** The payload as the members of an object; `previous_data` is there for updates alone, when `withPrevious`. */
+export const payloadOf = (event: PayloadEvent, withPrevious: boolean): Record<string, unknown> => ({
+  created_at: formatInstant(at(event.created_at)),
+  type: event.type,
+  ...(event.request_id === null ? {} : { original_request_id: event.request_id }),
+  environment: event.environment,
+  ...(withPrevious && event.previous_data !== null ? { previous_data: event.previous_data } : {}),
+  data: event.data,
+})
+
+/** The text that is sent, and that signatures are of. */
+export const payloadText = (event: PayloadEvent, withPrevious: boolean): string =>
+  JSON.stringify(payloadOf(event, withPrevious))

@@ -1,0 +1,32 @@
+// What waits for a webhook: rows of the outbox after a position, of the types it wants, in their order.
+import { sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
+import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
+import { selectsSql } from '../settings/matches.ts'
+import type { Webhook } from '../table.ts'
+import { HORIZON_MS } from './retry-schedule.ts'
+
+/** The next `limit` events of `webhook` after `position`, those that are too old to be sent left out. */
+export async function eventsAfter(
+  uow: ReadUow,
+  { included_actions, excluded_actions }: Pick<Webhook, 'included_actions' | 'excluded_actions'>,
+  position: string,
+  limit: number,
+): Promise<RelayedChange[]> {
+  const { platformId, environment } = uow.tenant
+  const list = (types: readonly string[]) =>
+    sql`array(select jsonb_array_elements_text(${JSON.stringify(types)}::jsonb))`
+  const isSelected = selectsSql({
+    included: list(included_actions),
+    excluded: list(excluded_actions),
+    type: sql`o.type`,
+  })
+  const { rows } = await uow.tx.execute<StoredOutboxRow & { position: string }>(sql`
+    select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o
+    where o.platform_id = ${platformId} and o.environment = ${environment} and o.position > ${position}::bigint
+      and o.created_at > ${formatInstant(instantOf(uow.now - HORIZON_MS))}::timestamptz and ${isSelected}
+    order by o.position limit ${limit}`)
+  return rows.map(({ position: own, ...row }) => ({ ...outboxRow(row), position: own }))
+}

@@ -1,0 +1,40 @@
+// A test event, sent at once and outside any queue: to a webhook, or to what one would be.
+import { newId } from '../../../../shared/ids.ts'
+import type { Environment } from '../../../../shared/tenant.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { payloadText } from './payload.ts'
+import type { Post, PostOutcome } from './post.ts'
+import { type Endpoint, type Opener, requestFor } from './request.ts'
+
+/** Of no webhook's choice, and in no list of event types: only a test sends it. */
+const TEST_TYPE = 'WEBHOOK.TEST'
+
+/** Sends a test event whose data is the webhook itself. */
+export async function sendTest(
+  deps: { readonly post: Post; readonly open: Opener },
+  endpoint: Endpoint,
+  of: {
+    readonly data: Row
+    readonly environment: Environment
+    readonly requestId: string | null
+    readonly now: Instant
+  },
+): Promise<{ successful: boolean; message: string }> {
+  const event = {
+    created_at: formatInstant(of.now),
+    type: TEST_TYPE,
+    request_id: of.requestId,
+    environment: of.environment,
+    data: of.data,
+    previous_data: null,
+  }
+  const sent = { eventId: newId('evnt'), body: payloadText(event, false), now: of.now }
+  return connectionOf(await deps.post(await requestFor(endpoint, sent, deps.open)))
+}
+
+/** An attempt as its caller is answered. */
+export const connectionOf = ({ succeeded, responseCode, cause }: PostOutcome) => ({
+  successful: succeeded,
+  message: cause ?? `The endpoint answered ${responseCode}.`,
+})

@@ -1,0 +1,176 @@
+// The calls on webhooks that are more than the shared operations.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { type EventType, objectTypesOf } from '../../../shared/contracts/event-types.ts'
+import { readTenant } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { IdParams } from '../../http/params.ts'
+import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../http/route.ts'
+import { OrderDirection, SliceQuery } from '../../list/slice.ts'
+import { Shape } from '../../resource/shapes.ts'
+import { getOne } from '../../resource/store.ts'
+import { viewOf } from '../../resource/views.ts'
+import type { Post } from './delivery/post.ts'
+import { createOpener, type Endpoint } from './delivery/request.ts'
+import { sendTest } from './delivery/test-delivery.ts'
+import { Connection, SecretBody } from './schema.ts'
+import { removeSecret, rollSecret } from './settings/roll-secret.ts'
+import {
+  createWebhook,
+  type SettingsDeps,
+  unsavedWebhook,
+  updateWebhook,
+  type WebhookBody,
+} from './settings/save-webhook.ts'
+import type { Webhook } from './table.ts'
+import { webhookResource } from './webhook.ts'
+
+export type WebhookRouteDeps = RouteDeps &
+  SettingsDeps & { readonly eventTypes: readonly EventType[]; readonly postWebhook: Post }
+
+const PATH = '/v1/webhooks'
+const tag = webhookResource.path
+const response = webhookResource.view
+
+export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
+  settingsRoutes(app, deps)
+  secretRoutes(app, deps)
+  testRoutes(app, deps)
+  readRoute(app, deps, {
+    tag,
+    permission: 'WEBHOOK.VIEW',
+    summary: 'List the event types that webhooks can include or exclude, by object type.',
+    method: 'GET',
+    url: `${PATH}/actions`,
+    // The interface has the parameters of a list; this one is always whole and in the order of its names.
+    query: Shape({
+      page: SliceQuery.page,
+      limit: SliceQuery.limit,
+      order_by: Type.Optional(Type.Literal('object_type')),
+      order_direction: OrderDirection,
+    }),
+    response: Type.Object({ data: Type.Array(WebhookAction) }),
+    handle: async () => ({ data: actionsByObject(deps.eventTypes) }),
+  })
+}
+
+const WebhookAction = Type.Object(
+  {
+    object_type: Type.String({ description: 'The kind of resource.' }),
+    actions: Type.Array(Type.String(), { description: 'Its event types, by the names that webhooks take.' }),
+  },
+  { title: 'WebhookAction' },
+)
+
+function actionsByObject(types: readonly EventType[]) {
+  return objectTypesOf(types).map(object_type => ({
+    object_type,
+    actions: types.filter(type => type.startsWith(`${object_type}.`)),
+  }))
+}
+
+function settingsRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
+  writeRoute(app, deps, {
+    tag,
+    permission: 'WEBHOOK.CREATE',
+    summary: 'Create a webhook.',
+    method: 'POST',
+    url: PATH,
+    body: webhookResource.createBody,
+    response,
+    status: 201,
+    handle: async (uow, { body }) => viewOf(uow, webhookResource, await createWebhook(deps, uow, body as WebhookBody)),
+  })
+  writeRoute(app, deps, {
+    tag,
+    permission: 'WEBHOOK.UPDATE',
+    summary: 'Change a webhook. Fields that are not sent stay; null clears.',
+    method: 'PATCH',
+    url: `${PATH}/:id`,
+    params: IdParams,
+    body: webhookResource.updateBody,
+    response,
+    status: 200,
+    handle: async (uow, { params, body }) =>
+      viewOf(uow, webhookResource, await updateWebhook(deps, uow, params.id, body as WebhookBody)),
+  })
+}
+
+function secretRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
+  const about = { tag, url: `${PATH}/:id/secret-key`, params: IdParams, response, status: 200 } as const
+  writeRoute(app, deps, {
+    ...about,
+    permission: 'WEBHOOK_SECRET.UPDATE',
+    summary: 'Make the secret that signs deliveries, or roll it. It is shown in this answer only.',
+    method: 'PATCH',
+    body: SecretBody,
+    repeatOf: answer => ({ ...(answer as object), secret_key: null }),
+    handle: (uow, { params, body }) => rollSecret(deps.dataSecret, uow, params.id, body.previous_secret_valid_hours),
+  })
+  writeRoute(app, deps, {
+    ...about,
+    permission: 'WEBHOOK_SECRET.DELETE',
+    summary: 'Remove the secret: deliveries are no longer signed.',
+    method: 'DELETE',
+    handle: (uow, { params }) => removeSecret(uow, params.id),
+  })
+}
+
+function testRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
+  const sending = { post: deps.postWebhook, open: createOpener(deps.dataSecret) }
+  const now = () => deps.database.clock.now()
+  actionRoute(app, deps, {
+    tag,
+    permission: 'WEBHOOK.UPDATE',
+    summary: 'Send a test event to a webhook, at once and outside its queue.',
+    method: 'POST',
+    url: `${PATH}/:id/send-test`,
+    params: IdParams,
+    response: Connection,
+    status: 200,
+    handle: async ({ tenant, actor, database }, { params }) => {
+      const { webhook, data } = await readTenant(database, tenant, async uow => {
+        const found = await getOne(uow, webhookResource, params.id)
+        return { webhook: found, data: await viewOf(uow, webhookResource, found) }
+      })
+      refuseDisabled(webhook)
+      return await sendTest(sending, webhook, { ...tenant, data, requestId: actor.requestId, now: now() })
+    },
+  })
+  actionRoute(app, deps, {
+    tag,
+    permission: 'WEBHOOK.CREATE',
+    summary: 'Send a test event to what a webhook would be. Nothing is saved.',
+    method: 'POST',
+    url: `${PATH}/test-connection`,
+    body: webhookResource.createBody,
+    response: Connection,
+    status: 200,
+    handle: async ({ tenant, actor }, { body: given }) => {
+      const body = given as WebhookBody
+      const endpoint: Endpoint = { ...UNSAVED, ...(await unsavedWebhook(deps, body)) }
+      const { password: _password, api_key: _key, ...plain } = body
+      const data = { object_type: 'WEBHOOK', ...plain, authentication_type: endpoint.authentication_type }
+      return await sendTest(sending, endpoint, { ...tenant, data, requestId: actor.requestId, now: now() })
+    },
+  })
+}
+
+const UNSAVED: Endpoint = {
+  url: '',
+  authentication_type: 'NONE',
+  username: null,
+  password_sealed: null,
+  api_header_field: null,
+  api_key_sealed: null,
+  secret_sealed: null,
+  previous_secret_sealed: null,
+  previous_secret_until: null,
+}
+
+/** Throws for a webhook that the service has disabled (contract: Errors). */
+function refuseDisabled({ id, active, disabled_reason }: Webhook): void {
+  if (active || disabled_reason === null) return
+  const message = `The webhook is disabled: ${disabled_reason} Set active to true first.`
+  throw new AppError('INVALID_OPERATION', message, { field: 'active', resourceId: id, resourceType: 'WEBHOOK' })
+}

@@ -1,0 +1,18 @@
+// A certificate for servers of tests, valid for *.test.
+
+/** Known to everybody, and trusted by nobody but these tests. */
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBejCCASCgAwIBAgIBAjAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhhcHAudGVz
+dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowEzERMA8GA1UEAwwI
+YXBwLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASR3lkCec81fSaqph0l
+6OcA0Wn8Ui9P580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgb
+j+YPo2MwYTAPBgNVHRMBAf8EBTADAQH/MC8GA1UdEQQoMCaCCGFwcC50ZXN0ggYq
+LnRlc3SCEnhuLS1iY2hlci1rdmEudGVzdDAdBgNVHQ4EFgQUrDw6QpzVEXgCJifr
+rVtWPvjHK2QwCgYIKoZIzj0EAwIDSAAwRQIgTj/nq+WxcpxrErrC9JeRw+T/2YTB
+E6K0r52xutw2ACkCIQCZPGXc0Fm/bUR6vmQ8xvxrM03tlciEwiWgwgnn0W4egQ==
+-----END CERTIFICATE-----`
+export const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/+j91ohcIB7/cjQm
+b+4jX6+nPZQcD9bhi3C2dzZxAbqhRANCAASR3lkCec81fSaqph0l6OcA0Wn8Ui9P
+580eoqmEFDwW31rNbS+ETd66+8ya2/hbTpxTwiYB5rNLOAYTmCgbj+YP
+-----END PRIVATE KEY-----`
