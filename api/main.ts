@@ -103,7 +103,7 @@ async function main(): Promise<void> {
   })
   phases.ended('routes')
   await app.ready()
-  phases.ended('serializers')
+  phases.ended('server')
   await app.listen({ port: config.PORT, host: config.HOST })
   const health = await startHealthServer({
     port: config.METRICS_PORT,
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
     ready,
   })
   phases.ended('listen')
-  logger.info({ port: config.PORT, metricsPort: health.port, phasesMs: phases.durations() }, 'api started')
+  logger.info({ port: config.PORT, metricsPort: health.port, ...phases.durations() }, 'api started')
   await stopped
   logger.info({}, 'stopping')
   await health.close()

@@ -133,6 +133,7 @@ export async function build() {
       mkdirSync(dirname(target), { recursive: true })
       cpSync(file, target)
     }
+    await runQuietly('Bundling the processes', process.execPath, [join(ROOT, 'infra', 'bundle.mjs'), draft])
     writeFileSync(join(draft, '.built'), wanted)
     rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(ROOT, 'dist'))

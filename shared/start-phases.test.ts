@@ -2,11 +2,25 @@ import { expect, test } from 'vitest'
 import { createStartPhases } from './start-phases.ts'
 
 test('each phase takes from the end of the one before, the first from the start of the process', () => {
-  let now = 120.4
-  const phases = createStartPhases(() => now)
+  let [now, cpu] = [120.4, 80]
+  const phases = createStartPhases(
+    () => now,
+    () => cpu,
+  )
   phases.ended('code')
-  now = 300
+  ;[now, cpu] = [300, 90.2]
   phases.ended('database')
-  now = 1_000.2
-  expect(phases.durations()).toEqual({ code: 120, database: 180, total: 1000 })
+  ;[now, cpu] = [1_000.2, 100]
+  expect(phases.durations()).toEqual({
+    phasesMs: { code: 120, database: 180, total: 1000 },
+    phasesCpuMs: { code: 80, database: 10, total: 100 },
+  })
+})
+
+test('processor time is what this process has worked', () => {
+  const phases = createStartPhases()
+  phases.ended('code')
+  const { phasesMs, phasesCpuMs } = phases.durations()
+  expect(phasesCpuMs['code']).toBeGreaterThan(0)
+  expect(phasesMs['total']).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-// The API description as JSON and as pages, made once when every route is declared.
+// The API description as JSON and as pages, made once, when it is first requested.
 import type { FastifyInstance } from 'fastify'
 import { isObject } from '../description/json.ts'
 import { DOCS_PATHS, docsPages } from '../docs-pages/pages.ts'

@@ -11,6 +11,12 @@ test('a schema is compiled once, however many routes, statuses and apps answer w
   expect(PageOf(view)).not.toBe(PageOf(Type.Object({})))
 })
 
+test('nothing is compiled before the first answer', () => {
+  const impossible = { type: 'nothing there is' } as never
+  const serializer = serializerCompiler({ schema: impossible })
+  expect(() => serializer({})).toThrow('schema is invalid')
+})
+
 test('schemas that look the same but are two objects do not share what follows from them', () => {
   const [one, other] = [Type.Object({ a: Type.String() }), Type.Object({ a: Type.String() })]
   expect(serializerCompiler({ schema: one })).not.toBe(serializerCompiler({ schema: other }))

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { once } from '../../shared/once.ts'
 
 const MAX_AGE_SECONDS = 300
 const BROTLI_QUALITY = 6
@@ -39,20 +40,20 @@ class Prepared {
   }
 }
 
-/** Serves what `make` gives by path, made once when the app is ready. Paths are known before. */
+/**
+ * Serves what `make` gives by path. It is made when the first of them is requested, since it takes a large part of a second of
+ * processor time, which a start does not have on a busy machine. Paths are known before.
+ */
 export function staticAnswers(
   app: FastifyInstance,
   paths: readonly string[],
   make: () => Readonly<Record<string, StaticAnswer>>,
 ): void {
-  const prepared = new Map<string, Prepared>()
-  app.addHook('onReady', async () => {
-    for (const [path, answer] of Object.entries(make())) prepared.set(path, new Prepared(answer))
-  })
+  const prepared = once(() => new Map(Object.entries(make()).map(([path, answer]) => [path, new Prepared(answer)])))
   for (const path of paths) {
     const options = { config: { permission: 'public' }, schema: { hide: true }, compress: false } as const
     app.get(path, options, async (request, reply) => {
-      const found = prepared.get(request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? path)
+      const found = prepared().get(request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? path)
       return found ? await send(found, request, reply) : reply.callNotFound()
     })
   }

