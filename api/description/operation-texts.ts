@@ -53,7 +53,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
   pricing_plan_schedules_create:
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +
-    'at the start of this one.',
+    'at the start of this one, and `set_next_start_at` starts the draft after it at its end.',
   pricing_plan_schedules_update:
     'A DRAFT schedule can change in every field; of an ACTIVE one only the end can change.',
   pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',

@@ -1,10 +1,12 @@
 // The calls on subscriptions and schedules that are more than the shared operations: they act on both together.
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { listOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../http/route.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { fieldActionsOf, fieldActionsQuery } from '../../resource/field-actions.ts'
+import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
@@ -26,9 +28,14 @@ const NeighbourQuery = Shape({
   set_previous_end_at: Type.Optional(
     Type.Enum(['true', 'false'], { description: 'End the schedule before this one at its start.' }),
   ),
+  set_next_start_at: Type.Optional(
+    Type.Enum(['true', 'false'], { description: 'Start the draft schedule after this one at its end.' }),
+  ),
+  ...ExpandQuery,
 })
 const neighboursOf = (query: Static<typeof NeighbourQuery>): Neighbours => ({
   setPreviousEndAt: query.set_previous_end_at === 'true',
+  setNextStartAt: query.set_next_start_at === 'true',
 })
 
 /** PATCH, DELETE and cancel of subscriptions; everything that changes a schedule. */
@@ -107,7 +114,8 @@ function registerScheduleCreation(app: FastifyInstance, deps: RouteDeps): void {
     status: 201,
     handle: async (uow, { query, body }) => {
       const given = normalizeTimes(scheduleResource.createBody, body) as ScheduleBody
-      return await viewOf(uow, scheduleResource, await createSchedule(uow, given, neighboursOf(query)))
+      const row = await createSchedule(uow, given, neighboursOf(query))
+      return await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
     },
   })
 }
@@ -123,7 +131,8 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
     body: scheduleResource.updateBody,
     handle: async (uow, { params, query, body }) => {
       const patch = normalizeTimes(scheduleResource.updateBody, body) as Partial<ScheduleBody>
-      return await viewOf(uow, scheduleResource, await updateSchedule(uow, params.id, patch, neighboursOf(query)))
+      const row = await updateSchedule(uow, params.id, patch, neighboursOf(query))
+      return await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
     },
   })
   writeRoute(app, deps, {

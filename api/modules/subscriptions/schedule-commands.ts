@@ -13,9 +13,13 @@ import type { Schedule, Subscription } from './table.ts'
 
 /** A valid body of a schedule. */
 export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }
-export type Neighbours = { readonly setPreviousEndAt: boolean }
+/** Which neighbour a boundary moves with it; one of the two at most. */
+export type Neighbours = { readonly setPreviousEndAt: boolean; readonly setNextStartAt: boolean }
 
-/** Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts. */
+/**
+ * Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts; with `setNextStartAt` the
+ * DRAFT after it starts where this one ends.
+ */
 export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: Neighbours): Promise<Schedule> {
   const given = body.pricing_plan_subscription_id
   const subscription = await lockOne(uow, subscriptionResource, given)
@@ -25,7 +29,13 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
     const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
   }
+  refuseBoth(neighbours)
   if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription, body.start_at, null)
+  if (neighbours.setNextStartAt) {
+    const all = await listSchedules(uow, subscription.id)
+    const next = all.find(other => other.start_at >= body.start_at)
+    await startNext(uow, next, body['end_at'])
+  }
   return await createResource(uow, scheduleResource, {
     ...withoutSelector(body),
     pricing_plan_subscription_id: subscription.id,
@@ -44,6 +54,12 @@ export async function updateSchedule(
   const { schedule, subscription } = await lockSchedule(uow, id)
   const version = await namedVersion(uow, patch)
   const named = version ? { pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: version.id } : {}
+  refuseBoth(neighbours)
+  if (neighbours.setNextStartAt) {
+    const all = await listSchedules(uow, subscription.id)
+    const next = all.find(other => other.id !== schedule.id && other.start_at > schedule.start_at)
+    await startNext(uow, next, 'end_at' in patch ? patch['end_at'] : schedule.end_at)
+  }
   if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
     await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
   }
@@ -134,6 +150,30 @@ async function endPrevious(
   if (!previous || previous.end_at === startAt) return
   requireAhead(uow, subscription, previous, startAt, 'start_at')
   await saveChange(uow, scheduleResource, previous, { end_at: startAt })
+}
+
+function refuseBoth({ setPreviousEndAt, setNextStartAt }: Neighbours): void {
+  if (!setPreviousEndAt || !setNextStartAt) return
+  const message = 'One call moves one boundary: send set_previous_end_at or set_next_start_at, not both.'
+  throw new AppError('INVALID_FIELD', message, { field: 'set_next_start_at' })
+}
+
+/** Has the schedule after this one start where this one ends. Throws INVALID_FIELD unless it is a DRAFT that ends later. */
+async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): Promise<void> {
+  const field = 'end_at'
+  if (typeof endAt !== 'string')
+    throw new AppError('INVALID_FIELD', 'set_next_start_at needs an end_at, where the next schedule starts.', { field })
+  if (!next || next.start_at === endAt) return
+  if (next.status !== 'DRAFT') {
+    const message = `The schedule ${next.id} after it is ACTIVE, so its start cannot change.`
+    throw new AppError('INVALID_FIELD', message, { field })
+  }
+  if (next.end_at !== null && next.end_at <= endAt) {
+    const message = `Nothing would be left of the schedule ${next.id}, which ends at ${next.end_at}; delete it first.`
+    throw new AppError('INVALID_FIELD', message, { field })
+  }
+  await checkDiscount(uow, { ...next, start_at: endAt })
+  await saveChange(uow, scheduleResource, next, { start_at: endAt })
 }
 
 const withoutSelector = ({ pricing_plan_version_selector: _selector, ...rest }: Row): Row => rest

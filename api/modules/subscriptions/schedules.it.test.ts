@@ -199,6 +199,44 @@ describe('timeline', () => {
     }
   })
 
+  test('or with the end of the earlier one, by set_next_start_at, while the later one is a draft', async () => {
+    const earlier = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-06-01T00:00:00Z' })
+    const later = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z', { end_at: '2026-12-01T00:00:00Z' })
+    const end = (end_at: string | null, query = '?set_next_start_at=true') =>
+      tenant.call('PATCH', `${PATH}/${earlier}${query}`, { end_at })
+    expect((await end('2026-07-01T00:00:00Z', '')).body).toEqual(refusal('end_at'))
+    for (const day of ['2026-07-01', '2026-05-01']) {
+      expect((await end(`${day}T00:00:00Z`)).status).toBe(200)
+      expect(await timeline()).toEqual([
+        ['2026-01-01', day, 'DRAFT'],
+        [day, '2026-12-01', 'DRAFT'],
+      ])
+    }
+    expect((await end(null)).body).toEqual(refusal('end_at'))
+    expect((await end('2026-12-01T00:00:00Z')).body).toEqual(refusal('end_at'))
+    const both = '?set_next_start_at=true&set_previous_end_at=true'
+    expect((await end('2026-08-01T00:00:00Z', both)).body).toEqual(refusal('set_next_start_at'))
+    const before = { start_at: '2025-06-01T00:00:00Z', end_at: '2026-02-01T00:00:00Z' }
+    expect((await post(before, '?set_next_start_at=true')).status).toBe(201)
+    expect((await timeline()).slice(0, 2)).toEqual([
+      ['2025-06-01', '2026-02-01', 'DRAFT'],
+      ['2026-02-01', '2026-05-01', 'DRAFT'],
+    ])
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription}`, { status: 'ACTIVE' })
+    expect((await end('2026-04-01T00:00:00Z')).body).toEqual(refusal('end_at'))
+    expect((await tenant.call('GET', `${PATH}/${later}`)).body).toMatchObject({ start_at: '2026-05-01T00:00:00Z' })
+  })
+
+  test('what a change answers can be expanded', async () => {
+    const version = await makeVersion(tenant)
+    const query = '?expand[]=pricing_plan_version'
+    const made = await post({ start_at: '2026-01-01T00:00:00Z', pricing_plan_version_id: version }, query)
+    expect(made.body['pricing_plan_version']).toMatchObject({ id: version })
+    const changed = await tenant.call('PATCH', `${PATH}/${made.body['id']}${query}`, { end_at: '2026-03-01T00:00:00Z' })
+    expect(changed.body['pricing_plan_version']).toMatchObject({ id: version })
+    expect((await post({ start_at: '2026-03-01T00:00:00Z' }, '?expand[]=invoice')).status).toBe(400)
+  })
+
   test('a deletion leaves no gap', async () => {
     const ends = { end_at: '2026-02-01T00:00:00Z' }
     const first = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', ends)

@@ -40,8 +40,10 @@ async function activateSubscription(uow: Uow, subscription: Subscription): Promi
     throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: subscription.customer_id })
   }
   const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
-  const [seller, buyer] = [entity.registered_address?.country, customer.organization?.registered_address?.country]
-  if (seller === 'US' && buyer === 'US' && subscription.sales_tax_percentage === null) {
+  const seller = entity.registered_address?.country
+  const buyer = (customer.organization?.registered_address ?? customer.individual?.residential_address)?.country
+  const exempt = customer.organization?.tax_exempt === true
+  if (seller === 'US' && buyer === 'US' && !exempt && subscription.sales_tax_percentage === null) {
     const message =
       'Seller and customer are in the US, so sales_tax_percentage is required before the subscription can be billed. Use "0" for an exempt sale.'
     throw new AppError('MISSING_FIELD', message, { field: 'sales_tax_percentage' })

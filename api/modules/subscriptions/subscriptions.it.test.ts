@@ -312,4 +312,18 @@ describe('usage of one customer', () => {
     const id = await onVersion(child['id'], await makeVersion(tenant))
     expect((await activate(id)).body).toEqual(refusal('customer_id', 'INVALID_OPERATION'))
   })
+
+  test.each([
+    [{ type: 'INDIVIDUAL', individual: { residential_address: { country: 'US', state: 'NY' } } }, 400],
+    [{ type: 'ORGANIZATION', organization: { registered_address: { country: 'US' }, tax_exempt: true } }, 200],
+    [{ type: 'INDIVIDUAL', individual: { residential_address: { country: 'NL' } } }, 200],
+  ])('in the US needs a sales tax percentage of whoever is taxed: %j', async (party, expected) => {
+    const customer = await succeed(tenant, 'POST', '/v1/customers', { status: 'ACTIVE', ...party })
+    const id = await onVersion(customer['id'], await makeVersion(tenant))
+    const { billing_entity_id: entity } = await succeed(tenant, 'GET', `${PATH}/${id}`)
+    await succeed(tenant, 'PATCH', `/v1/billing-entities/${entity}`, { registered_address: { country: 'US' } })
+    const answer = await activate(id)
+    expect(answer.status).toBe(expected)
+    if (expected === 400) expect(answer.body).toEqual(refusal('sales_tax_percentage', 'MISSING_FIELD'))
+  })
 })
