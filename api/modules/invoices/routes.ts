@@ -42,7 +42,7 @@ const PatchBody = Shape({
   paid: Optional(Type.Boolean()),
 })
 
-const RefreshType = OneOf('FULL', 'CUSTOMER', 'BILLING_ENTITY', 'TAX_RATES')
+const RefreshType = OneOf('FULL', 'CUSTOMER', 'BILLING_ENTITY', 'PO_NUMBER', 'TAX_RATES')
 const RefreshBody = Shape({
   type: Optional(RefreshType),
   types: Optional(Type.Array(RefreshType, { minItems: 1, maxItems: 10 })),
