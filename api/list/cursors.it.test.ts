@@ -139,13 +139,8 @@ describe('cursors', () => {
         .filter(names => names.includes('page') && !names.includes('starting_after'))
         .map(() => url),
     )
-    // Their entries have places of their own: lines of a file, values of a variable, events by their own time.
-    expect(without.toSorted()).toEqual([
-      '/v1/events',
-      '/v1/files/{id}/lines',
-      '/v1/ingest/meter-data',
-      '/v1/meter-property-variables/{id}/values',
-    ])
+    // Their entries have places of their own: lines of a file, values of a variable.
+    expect(without.toSorted()).toEqual(['/v1/files/{id}/lines', '/v1/meter-property-variables/{id}/values'])
   })
 
   test.each(['/v1/roles', '/v1/users', '/v1/invoices', '/v1/product-items'])(

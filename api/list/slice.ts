@@ -19,6 +19,8 @@ export type Slice =
   | { readonly kind: 'PAGE'; readonly page: number; readonly limit: number }
   | { readonly kind: 'AFTER' | 'BEFORE'; readonly id: string; readonly limit: number }
 
+export type CursorSlice = Extract<Slice, { kind: 'AFTER' | 'BEFORE' }>
+
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /** What the query chooses. Throws INVALID_FIELD outside the bounds, and when it chooses in two ways. */

@@ -2,7 +2,8 @@
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import type { EventValue, LogPlace } from './stored-events.ts'
+import type { LogPlace } from './event-cursor.ts'
+import type { EventValue } from './stored-events.ts'
 import { tenantFilter } from './usage-sql.ts'
 
 export type Measured = {

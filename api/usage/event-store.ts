@@ -5,12 +5,14 @@ import type { Tenant } from '../../shared/tenant.ts'
 import type { Instant } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 import { loadAmendments, type StoredAmendment } from './amendments.ts'
+import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import {
   type EventFilter,
   type EventKey,
   findStoredEvent,
   listStoredEvents,
+  readBeyond,
   readStoredAt,
   readStoredEvents,
   type StoredEvent,
@@ -31,6 +33,18 @@ export type EventStore = {
   storedAt(tenant: Tenant, idHash: string): Promise<Instant | null>
   /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
   list(tenant: Tenant, page: EventPage): Promise<{ keys: readonly EventKey[]; total: number }>
+  /** Where the record stands that a cursor names; null when the tenant has none. */
+  position(tenant: Tenant, cursor: EventCursor): Promise<EventPosition | null>
+  /** At most `limit` of the records that match on one side of a position, the nearest first. */
+  beyond(
+    tenant: Tenant,
+    of: {
+      readonly filter: EventFilter
+      readonly position: EventPosition
+      readonly side: 'OLDER' | 'NEWER'
+      readonly limit: number
+    },
+  ): Promise<readonly EventKey[]>
   /** Records whole, in the order of their keys, at most a page of them. */
   read(tenant: Tenant, keys: readonly EventKey[]): Promise<readonly StoredEvent[]>
   /** The amendments of an event in the order in which they took effect. */
@@ -44,6 +58,8 @@ export const createEventStore = (client: ClickHouseClient, log: EventLog): Event
   find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
   storedAt: (tenant, idHash) => answered(readStoredAt(client, tenant, idHash)),
   list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
+  position: (tenant, cursor) => answered(findPosition(client, tenant, cursor)),
+  beyond: (tenant, of) => answered(readBeyond(client, tenant, of)),
   read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
   amendments: (tenant, idHash) => answered(loadAmendments(client, tenant, idHash)),
   processed: ({ partition, seq }, timeoutMs) =>

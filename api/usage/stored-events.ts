@@ -4,6 +4,14 @@ import { eventHash } from '../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
+import {
+  type Beyond,
+  beyondSql,
+  type EventPosition,
+  type LogPlace,
+  NEWEST_FIRST,
+  OLDEST_FIRST,
+} from './event-cursor.ts'
 import { byCustomer, instantSql, tenantFilter, type UsageFilter } from './usage-sql.ts'
 
 /** How many events, newest first, a list reaches. What lies deeper is found with a narrower filter. */
@@ -16,9 +24,6 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Parts of the table that hold only older time are not opened until the time before has too few events. */
 const WINDOWS_MS = [HOUR_MS, 2 * DAY_MS, 60 * DAY_MS]
-
-/** Where a record stands in the log; unique, also among records of one reference. */
-export type LogPlace = { readonly partition: number; readonly seq: number; readonly line: number }
 
 /** What decides whether an event is billed, and where it is. */
 export type EventKey = {
@@ -85,9 +90,6 @@ const CONTENT_COLUMNS = 'reference, value_references, value_quantities, value_cu
 const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
   max_execution_time = ${EXECUTION_SECONDS_MAX}`
 
-/** Newest by its own time first; records of one reference and time by where they stand in the log. */
-const ORDER = 'timestamp DESC, id_hash, log_seq, log_line'
-
 /** The event that counts for this id, deleted or not; null when the tenant has none. */
 export async function findStoredEvent(
   client: ClickHouseClient,
@@ -144,6 +146,31 @@ function* widening(filter: EventFilter, now: Instant): Generator<EventFilter> {
   yield filter
 }
 
+/**
+ * At most `limit` of the records that match on one side of a position, the nearest first. Nearer time is looked through first, so
+ * that going on through a long list costs the same everywhere.
+ */
+export async function readBeyond(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  query: {
+    readonly filter: EventFilter
+    readonly position: EventPosition
+    readonly side: Beyond['side']
+    readonly limit: number
+  },
+): Promise<EventKey[]> {
+  const { filter, position, side, limit } = query
+  const narrow = filter.reference !== undefined || filter.customerKeys !== undefined
+  for (const length of [...(narrow ? [] : WINDOWS_MS), undefined]) {
+    const until =
+      length === undefined ? undefined : instantOf(position.timestamp + (side === 'OLDER' ? -length : length))
+    const keys = await readKeys(client, tenant, { filter, limit, offset: 0, beyond: { side, position, until } })
+    if (keys.length === limit || until === undefined) return keys
+  }
+  throw new Error('the last window is the whole time')
+}
+
 async function countUpTo(client: ClickHouseClient, tenant: Tenant, events: EventFilter): Promise<number> {
   const filter = tenantFilter(tenant)
   const sources = sourcesOf(filter, tenant, events).map(
@@ -160,21 +187,23 @@ async function countUpTo(client: ClickHouseClient, tenant: Tenant, events: Event
 async function readKeys(
   client: ClickHouseClient,
   tenant: Tenant,
-  page: { readonly filter: EventFilter; readonly limit: number; readonly offset: number },
+  page: { readonly filter: EventFilter; readonly limit: number; readonly offset: number; readonly beyond?: Beyond },
 ): Promise<EventKey[]> {
   const filter = tenantFilter(tenant)
+  const order = page.beyond?.side === 'NEWER' ? OLDEST_FIRST : NEWEST_FIRST
+  const beyond = page.beyond ? ` AND ${beyondSql(filter, page.beyond)}` : ''
   const limit = filter.bind(page.limit, 'UInt32')
   const offset = filter.bind(page.offset, 'UInt32')
   const reach = filter.bind(page.limit + page.offset, 'UInt32')
   const sources = sourcesOf(filter, tenant, page.filter).map(
     ({ from, duplicate }) =>
       `(SELECT id_hash, customer_key, meter_reference, subscription, properties, timestamp, received_at, log_partition, log_seq, log_line,
-          ${duplicate} AS duplicate FROM ${from} ORDER BY ${ORDER} LIMIT ${reach})`,
+          ${duplicate} AS duplicate FROM ${from}${beyond} ORDER BY ${order} LIMIT ${reach})`,
   )
   const rows = await selectRows<KeyRow>(
     client,
     `SELECT ${KEY_COLUMNS}, duplicate FROM (${sources.join(' UNION ALL ')})
-     ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset} ${SETTINGS}`,
+     ORDER BY ${order} LIMIT ${limit} OFFSET ${offset} ${SETTINGS}`,
     filter.params,
   )
   return rows.map(keyOf)

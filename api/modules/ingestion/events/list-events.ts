@@ -5,7 +5,9 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, parseInstant } from '../../../../shared/time.ts'
 import { dateRange, type Page } from '../../../http/pagination.ts'
+import { type CursorSlice, noSuchCursor, type Slice } from '../../../list/slice.ts'
 import { findOne } from '../../../resource/store.ts'
+import { cursorText, parseCursor } from '../../../usage/event-cursor.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
 import { type EventFilter, type EventKey, LIST_DEPTH } from '../../../usage/stored-events.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
@@ -24,51 +26,124 @@ export type EventListRequest = {
   readonly processed_details_type?: 'DEFAULT' | 'NOT_MATCHED' | 'DUPLICATE' | undefined
 }
 
+export type EventList = {
+  readonly views: readonly EventView[]
+  /** Cursors to read on from at either end; null when there is no record. */
+  readonly first: string | null
+  readonly last: string | null
+  readonly more: boolean
+  /** Of a page by its number: how many there are, as far as a list reaches. */
+  readonly total: number | null
+}
+type Wanted = { readonly request: EventListRequest; readonly slice: Slice; readonly withCustomer: boolean }
+
 /**
- * One page, newest by their own time first, and how many there are as far as a list reaches. Throws INVALID_FIELD for a page
- * beyond that.
+ * One part of the events, newest by their own time first. Throws INVALID_FIELD for a page beyond what a list reaches, and for a
+ * cursor that names nothing here.
  */
-export async function listEvents(
-  deps: EventsDeps,
-  tenant: Tenant,
-  of: { readonly request: EventListRequest; readonly page: Page; readonly withCustomer: boolean },
-): Promise<{ views: EventView[]; total: number }> {
-  const { request, page, withCustomer } = of
-  const offset = (page.page - 1) * page.limit
-  if (offset + page.limit > LIST_DEPTH) throw tooDeep(page)
+export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): Promise<EventList> {
+  const { slice, request } = of
   const { filter, now } = await readTenant(deps.database, tenant, async uow => ({
     filter: await filterOf(uow, request),
     now: uow.now,
   }))
   const type = request.processed_details_type
-  const decided = type === 'DEFAULT' || type === 'NOT_MATCHED'
-  const wanted = decided ? { limit: LIST_DEPTH, offset: 0 } : { limit: page.limit, offset }
-  const found = await deps.events.list(tenant, { filter, now, ...wanted })
-  const { keys, total } = decided ? await decidedPage(deps, tenant, { keys: found.keys, type, page, offset }) : found
-  const events = await deps.events.read(tenant, keys)
-  const views = await readTenant(deps.database, tenant, uow => viewEvents(uow, events, { withCustomer }))
-  return { views, total }
+  const verdict = type === 'DEFAULT' || type === 'NOT_MATCHED' ? type : null
+  const found =
+    slice.kind === 'PAGE'
+      ? await readPage(deps, tenant, { filter, now, verdict, page: slice })
+      : await readOn(deps, tenant, { filter, verdict, slice })
+  const events = await deps.events.read(tenant, found.keys)
+  const views = await readTenant(deps.database, tenant, uow =>
+    viewEvents(uow, events, { withCustomer: of.withCustomer }),
+  )
+  const [newest, oldest] = [found.keys[0], found.keys.at(-1)]
+  const first = slice.kind === 'BEFORE' ? (found.last ?? newest) : newest
+  const last = slice.kind === 'BEFORE' ? oldest : (found.last ?? oldest)
+  return {
+    views,
+    first: first ? cursorText(first) : null,
+    last: last ? cursorText(last) : null,
+    more: found.more,
+    total: found.total,
+  }
 }
+
+type Verdict = 'DEFAULT' | 'NOT_MATCHED'
+type Found = {
+  readonly keys: readonly EventKey[]
+  readonly more: boolean
+  readonly total: number | null
+  /** Where to go on from, when that is not the last key. */
+  readonly last?: EventKey
+}
+
+async function readPage(
+  deps: EventsDeps,
+  tenant: Tenant,
+  of: { readonly filter: EventFilter; readonly now: Instant; readonly verdict: Verdict | null; readonly page: Page },
+): Promise<Found> {
+  const { filter, now, verdict, page } = of
+  const offset = (page.page - 1) * page.limit
+  if (offset + page.limit > LIST_DEPTH) throw tooDeep(page)
+  const wanted = verdict === null ? { limit: page.limit, offset } : { limit: LIST_DEPTH, offset: 0 }
+  const found = await deps.events.list(tenant, { filter, now, ...wanted })
+  if (verdict === null) return { ...found, more: found.total > offset + page.limit }
+  const matching = await decided(deps, tenant, found.keys, verdict)
+  const keys = matching.slice(offset, offset + page.limit)
+  return { keys, total: matching.length, more: matching.length > offset + page.limit }
+}
+
+/**
+ * What follows or precedes a record. Of a verdict that few events have, as many are decided as a list reaches; the answer may then
+ * hold fewer than were asked for, and the reader goes on from the last one that was looked at.
+ */
+async function readOn(
+  deps: EventsDeps,
+  tenant: Tenant,
+  of: { readonly filter: EventFilter; readonly verdict: Verdict | null; readonly slice: CursorSlice },
+): Promise<Found> {
+  const { filter, verdict, slice } = of
+  const side = slice.kind === 'AFTER' ? 'OLDER' : 'NEWER'
+  const cursor = parseCursor(slice.id)
+  let position = cursor && (await deps.events.position(tenant, cursor))
+  if (!position) throw noSuchCursor(slice)
+  const inOrder = (keys: EventKey[]): EventKey[] => (side === 'OLDER' ? keys : keys.toReversed())
+  const keys: EventKey[] = []
+  for (let seen = 0; ; ) {
+    const limit = verdict === null ? slice.limit + 1 : DECIDED_AT_ONCE
+    const next: readonly EventKey[] = await deps.events.beyond(tenant, { filter, position, side, limit })
+    keys.push(...(verdict === null ? next : await decided(deps, tenant, next, verdict)))
+    seen += next.length
+    const last = next.at(-1)
+    if (keys.length > slice.limit) return { keys: inOrder(keys.slice(0, slice.limit)), more: true, total: null }
+    if (!last || next.length < limit) return { keys: inOrder(keys), more: false, total: null }
+    if (seen >= LIST_DEPTH) return { keys: inOrder(keys), more: true, total: null, last }
+    position = last
+  }
+}
+
+/** Events whose verdict is found out in one reading. */
+const DECIDED_AT_ONCE = 1_000
 
 const tooDeep = ({ limit }: Page): AppError =>
   new AppError(
     'INVALID_FIELD',
     `A list of events reaches the newest ${LIST_DEPTH} that match: page ${Math.floor(LIST_DEPTH / limit)} of this limit. ` +
-      'To see older ones, give timestamp=[,to], customer_id or meter_id.',
+      'To read on, use starting_after; to see older ones, give timestamp=[,to].',
     { field: 'page' },
   )
 
-async function decidedPage(
+const decided = (
   deps: EventsDeps,
   tenant: Tenant,
-  of: { keys: readonly EventKey[]; type: 'DEFAULT' | 'NOT_MATCHED'; page: Page; offset: number },
-): Promise<{ keys: readonly EventKey[]; total: number }> {
-  const matching = await readTenant(deps.database, tenant, async uow => {
-    const facts = await loadFacts(uow, of.keys)
-    return of.keys.filter(key => facts.decide(key).type === of.type)
+  keys: readonly EventKey[],
+  verdict: Verdict,
+): Promise<readonly EventKey[]> =>
+  readTenant(deps.database, tenant, async uow => {
+    const facts = await loadFacts(uow, keys)
+    return keys.filter(key => facts.decide(key).type === verdict)
   })
-  return { keys: matching.slice(of.offset, of.offset + of.page.limit), total: matching.length }
-}
 
 async function filterOf(uow: ReadUow, request: EventListRequest): Promise<EventFilter> {
   const { customer_id, meter_id, reference, deleted, processed_details_type: type } = request

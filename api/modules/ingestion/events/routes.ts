@@ -1,7 +1,8 @@
 // The calls on single events, each under the two names it has.
 import type { FastifyInstance } from 'fastify'
-import { listOf, PageOf, pageOf, pageView } from '../../../http/pagination.ts'
+import { listOf, PageOf } from '../../../http/pagination.ts'
 import { actionRoute, intentRoute, type RouteDeps } from '../../../http/route.ts'
+import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { amendEventAction } from './amend-event.ts'
 import { deleteEventAction } from './delete-event.ts'
 import { getEvent } from './get-event.ts'
@@ -45,20 +46,17 @@ function listRoute(app: FastifyInstance, deps: Deps, path: string): void {
     query: EventListQuery,
     response: PageOf(EventView),
     handle: async ({ tenant, actor }, { query }) => {
-      const page = pageOf({
-        ...(query.page ? { page: query.page } : {}),
-        ...(query.limit ? { limit: query.limit } : {}),
-      })
+      const slice = sliceOf(query)
       const withCustomer = wantsCustomer(actor, listOf(query['expand[]']))
-      const { views, total } = await listEvents(deps, tenant, { request: query, page, withCustomer })
-      return pageView(urlOf(path, query), page, views, total)
+      const { views, first, last, more, total } = await listEvents(deps, tenant, {
+        request: query,
+        slice,
+        withCustomer,
+      })
+      const rows = [first, last].flatMap(id => (id === null ? [] : { id }))
+      return sliceView(path, query, { slice, sliced: { rows, more, total }, data: views })
     },
   })
-}
-
-function urlOf(path: string, query: Readonly<Record<string, string | string[]>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => listOf(value).map(one => [name, one]))
-  return `${path}?${new URLSearchParams(given)}`
 }
 
 function getRoute(app: FastifyInstance, deps: Deps, path: string): void {

@@ -1,6 +1,7 @@
 // The wire shapes of single events.
 import Type from 'typebox'
 import { LIMIT_DEFAULT, PageQuery } from '../../../http/pagination.ts'
+import { SliceQuery } from '../../../list/slice.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { LIST_DEPTH } from '../../../usage/stored-events.ts'
@@ -30,9 +31,11 @@ export const EventListQuery = Shape({
   'expand[]': Expand,
   page: Type.Optional({
     ...PageQuery.page,
-    description: `From 1. A list reaches the newest ${LIST_DEPTH} that match.`,
+    description: `From 1. Pages reach the newest ${LIST_DEPTH} that match; cursors all.`,
   }),
   limit: Type.Optional({ ...PageQuery.limit, description: `Default ${LIMIT_DEFAULT}.` }),
+  starting_after: SliceQuery.starting_after,
+  ending_before: SliceQuery.ending_before,
 })
 
 export const DeleteByReferenceBody = Shape({ reference: Type.String({ minLength: 1, maxLength: 255 }) })
