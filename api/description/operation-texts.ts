@@ -128,7 +128,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_get: 'Each line shows its quantity, its price and how the amount came about.',
   invoices_update:
     'Setting `status` to `FINAL` gives the invoice its number and fixes it for good. `on_hold` keeps it from becoming FINAL by ' +
-    'itself.',
+    'itself. `custom_fields` can change after that too: they are on no document.',
   invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
   invoices_preview:

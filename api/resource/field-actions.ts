@@ -16,11 +16,15 @@ type ListSchema = TSchema & { readonly type?: string; readonly minItems?: number
 
 /** The query parameters: one for each list that a change may send. */
 export const fieldActionsQuery = (resource: Resource): TProperties =>
-  Object.fromEntries(
+  actionsOn(
     Object.entries(resource.fields)
       .filter(([, entry]) => entry.change !== 'never' && (entry.schema as ListSchema).type === 'array')
-      .map(([name]) => [parameter(name), Type.Optional(Type.Enum([...ACTIONS]))]),
+      .map(([name]) => name),
   )
+
+/** The same for lists of what is no resource of a definition. */
+export const actionsOn = (names: readonly string[]): TProperties =>
+  Object.fromEntries(names.map(name => [parameter(name), Type.Optional(Type.Enum([...ACTIONS]))]))
 
 /** The actions of a query that the parameters above have validated. */
 export const fieldActionsOf = (query: object): FieldActions =>
@@ -38,9 +42,9 @@ export const fieldActionsOf = (query: object): FieldActions =>
  * or INVALID_FIELD.
  */
 export function withFieldActions(resource: Resource, previous: object | null, patch: Row, actions: FieldActions): Row {
+  checkActions(patch, actions)
   const result = { ...patch }
   for (const [name, action] of Object.entries(actions)) {
-    checkSent(name, action, patch[name])
     if (name === CUSTOM_FIELDS || action === 'REPLACE') continue
     const before = ((previous as Row | null)?.[name] ?? []) as unknown[]
     const given = (patch[name] ?? []) as unknown[]
@@ -50,6 +54,11 @@ export function withFieldActions(resource: Resource, previous: object | null, pa
     else result[name] = after.length === 0 && resource.fields[name]?.create !== 'required' ? null : after
   }
   return result
+}
+
+/** Throws MISSING_FIELD or INVALID_FIELD for an action that does not go with what the patch sends. */
+export function checkActions(patch: object, actions: FieldActions): void {
+  for (const [name, action] of Object.entries(actions)) checkSent(name, action, (patch as Row)[name])
 }
 
 function checkSent(name: string, action: FieldAction, given: unknown): void {

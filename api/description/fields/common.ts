@@ -66,7 +66,8 @@ export const COMMON: Readonly<Record<string, string>> = {
   resource_type: 'The object type of the resources that have the field. It never changes.',
   multiple_values: 'Whether a resource can have several values of the field. Default false.',
   unique_value: 'Whether each value belongs to at most one resource. Default false.',
-  copy_value_to_invoice: 'Whether invoices show the value. Default false.',
+  copy_value_to_invoice:
+    'Whether invoices of the resource show the value, in `other_custom_fields` and for parties on the PDF. Default false.',
   // Selectors
   'SubscriptionSelector.': 'Chooses one of a customer’s subscriptions for an event that names none.',
   'SelectorFact.field': 'The field of the subscription.',

@@ -1,6 +1,18 @@
 // Fields of invoices, previews and reprocess runs.
 
 export const INVOICES: Readonly<Record<string, string>> = {
+  other_custom_fields:
+    'Custom fields with `copy_value_to_invoice`: of the customer, the billing entity and the subscription, and of the plans, products ' +
+    'and items that have a line. They are fixed with the invoice.',
+  'OtherCustomFieldValue.': 'A custom field of another resource, as it was when the invoice was computed.',
+  'OtherCustomFieldValue.resource': 'Whose value it is.',
+  'OtherCustomFieldValue.id': 'Id of the custom field.',
+  'OtherCustomFieldValue.reference': 'Reference of the custom field.',
+  'OtherCustomFieldValue.name': 'Name of the custom field. The PDF shows it, or else the reference.',
+  'OtherCustomFieldValue.value': 'The value of a field that takes one.',
+  'OtherCustomFieldValue.values': 'The values of a field that takes several.',
+  'ResourceIdentifier.': 'A resource of any type.',
+  'ResourceIdentifier.type': 'Its object type.',
   'Invoice.status': 'OPEN while its period runs, DRAFT when the period has ended, FINAL when it has its number.',
   'InvoicePreview.status': 'What the invoice will be at first.',
   'InvoiceUpdate.status': 'FINAL gives the invoice its number and fixes it.',

@@ -57,7 +57,9 @@ export const PARTIES: Readonly<Record<string, string>> = {
   invoice_settings: 'How invoices are numbered, dated and made final.',
   invoice_number_configuration: 'How invoice numbers are made.',
   prefix: 'A text before each number.',
-  'PlatformInvoiceNumberConfiguration.prefix': 'A text before each number, at most 64 characters. Default INV.',
+  'PlatformInvoiceNumberConfiguration.prefix':
+    'A text before each number, at most 255 characters. It may name custom fields of the customer and of the billing entity: ' +
+    '`{{customer.custom_fields[region]}}`. Default INV.',
   dynamic_prefix: 'Parts before the number that depend on the invoice, in this order. Default: the year.',
   separator: 'What stands between the parts of a number, at most 3 characters. Default: a hyphen.',
   first_number: 'The first number of a series. Default 1.',

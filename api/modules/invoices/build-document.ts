@@ -4,7 +4,8 @@ import { computeAmounts, type InvoiceAmounts, type RoundingMode } from '../../..
 import { type Decimal, plain, ZERO } from '../../../shared/decimal.ts'
 import { moneyView } from '../../../shared/money.ts'
 import { formatInstant } from '../../../shared/time.ts'
-import type { DraftInvoice, NamedOnLines } from './draft-invoice.ts'
+import { numberFieldFaults } from '../parties/platforms/number-fields.ts'
+import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
 import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
 import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out.ts'
 import { type LineValues, lineValues } from './lines/line-values.ts'
@@ -133,7 +134,8 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
     notes: [...notes],
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: draft.hasUsage,
-    validation_result: [...tax.findings, ...draft.findings].map(finding => ({ ...finding })),
+    ...(draft.copiedFields.length === 0 ? {} : { other_custom_fields: [...draft.copiedFields] }),
+    validation_result: [...tax.findings, ...draft.findings, ...numberFindings(draft)].map(finding => ({ ...finding })),
     ...(layout.customers
       ? {
           display_invoice_sub_lines_per_processing_only_customer: true,
@@ -143,6 +145,10 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
     periods: layOut(layout.figures, layout.periods),
   }
 }
+
+/** What keeps the invoice from getting a number; one that charges nothing gets none. */
+const numberFindings = ({ parties, lines }: DraftInvoice): Finding[] =>
+  lines.length === 0 ? [] : numberFieldFaults(parties.number_fields).map(details => ({ status: 'ERROR', details }))
 
 /** The registration in a country: the first, if there are several. */
 function usedRegistration({ billing_entity }: Parties, country: string) {

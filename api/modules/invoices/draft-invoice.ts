@@ -7,7 +7,7 @@ import type { Decimal } from '../../../shared/decimal.ts'
 import type { Instant, Interval } from '../../../shared/time.ts'
 import type { InvoiceDates } from './invoice-dates.ts'
 import type { Parties } from './parties.ts'
-import type { CustomerView, LineView, PriceDetailsView } from './schema.ts'
+import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from './schema.ts'
 
 /** What a line is of, from wide to narrow; null for what it has none of. */
 export type LineScope = {
@@ -76,6 +76,8 @@ export type DraftInvoice = {
   /** The billing period and its end, of an invoice that is for one. */
   readonly period: { readonly length: PeriodLength; readonly cutoffAt: Instant } | null
   readonly hasUsage: boolean
+  /** Custom fields of others that it shows. */
+  readonly copiedFields: readonly CopiedFieldView[]
 }
 
 /** What lines say of others' customers; null where they say nothing. */

@@ -6,6 +6,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { at, formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import { numberConfigurationOf } from '../parties/platforms/invoice-settings.ts'
+import { loadNumberFields } from '../parties/platforms/number-fields.ts'
 import { loadInvoicingSettings } from './load-parties.ts'
 import type { ComputedInvoice } from './producer.ts'
 import { saveInvoice, takeNumber } from './repository.ts'
@@ -35,7 +36,7 @@ export async function makeFinal(uow: Uow, row: InvoiceRow, computed: ComputedInv
     finalize_at: null,
     to_be_reprocessed_at: null,
     updated_to_final_at: formatInstant(uow.now),
-    invoice_number: await numberOf(uow, columns),
+    invoice_number: await numberOf(uow, row, columns),
   }
   const saved = await saveInvoice(uow, row.id, values, lines)
   const data = invoiceView(saved)
@@ -44,14 +45,20 @@ export async function makeFinal(uow: Uow, row: InvoiceRow, computed: ComputedInv
   return saved
 }
 
-async function numberOf(uow: Uow, { invoice_date, timezone, content }: InvoiceColumns): Promise<string> {
+async function numberOf(
+  uow: Uow,
+  { customer_id: customerId, billing_entity_id: billingEntityId }: InvoiceRow,
+  { invoice_date, timezone, content }: InvoiceColumns,
+): Promise<string> {
   if (invoice_date === null) throw new Error('a FINAL invoice has a date')
   const settings = await loadInvoicingSettings(uow)
   const configuration = numberConfigurationOf(settings.invoice_settings.invoice_number_configuration, 'STANDARD')
+  const fields = await loadNumberFields(uow, settings.invoice_settings, { customerId, billingEntityId })
   const prefix = renderPrefix(configuration, 'STANDARD', {
     date: localDateOf(at(invoice_date), zoneNamed(timezone)),
     billingEntity: referenceOf(content.billing_entity),
-    variable: () => null, // custom fields are refused in a prefix until there are any
+    variable: ({ owner, reference }) =>
+      fields.find(field => field.owner === owner && field.reference === reference)?.value ?? null,
   })
   if (prefix.kind === 'missing') {
     throw new AppError('INVALID_OPERATION', `The number needs the custom field ${prefix.variable.reference}.`, {

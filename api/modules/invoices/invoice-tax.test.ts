@@ -20,6 +20,7 @@ async function taxOf(buyer: Organization, entity: Partial<BillingEntityInput> = 
   const organization = await checkedOrganization(buyer, null, CHECK.now)
   const seller = { ...base.billing_entity, ...entity } as BillingEntityInput
   const parties = {
+    number_fields: [],
     platform: base.platform,
     customer: { ...base.customer, organization },
     billing_entity: await withTaxIdChecks(seller, null, CHECK),

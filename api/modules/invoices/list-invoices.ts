@@ -5,8 +5,9 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { listOf } from '../../http/pagination.ts'
 import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../list/slice.ts'
+import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { checkExpand } from './expand-invoice.ts'
-import { type InvoiceRow, invoices } from './table.ts'
+import { invoices, type StoredInvoice } from './table.ts'
 import { invoiceView } from './view.ts'
 
 const IdFilter = Type.String({ maxLength: 64 })
@@ -31,6 +32,7 @@ export const INVOICE_LIST: ListSpec = {
     'payment_status',
   ],
   ranges: ['invoice_date', 'due_date', 'created_at', 'updated_at'],
+  customFields: 'INVOICE',
 }
 
 /** Periods and their lines are most of what an invoice weighs; a list that does not show them does not read them. */
@@ -55,6 +57,11 @@ export async function listInvoices(
   const lines = query['include_lines'] === 'true'
   const parts = { periods: lines || query['include_periods'] === 'true', lines }
   const columns = parts.periods ? {} : { columns: WITHOUT_PERIODS }
-  const sliced = await listSlice<InvoiceRow>(uow, INVOICE_LIST, { ...of, ...columns, slice })
-  return sliceView(path, query, { slice, sliced, data: sliced.rows.map(row => invoiceView(row, parts)) })
+  const sliced = await listSlice<StoredInvoice>(uow, INVOICE_LIST, { ...of, ...columns, slice })
+  const fields = await customFieldsOf(
+    uow,
+    sliced.rows.map(({ id }) => id),
+  )
+  const data = sliced.rows.map(row => invoiceView({ ...row, custom_fields: fields.get(row.id) ?? [] }, parts))
+  return sliceView(path, query, { slice, sliced, data })
 }

@@ -3,6 +3,7 @@
 import type { RoundingMode } from '../../../shared/billing/amount-pipeline.ts'
 import { type Zone, zoneOf } from '../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../shared/billing/tax.ts'
+import type { NumberField } from '../parties/platforms/number-fields.ts'
 import type { InvoiceSettings } from '../parties/platforms/schema.ts'
 import type { TaxRegistration } from '../parties/tax-ids/schema.ts'
 import type { HasTaxIds } from '../parties/tax-ids/with-checks.ts'
@@ -69,6 +70,8 @@ export type Parties = {
   readonly platform: InvoicingSettings
   readonly customer: CustomerInput
   readonly billing_entity: BillingEntityInput
+  /** The custom fields that the number of the invoice shows. */
+  readonly number_fields: readonly NumberField[]
 }
 
 type Zoned = { readonly timezone: string | null }
@@ -79,7 +82,7 @@ export function zoneOfParties({
   billing_entity,
   platform,
 }: {
-  readonly [Name in keyof Parties]: Zoned
+  readonly [Name in 'platform' | 'customer' | 'billing_entity']: Zoned
 }): Zone {
   for (const name of [customer.timezone, billing_entity.timezone, platform.timezone, 'UTC']) {
     const zone = name === null ? null : zoneOf(name)

@@ -4,16 +4,17 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
+import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import type { LineValues } from './lines/line-values.ts'
 import { replaceLines } from './lines/store-lines.ts'
-import { type InvoiceOutline, type InvoiceRow, invoices } from './table.ts'
+import { type InvoiceOutline, type InvoiceRow, invoices, type StoredInvoice } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
 
 export async function findInvoice(uow: ReadUow, id: string): Promise<InvoiceRow | null> {
   const [row] = await uow.tx.select().from(invoices).where(one(uow, id))
-  return row ?? null
+  return row ? await withCustomFields(uow, row) : null
 }
 
 /** The invoice, or throws RESOURCE_NOT_FOUND: the same for a foreign tenant's id as for none. */
@@ -23,10 +24,15 @@ export async function getInvoice(uow: ReadUow, id: string): Promise<InvoiceRow> 
   throw new AppError('RESOURCE_NOT_FOUND', `There is no INVOICE ${JSON.stringify(id)}.`, { resourceType: 'INVOICE' })
 }
 
+async function withCustomFields(uow: ReadUow, row: StoredInvoice): Promise<InvoiceRow> {
+  const fields = await customFieldsOf(uow, [row.id])
+  return { ...row, custom_fields: fields.get(row.id) ?? [] }
+}
+
 /** The row lock queues concurrent finalizers, so the status read next cannot be stale. */
 export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
   const [row] = await uow.tx.select().from(invoices).where(one(uow, id)).for('update')
-  return row ?? (await getInvoice(uow, id))
+  return row ? await withCustomFields(uow, row) : await getInvoice(uow, id)
 }
 
 const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
@@ -46,7 +52,7 @@ export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: strin
     .orderBy(asc(invoices.cutoff_at), asc(invoices.id))
 }
 
-export type NewInvoice = Omit<InvoiceRow, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
+export type NewInvoice = Omit<StoredInvoice, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
 
 export async function insertInvoice(uow: Uow, values: NewInvoice, lines: readonly LineValues[]): Promise<InvoiceRow> {
   const now = formatInstant(uow.now)
@@ -63,7 +69,7 @@ export async function insertInvoice(uow: Uow, values: NewInvoice, lines: readonl
     .returning()
   if (!row) throw new Error('an insert returned no row')
   await replaceLines(uow, row.id, lines)
-  return row
+  return { ...row, custom_fields: [] }
 }
 
 /** Saves these columns and, when given, the lines; first the lines, since those of a FINAL invoice are frozen. */
@@ -80,7 +86,7 @@ export async function saveInvoice(
     .where(one(uow, id))
     .returning()
   if (!row) throw new Error('an update met no row')
-  return row
+  return await withCustomFields(uow, row)
 }
 
 /**

@@ -17,8 +17,11 @@ import {
   searchConditions,
 } from '../../list/list-spec.ts'
 import { SliceQuery } from '../../list/slice.ts'
+import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
+import { CUSTOM_FIELDS } from '../../resource/define-resource.ts'
+import { actionsOn, fieldActionsOf } from '../../resource/field-actions.ts'
 import { ExpandQuery } from '../../resource/list-routes.ts'
-import { OneOf, Optional, Shape } from '../../resource/shapes.ts'
+import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { renderInvoicePdf } from './pdf/render-pdf.ts'
 import type { InvoiceDeps } from './producer.ts'
@@ -40,9 +43,10 @@ const PatchBody = Shape({
   on_hold: Optional(Type.Boolean()),
   payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
   paid: Optional(Type.Boolean()),
+  custom_fields: Optional(Nullable(CustomFieldValues)),
 })
 
-const RefreshType = OneOf('FULL', 'CUSTOMER', 'BILLING_ENTITY', 'PO_NUMBER', 'TAX_RATES')
+const RefreshType = OneOf('FULL', 'CUSTOMER', 'CUSTOM_FIELD', 'BILLING_ENTITY', 'PO_NUMBER', 'TAX_RATES')
 const RefreshBody = Shape({
   type: Optional(RefreshType),
   types: Optional(Type.Array(RefreshType, { minItems: 1, maxItems: 10 })),
@@ -63,10 +67,13 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     url: `${PATH}/:id`,
     status: 200,
     params: IdParams,
+    query: Shape(actionsOn([CUSTOM_FIELDS])),
     body: PatchBody,
     response: InvoiceView,
-    handle: async ({ tenant, actor }, { params, body }) =>
-      invoiceView(await updateInvoice(deps, { tenant, actor, id: params.id }, body)),
+    handle: async ({ tenant, actor }, { params, query, body }) => {
+      const of = { tenant, actor, id: params.id, actions: fieldActionsOf(query) }
+      return invoiceView(await updateInvoice(deps, of, body))
+    },
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now.'),

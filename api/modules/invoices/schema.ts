@@ -1,6 +1,7 @@
 // Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `previously_billed`, `persisted_usage` and
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
+import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional } from '../../resource/shapes.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 
@@ -161,6 +162,19 @@ const ViewPeriod = Type.Object({
   groups: Type.Array(Type.Object({ ...groupFields, lines: Optional(Type.Array(Line)) })),
 })
 
+/** A custom field of another resource, as it was when the invoice was computed. */
+const CopiedField = Type.Object(
+  {
+    resource: Type.Object({ type: Text, id: Text }, { title: 'ResourceIdentifier' }),
+    id: Text,
+    reference: Text,
+    name: Optional(Text),
+    value: Optional(Text),
+    values: Optional(Type.Array(Text)),
+  },
+  { title: 'OtherCustomFieldValue' },
+)
+
 const TaxSummary = Type.Object({
   base_amount: Money,
   tax_amount: Money,
@@ -186,6 +200,7 @@ const contentFields = {
   tax_summary: TaxSummary,
   used_tax_registration: Optional(UsedTaxRegistration),
   notes: Type.Array(Text),
+  other_custom_fields: Optional(Type.Array(CopiedField)),
   footnote: Optional(Text),
   has_usage_based_pricing: Type.Boolean(),
   display_invoice_sub_lines_per_processing_only_customer: Optional(Type.Boolean()),
@@ -232,6 +247,7 @@ export const InvoiceView = Type.Object(
     paid_invoice_amount: Money,
     open_invoice_amount: Money,
     closed_invoice_amount: Money,
+    custom_fields: CustomFieldValues,
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
   },
@@ -240,6 +256,7 @@ export const InvoiceView = Type.Object(
 
 export type InvoiceContent = Static<typeof InvoiceContent>
 export type InvoiceView = Static<typeof InvoiceView>
+export type CopiedFieldView = Static<typeof CopiedField>
 export type MoneyView = Static<typeof Money>
 export type MeterValueView = Static<typeof MeterValue>
 export type BandView = Static<typeof Band>

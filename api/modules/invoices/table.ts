@@ -1,5 +1,6 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
+import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
 import type { InvoiceContent } from './schema.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
@@ -42,10 +43,14 @@ export const invoices = pgTable('invoices', {
   to_be_reprocessed_at: timestamp(),
 })
 
-export type InvoiceRow = typeof invoices.$inferSelect
+/** An invoice as its table has it. */
+export type StoredInvoice = typeof invoices.$inferSelect
+
+/** An invoice with the custom fields it has itself, which may change after it is FINAL. */
+export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly CustomFieldView[] }
 
 /** An invoice without what is printed on it, which is nearly all of its size. */
-export type InvoiceOutline = Omit<InvoiceRow, 'content'>
+export type InvoiceOutline = Omit<StoredInvoice, 'content'>
 
 /** The columns that a producer computes. */
 export type InvoiceColumns = Pick<

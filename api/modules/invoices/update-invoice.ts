@@ -4,6 +4,11 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
+import type { GivenCustomField } from '../../resource/custom-fields/schema.ts'
+import type { GivenFields } from '../../resource/custom-fields/values.ts'
+import { CUSTOM_FIELDS } from '../../resource/define-resource.ts'
+import { checkActions, type FieldActions } from '../../resource/field-actions.ts'
+import { setCustomFields } from './custom-fields/set-custom-fields.ts'
 import { finalizeInvoice } from './finalize-invoice.ts'
 import { graceEnd } from './grace.ts'
 import { change, invalidMove } from './invoice-change.ts'
@@ -18,6 +23,7 @@ export type InvoicePatch = {
   readonly on_hold?: boolean
   readonly payment_status?: 'UNPAID' | 'PAID' | 'PARTIALLY_PAID' | 'OVERPAID'
   readonly paid?: boolean
+  readonly custom_fields?: readonly GivenCustomField[] | null
 }
 
 type Payment = 'UNPAID' | 'PAID' | null
@@ -25,7 +31,7 @@ type Payment = 'UNPAID' | 'PAID' | null
 /** Applies a PATCH. What the patch as a whole does not allow is refused before any of it is done. */
 export async function updateInvoice(
   deps: InvoiceDeps,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string; readonly actions?: FieldActions },
   patch: InvoicePatch,
 ): Promise<InvoiceRow> {
   const { tenant, actor, id } = of
@@ -34,16 +40,31 @@ export async function updateInvoice(
   if (patch.status === 'FINAL' && patch.on_hold === true)
     throw invalidMove(found, 'An invoice on hold is not FINAL; send one of the two.', 'on_hold')
   if (payment !== null && patch.status !== 'FINAL') checkPayable(found)
+  const fields = fieldsOf(patch, of.actions ?? {})
   let row = found
-  if (patch.status === 'FINAL') row = await finalizeInvoice(deps, tenant, actor, id)
-  if (patch.on_hold === undefined && payment === null) return row
+  let left = fields
+  if (patch.status === 'FINAL' && found.status !== 'FINAL') {
+    // With the invoice, so that it is not FINAL without them.
+    row = await finalizeInvoice(deps, { tenant, actor, id }, fields)
+    left = null
+  }
+  if (patch.on_hold === undefined && payment === null && left === null) return row
   const producer = producerOf(deps, found)
   return await inTenant(deps.database, tenant, actor, async uow => {
     await producer.lock(uow, found)
-    let locked = await lockInvoice(uow, id)
+    let locked = await setCustomFields(uow, await lockInvoice(uow, id), left)
     if (patch.on_hold !== undefined) locked = await hold(uow, producer, { row: locked, onHold: patch.on_hold })
     return payment === null ? locked : await pay(uow, locked, payment)
   })
+}
+
+/** What the patch says of custom fields; null for nothing. Throws MISSING_FIELD or INVALID_FIELD when an action does not go with it. */
+function fieldsOf(patch: InvoicePatch, actions: FieldActions): GivenFields | null {
+  checkActions(patch, actions)
+  const { custom_fields } = patch
+  const action = actions[CUSTOM_FIELDS]
+  if (custom_fields === undefined && action === undefined) return null
+  return { given: custom_fields === undefined ? undefined : (custom_fields ?? []), action }
 }
 
 /** What the patch says about payment. `paid` and `payment_status` are two names of one thing and must agree. */

@@ -47,6 +47,8 @@ export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE
     paid_invoice_amount: paid ? total : nothing,
     open_invoice_amount: paid ? nothing : total,
     closed_invoice_amount: paid ? total : nothing,
+    custom_fields: [...row.custom_fields],
+    other_custom_fields: [],
     ...content,
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
   }

@@ -12,6 +12,7 @@ export function canonicalValue(of: Pick<CustomField, 'type' | 'enum_values'>, te
   const fault = (message: string): ValueReading => ({ kind: 'fault', message })
   switch (of.type) {
     case 'STRING':
+      if (/\p{Cc}/u.test(text)) return fault('A value is one line of text, without control characters.')
       return /\S/.test(text) ? value(text) : fault('A value has at least one character; null takes the value away.')
     case 'NUMBER':
       if (isPlainDecimal(text)) return value(plain(decimal(text)))

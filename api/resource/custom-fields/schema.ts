@@ -42,4 +42,4 @@ export const CustomFieldValues = Type.Array(CustomFieldValueShape, { maxItems: F
 /** A value as answers show it: `value` of a field that takes one, `values` of a field that takes several. */
 export type CustomFieldView =
   | { readonly id: string; readonly reference: string; readonly value: string }
-  | { readonly id: string; readonly reference: string; readonly values: readonly string[] }
+  | { readonly id: string; readonly reference: string; readonly values: string[] }

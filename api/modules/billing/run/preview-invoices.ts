@@ -112,6 +112,7 @@ function previewView(
     finalize_at: null,
     updated_to_final_at: null,
     to_be_reprocessed_at: null,
+    custom_fields: [],
   })
   return view
 }

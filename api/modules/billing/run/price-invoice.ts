@@ -137,7 +137,7 @@ function draftOf(inputs: BillingInputs, { window, finalizedAt }: InvoiceRequest,
     finalizedAt,
   })
   return {
-    parties: { platform, customer, billing_entity },
+    parties: { platform, customer, billing_entity, number_fields: inputs.number_fields },
     currency: subscription.billing_currency,
     amountType: amountTypeOf(charges),
     dates,
@@ -148,7 +148,21 @@ function draftOf(inputs: BillingInputs, { window, finalizedAt }: InvoiceRequest,
     subscriptionIds: [subscription.id],
     period: { length: subscription.billing_period, cutoffAt: window.cutoffAt },
     hasUsage: charges.some(isMetered),
+    copiedFields: copiedFields(inputs, rated.onInvoice),
   }
+}
+
+/** Those of the parties and the subscription, and of the plans, products and items that have a line. */
+function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: readonly RatedCharge[]) {
+  if (copied_fields.length === 0) return []
+  const lines = onInvoice.map(draftLine)
+  const plans = schedules.filter(({ id }) => lines.some(({ of }) => of.scheduleId === id))
+  const sold = new Set<string | null>([
+    ...plans.map(schedule => schedule.pricing_plan_id),
+    ...lines.flatMap(({ of }) => [of.productId, of.productItemId]),
+  ])
+  const always = ['CUSTOMER', 'BILLING_ENTITY', 'PRICING_PLAN_SUBSCRIPTION']
+  return copied_fields.filter(({ resource: { type, id } }) => always.includes(type) || sold.has(id))
 }
 
 /** The draft with the lines that clauses make. Every charge counts, those without a line too. */

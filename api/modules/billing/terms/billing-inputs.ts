@@ -8,6 +8,7 @@ import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/parties.ts'
+import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { Discount } from '../../subscriptions/discounts/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
@@ -133,6 +134,8 @@ export type BillingInputs = Parties & {
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */
   readonly attribution: AttributionInputs
+  /** Custom fields of the parties, the subscription and what it sells that invoices show. */
+  readonly copied_fields: readonly CopiedFieldView[]
   /** Whose events may be the subscription's; none when its lines are not shared among customers. */
   readonly sub_line_customers: readonly NamedCustomer[]
 }

@@ -10,7 +10,9 @@ import type { Conditions } from '../../catalog/conditions/schema.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
+import { loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
 import { loadBillingEntity, loadCustomer, missing, SETTINGS_COLUMNS } from '../../invoices/load-parties.ts'
+import { loadNumberFields } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { loadAttribution } from '../../subscriptions/load-attribution.ts'
 import { schedules, subscriptions } from '../../subscriptions/table.ts'
@@ -43,10 +45,13 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
     with: 'CHILDREN',
     ...(subscription.status === 'DRAFT' ? { previewing: subscription.id } : {}),
   })
+  const platform = await loadPlatform(uow)
+  const { customer_id: customerId, billing_entity_id: billingEntityId } = subscription
   return {
-    platform: await loadPlatform(uow),
+    platform,
     customer: await loadCustomer(uow, subscription.customer_id),
     billing_entity: await loadBillingEntity(uow, subscription.billing_entity_id),
+    number_fields: await loadNumberFields(uow, platform.invoice_settings, { customerId, billingEntityId }),
     subscription,
     schedules: loaded,
     plans: await loadPlans(uow, loaded),
@@ -56,6 +61,14 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
     persisted_usages: await loadPersistedUsage(uow, subscription.id),
     condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
     attribution,
+    copied_fields: await loadCopiedFields(uow, [
+      { type: 'CUSTOMER', ids: [customerId] },
+      { type: 'BILLING_ENTITY', ids: [billingEntityId] },
+      { type: 'PRICING_PLAN_SUBSCRIPTION', ids: [subscription.id] },
+      { type: 'PRICING_PLAN', ids: loaded.map(schedule => schedule.pricing_plan_id) },
+      { type: 'PRODUCT', ids: sold.products.map(product => product.id) },
+      { type: 'PRODUCT_ITEM', ids: sold.product_items.map(item => item.id) },
+    ]),
     sub_line_customers: await loadSubLineCustomers(uow, { subscription, attribution }),
   }
 }

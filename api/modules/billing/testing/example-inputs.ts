@@ -157,6 +157,8 @@ export function exampleInputs(example: Example): BillingInputs {
     condition_names: { properties: [], variables: [] },
     attribution: { customers: [], subscriptions: [] },
     sub_line_customers: [],
+    number_fields: [],
+    copied_fields: [],
     ...example.inputs,
   }
 }

@@ -68,12 +68,14 @@ function parties(invoice: InvoiceView): Content {
     ...addressLines(entity.registered_address),
     ...taxIdLines(entity),
     ...registrationLines(invoice),
+    ...copiedFieldLines(invoice, ['BILLING_ENTITY']),
   ]
   const buyer = [
     customerName(customer),
     ...addressLines(addressOf(customer)),
     ...taxIdLines(organization),
     labelled('Purchase order', invoice.purchase_order_number),
+    ...copiedFieldLines(invoice, ['CUSTOMER', 'PRICING_PLAN_SUBSCRIPTION']),
   ]
   return { columns: [block('From', seller), block('To', buyer)], columnGap: 24, margin: [0, 0, 0, 12] }
 }
@@ -105,6 +107,12 @@ function registrationLines({ used_tax_registration: used }: InvoiceView): (strin
   if (!used) return []
   return taxIdLines(used).flatMap(line => (line === null ? [] : `${used.country} ${line}`))
 }
+
+/** Custom fields of the parties that are for the reader of the invoice. */
+const copiedFieldLines = ({ other_custom_fields = [] }: InvoiceView, types: readonly string[]): (string | null)[] =>
+  other_custom_fields
+    .filter(({ resource }) => types.includes(resource.type))
+    .map(({ name, reference, value, values = [] }) => labelled(name ?? reference, value ?? values.join(', ')))
 
 function addressLines(address: AddressInput | null): (string | null)[] {
   if (!address) return []

@@ -52,8 +52,29 @@ function viewOf(built: InvoiceColumns | undefined): InvoiceView {
     finalize_at: null,
     updated_to_final_at: '2026-02-01T08:00:00Z',
     to_be_reprocessed_at: null,
+    custom_fields: [],
   })
 }
+
+test('the PDF shows the custom fields of the parties that are copied, by their names', async () => {
+  const copied = (type: string, more: object) => ({ resource: { type, id: 'x' }, id: 'f', reference: 'ref', ...more })
+  const text = pdfText(
+    await renderInvoicePdf(
+      {
+        ...finalInvoice(),
+        other_custom_fields: [
+          copied('CUSTOMER', { name: 'Cost center', value: 'North' }),
+          copied('PRICING_PLAN_SUBSCRIPTION', { reference: 'contract', values: ['C-1', 'C-2'] }),
+          copied('BILLING_ENTITY', { name: 'Desk', value: 'Room 4' }),
+          copied('PRODUCT', { name: 'Internal', value: 'not for readers' }),
+        ],
+      },
+      { compress: false },
+    ),
+  )
+  for (const part of ['Cost center: North', 'contract: C-1, C-2', 'Desk: Room 4']) expect(text).toContain(part)
+  expect(text).not.toContain('not for readers')
+})
 
 test('the PDF shows number, parties, quantity × price, tax, totals and footnote', async () => {
   const pdf = await renderInvoicePdf(finalInvoice(), { compress: false })

@@ -20,7 +20,9 @@ test.each([
   [{ dynamic_prefix: [] }, 'dynamic_prefix'],
   [{ dynamic_prefix: ['YEAR' as const], reset_period: { type: 'MONTH' as const } }, 'dynamic_prefix'],
   [{ separator: 'abc' }, 'separator'],
-  [{ prefix: '{{customer.custom_fields[x]}}' }, 'prefix'],
+  [{ prefix: '{{customer.custom_fields[x]}}' }, null],
+  [{ prefix: '{{customer.name}}' }, 'prefix'],
+  [{ prefix: '{{customer.custom_fields[x]}}', separator: '' }, 'separator'],
 ])('%j has its fault at %s', (given, field) => {
   expect(wireNumberFault(given, 'STANDARD')?.field ?? null).toBe(field)
 })

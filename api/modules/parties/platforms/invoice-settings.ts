@@ -1,6 +1,4 @@
 // What a platform's invoice settings mean, with the defaults for what is not set. Pure.
-
-import { parsePrefix, prefixVariables } from '../../../../shared/billing/number-prefix.ts'
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,
   type NumberConfiguration,
@@ -29,17 +27,7 @@ export function numberConfigurationOf(given: WireNumberConfiguration, series: Nu
 
 /** What is wrong with a number configuration as it would act, or null. `field` is inside the configuration. */
 export function wireNumberFault(given: WireNumberConfiguration, series: NumberSeries): NumberFault | null {
-  const configuration = numberConfigurationOf(given, series)
-  const fault = numberConfigurationFault(configuration)
-  if (fault) return fault
-  const prefix = parsePrefix(configuration.prefix)
-  if (prefix.kind === 'ok' && prefixVariables(prefix.parts).length > 0) {
-    return {
-      field: 'prefix',
-      message: 'A prefix with custom fields is not supported; use plain text and dynamic_prefix.',
-    }
-  }
-  return null
+  return numberConfigurationFault(numberConfigurationOf(given, series))
 }
 
 export type Grace = { readonly value: number; readonly type: 'HOUR' | 'DAY' }

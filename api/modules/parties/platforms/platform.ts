@@ -5,6 +5,7 @@ import { defineResource, field, readOnly } from '../../../resource/define-resour
 import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
+import { checkNumberFields, keepNumberFields } from './number-fields.ts'
 import {
   IngestSettings,
   InvoiceSettings,
@@ -52,13 +53,14 @@ export const platformResource = defineResource<Platform>({
     processing_settings: {},
     late_event_policy: 'NEXT_INVOICE',
   }),
-  check: (_uow, row) => {
+  check: async (uow, row) => {
     refuseRebilling(row.late_event_policy)
     const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
     if (fault) {
       const field = `invoice_settings.invoice_number_configuration.${fault.field}`
       throw new AppError('INVALID_FIELD', fault.message, { field })
     }
+    await checkNumberFields(uow, row)
     const grace = row.invoice_settings.invoice_grace_period
     const field = 'invoice_settings.invoice_grace_period.configuration'
     if (grace?.type === 'CUSTOM' && !grace.configuration) {
@@ -68,6 +70,7 @@ export const platformResource = defineResource<Platform>({
       throw new AppError('INVALID_FIELD', 'The DEFAULT grace period takes no configuration; use CUSTOM.', { field })
     }
   },
+  afterSave: keepNumberFields,
   fixture: {
     create: () => Promise.reject(new Error('a platform is not created by a call')),
     update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },

@@ -8,7 +8,7 @@ const COUNTER_MAX = 1_000_000_000_000
 const GRACE_VALUE_MAX = 10_000
 
 export const NumberConfiguration = Shape({
-  prefix: Optional(Nullable(Type.String({ maxLength: 64 }))),
+  prefix: Optional(Nullable(Type.String({ maxLength: 255 }))),
   dynamic_prefix: Optional(
     Nullable(Type.Array(OneOf(...DYNAMIC_PREFIXES), { maxItems: DYNAMIC_PREFIXES.length, uniqueItems: true })),
   ),

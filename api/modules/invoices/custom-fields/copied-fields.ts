@@ -1,0 +1,42 @@
+// Custom fields of others on an invoice: those of its parties, its subscription and what it sells that say `copy_value_to_invoice`.
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { ResourceWithCustomFields } from '../../../resource/custom-fields/schema.ts'
+import { customFields as f, customFieldValues as v } from '../../../resource/custom-fields/table.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { CopiedFieldView } from '../schema.ts'
+
+/** Whose values an invoice may show. */
+export type CopiedFrom = { readonly type: ResourceWithCustomFields; readonly ids: readonly string[] }
+
+/** The values to copy, in the order of `from` and then of their references. */
+export async function loadCopiedFields(uow: ReadUow, from: readonly CopiedFrom[]): Promise<CopiedFieldView[]> {
+  const ids = [...new Set(from.flatMap(each => each.ids))]
+  if (ids.length === 0) return []
+  const rows = await uow.tx
+    .select({
+      resource_id: v.resource_id,
+      type: f.resource_type,
+      id: f.id,
+      reference: f.reference,
+      name: f.name,
+      multiple: f.multiple_values,
+      values: sql<string[]>`array_agg(${v.value} order by ${v.position})`,
+    })
+    .from(f)
+    .innerJoin(v, and(inThisTenant(uow, v), eq(v.custom_field_id, f.id), inArray(v.resource_id, ids)))
+    .where(and(inThisTenant(uow, f), eq(f.copy_value_to_invoice, true)))
+    .groupBy(v.resource_id, f.resource_type, f.id, f.reference, f.name, f.multiple_values)
+    .orderBy(sql`${f.reference} collate "C"`, asc(v.resource_id))
+  return from.flatMap(({ type }) =>
+    rows
+      .filter(row => row.type === type)
+      .map(({ resource_id, id, reference, name, multiple, values }) => ({
+        resource: { type, id: resource_id },
+        id,
+        reference,
+        ...(name === null ? {} : { name }),
+        ...(multiple ? { values } : { value: values[0] ?? '' }),
+      })),
+  )
+}

@@ -1,0 +1,69 @@
+// The custom fields that the prefix of invoice numbers names (contract: Tax and invoices).
+import { isDeepStrictEqual } from 'node:util'
+import { type PrefixVariable, parsePrefix, prefixVariables } from '../../../../shared/billing/number-prefix.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { CustomField } from '../../../resource/custom-fields/table.ts'
+import { type NamedField, requireFields, saveUses, valuesNamed } from '../../../resource/custom-fields/uses.ts'
+import { numberConfigurationOf } from './invoice-settings.ts'
+import type { InvoiceSettings } from './schema.ts'
+import type { Platform } from './table.ts'
+
+const FIELD = 'invoice_settings.invoice_number_configuration.prefix'
+const OWNERS = { customer: 'CUSTOMER', billing_entity: 'BILLING_ENTITY' } as const
+
+/** A field that a prefix names, and the value it has for one invoice; null for none. */
+export type NumberField = PrefixVariable & { readonly value: string | null }
+
+function variablesOf(settings: InvoiceSettings): readonly PrefixVariable[] {
+  const { prefix } = numberConfigurationOf(settings.invoice_number_configuration, 'STANDARD')
+  const reading = parsePrefix(prefix)
+  return reading.kind === 'ok' ? prefixVariables(reading.parts) : []
+}
+
+const named = ({ owner, reference }: PrefixVariable): NamedField => ({ resourceType: OWNERS[owner], reference })
+
+/** Throws INVALID_FIELD when the prefix names a field that is not there, or that takes several values. */
+export async function checkNumberFields(uow: Uow, row: Platform): Promise<void> {
+  const list = (await fieldsOf(uow, row)).find(field => field.multiple_values)
+  if (!list) return
+  const message = `${list.reference} takes several values, and a number needs one; name another field.`
+  throw new AppError('INVALID_FIELD', message, { field: FIELD })
+}
+
+/** Keeps the fields of the prefix from being renamed or removed while it names them. */
+export async function keepNumberFields(uow: Uow, row: Platform, previous: Platform | null): Promise<void> {
+  if (isDeepStrictEqual(row.invoice_settings, previous?.invoice_settings)) return
+  await saveUses(uow, { resourceType: 'PLATFORM', resourceId: row.id }, await fieldsOf(uow, row))
+}
+
+const fieldsOf = (uow: Uow, { invoice_settings }: Platform): Promise<CustomField[]> =>
+  requireFields(uow, variablesOf(invoice_settings).map(named), FIELD)
+
+/** What the fields of the prefix say for an invoice between these. */
+export async function loadNumberFields(
+  uow: ReadUow,
+  settings: InvoiceSettings,
+  parties: { readonly customerId: string; readonly billingEntityId: string },
+): Promise<NumberField[]> {
+  const variables = variablesOf(settings)
+  const ids = { customer: parties.customerId, billing_entity: parties.billingEntityId }
+  const values = await valuesNamed(
+    uow,
+    variables.map(variable => ({ ...named(variable), resourceId: ids[variable.owner] })),
+  )
+  return variables.map((variable, index) => ({ ...variable, value: values[index] ?? null }))
+}
+
+/** Longer ones make numbers that nobody can read, and that the index of numbers cannot hold. */
+const VALUE_LENGTH_MAX = 64
+
+/** What is wrong with the values for a number, each as a sentence; none when it can be given. */
+export const numberFieldFaults = (fields: readonly NumberField[]): string[] =>
+  fields.flatMap(({ owner, reference, value }) => {
+    const whose = owner === 'customer' ? 'customer' : 'billing entity'
+    const what = `the custom field ${reference} of the ${whose}`
+    if (!value?.trim()) return [`The invoice number needs ${what}, which has no value.`]
+    if (value.length <= VALUE_LENGTH_MAX) return []
+    return [`The invoice number has ${what}, whose value is longer than ${VALUE_LENGTH_MAX} characters.`]
+  })
