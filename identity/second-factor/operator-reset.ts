@@ -1,12 +1,12 @@
 // The second factor of a user who lost it, taken away by the operator of the installation: the way for a member of several
-// platforms, whose factor no single platform's key may reset. Whoever can run this can already read every row; so what it adds is
+// platforms, whose factor no single platform's key may reset. Anyone who can run this can already read every row, so what it adds is
 // the checks, the mail and the record in the audit trail of each tenant.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
-import { writeNotice } from '../../shared/database/outbox.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { usernameOf } from '../sign-in/sign-in.ts'
+import { noteInTenants } from '../store/notices.ts'
 
 export const REASON_CHARACTERS_MAX = 500
 
@@ -77,13 +77,7 @@ export const resetByOperator = (
       reset_by: 'OPERATOR',
       reason,
     }
-    for (const { platformId, environment } of await placesOf(tx, userId)) {
-      const of = {
-        tenant: { platformId, environment },
-        actor: { id: null, requestId: null },
-        at: sql`identity_now()`,
-      }
-      await writeNotice(tx, of, { type: 'USER.SECOND_FACTOR_RESET', objectId: userId, data, previous: null })
-    }
+    const event = { type: 'USER.SECOND_FACTOR_RESET', objectId: userId, data, previous: null } as const
+    await noteInTenants(tx, await placesOf(tx, userId), { actorId: null, requestId: null }, event)
     return outcome
   })

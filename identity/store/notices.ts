@@ -9,7 +9,7 @@ import type { Tenant } from '../../shared/tenant.ts'
 export async function noteInTenants(
   tx: SystemTransaction,
   tenants: readonly Tenant[],
-  by: { readonly actorId: string | null; readonly requestId: string },
+  by: { readonly actorId: string | null; readonly requestId: string | null },
   event: DomainEvent,
 ): Promise<void> {
   const actor = { id: by.actorId, requestId: by.requestId }

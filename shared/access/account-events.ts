@@ -9,6 +9,8 @@ export const ACCOUNT_EVENTS = defineEvents({
     'PASSKEY_ADDED',
     'PASSKEY_REMOVED',
     'RECOVERY_CODES_REPLACED',
+    // By an administrator through the api, or by the operator.
+    'SECOND_FACTOR_RESET',
   ],
   USER_INVITATION: ['ACCEPTED'],
   OAUTH_GRANT: ['CREATED', 'REVOKED'],

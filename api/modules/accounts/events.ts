@@ -3,7 +3,7 @@ import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const ACCESS_EVENTS = defineEvents({
   API_KEY: ['CREATED', 'UPDATED'],
-  USER: ['INVITED', 'UPDATED', 'INVITE_REVOKED', 'DELETED', 'SECOND_FACTOR_RESET'],
+  USER: ['INVITED', 'UPDATED', 'INVITE_REVOKED', 'DELETED'],
   ROLE: CHANGES,
   TEAM: CHANGES,
 })
