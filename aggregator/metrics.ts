@@ -26,7 +26,7 @@ export function createMetrics(registry: Registry, partitions: number): Metrics {
   const registers = [registry]
   new Gauge({
     name: 'millrace_aggregator_partitions',
-    help: 'Partitions of the usage log, whoever works them.',
+    help: 'Partitions of the usage log, at all aggregators together.',
     registers,
   }).set(partitions)
   const records = new Counter({

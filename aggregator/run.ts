@@ -1,4 +1,4 @@
-// The loop: gather a round, prepare it while the round before is being stored, store it, again until told to stop.
+// The loop: gather a round, prepare it while the round before is being stored, store it, again until it is stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../shared/logger.ts'
 import { insertRows, prepareBatch, type Rows, rowsOf, type StoreDeps, type StoredRound, storeRound } from './consume.ts'

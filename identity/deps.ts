@@ -19,7 +19,7 @@ export type IdentityDeps = {
   readonly trustedProxies: readonly string[]
   /** Seals what must not be in the database in clear. */
   readonly secret: string
-  /** Told when a stolen refresh token ended its family. */
+  /** Called when a stolen refresh token ended its family. */
   readonly onTokenReuse: (found: { readonly userId: string; readonly grantId: string }) => void
   /** Null when ready, otherwise why not. */
   readonly ready: () => Promise<string | null>

@@ -16,7 +16,7 @@ const STATUS = {
 
 export type OAuthErrorName = keyof typeof STATUS
 
-/** A refusal that is told to the client: `{error, error_description}` (RFC 6749, 7591). */
+/** A refusal that the client gets: `{error, error_description}` (RFC 6749, 7591). */
 export class OAuthError extends Error {
   readonly error: OAuthErrorName
   readonly retryAfterSeconds: number | null

@@ -28,7 +28,7 @@ export async function upkeep(database: Database, keystore: Keystore): Promise<vo
   })
 }
 
-/** A turn now and then, until stopped. A turn that fails is told and tried again at the next. */
+/** A turn now and then, until stopped. A turn that fails is logged, and the next one tries again. */
 export function startUpkeep(deps: { database: Database; keystore: Keystore; logger: Logger }): {
   stop(): Promise<void>
 } {

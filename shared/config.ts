@@ -182,7 +182,7 @@ export const SETTINGS = {
     optional(mailAddress),
   ),
   TRUSTED_PROXIES: setting(
-    'Addresses or networks, separated by commas, of the proxies in front of the identity host, whose X-Forwarded-For tells who asks. Empty: whoever connects.',
+    'Addresses or networks, separated by commas, of the proxies in front of the identity host, whose X-Forwarded-For names the caller. Empty: the caller is the address that connects.',
     '',
     list(network),
   ),

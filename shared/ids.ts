@@ -29,7 +29,7 @@ export function newId<Prefix extends string>(prefix: Prefix): Id<Prefix> {
 }
 
 /**
- * A new id of a user, random in every part. A user may be known to other tenants already, and the time in an id would tell whoever
+ * A new id of a user, random in every part. A user may be known to other tenants already, and the time in an id would tell anyone who
  * invites them.
  */
 export const newUserId = (): Id<'user'> => `user_${base62(randomBytes(16))}`

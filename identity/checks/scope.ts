@@ -11,7 +11,7 @@ export function requestedScopes(given: string | undefined): Scope[] {
   return known.length === 0 ? ['service:read'] : known
 }
 
-/** The scopes of a refresh: those of the grant, or fewer. Throws `invalid_scope` when it asks for more. */
+/** The scopes of a refresh: those of the grant, or fewer. Throws `invalid_scope` for any other. */
 export function scopesOfRefresh(given: string | undefined, granted: readonly string[]): string[] {
   if (given === undefined) return [...granted]
   const asked = given.split(' ').filter(scope => scope !== '')

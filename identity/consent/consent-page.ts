@@ -38,7 +38,7 @@ ${picker(memberships)}
   )
 }
 
-/** What it asked for, and the way to give less: reading alone where writing was requested. */
+/** What was requested, and the way to give less: reading alone where writing was requested. */
 function access({ scopes }: AuthorizationRequest): Html {
   if (!scopes.includes('service:write'))
     return html`<h2>What it may do</h2>

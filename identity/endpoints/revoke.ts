@@ -33,7 +33,7 @@ export function revokeRoute(app: FastifyInstance, deps: OAuthDeps): void {
       const { rows } = await tx.execute(
         sql`select 1 from oauth_grants where id = ${grantId} and client_id = ${clientId} for update`,
       )
-      // Whoever holds a token of another client may not end its grant, and is not told that it exists.
+      // A client may not end the grant of another, and does not learn that it exists.
       if (grantId !== null && rows.length > 0)
         await revokeGrant(tx, grantId, 'CLIENT', { requestId: request.id, actorId: null })
     })

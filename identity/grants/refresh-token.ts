@@ -29,7 +29,7 @@ const UNKNOWN: Refusal = {
 
 export type ReuseFound = { readonly userId: string; readonly grantId: string }
 
-/** Exchanges a refresh token. Throws `invalid_grant` or `invalid_scope`; `onReuse` is told of a family that was ended. */
+/** Exchanges a refresh token. Throws `invalid_grant` or `invalid_scope`; `onReuse` is called for a family that was ended. */
 export async function refresh(
   database: Database,
   context: TokenContext,

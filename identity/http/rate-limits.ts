@@ -49,7 +49,7 @@ export type RateLimits = {
   readonly tokenRefused: RateLimit
   /** Passwords that were wrong. */
   readonly passwordRefused: RateLimit
-  /** Mails with a link, asked for by whoever knows an e-mail. */
+  /** Requests for a mail with a link; anyone who knows an e-mail can send one. */
   readonly mailAsked: RateLimit
   /** Uses of such a link. */
   readonly linkUsed: RateLimit

@@ -56,7 +56,7 @@ export const answerRefused = (request: FastifyRequest, reply: FastifyReply, reas
   return reply.status(403).type(HTML).send(REFUSED)
 }
 
-/** Whether whoever asks is a person before a browser: programs do not ask for HTML. */
+/** Whether the caller is a person in a browser: programs do not accept HTML. */
 const isPerson = (request: FastifyRequest): boolean => (request.headers.accept ?? '').includes('text/html')
 
 /** Any other refusal: a page for a person, the body of the interface for a program. */

@@ -42,7 +42,7 @@ async function sendNext(deps: MailerDeps): Promise<boolean> {
   if (taken === null) return false
   const { mail, letter } = taken
   if (typeof letter !== 'string') {
-    // The same id at every try, so that a letter handed over twice can be told to be one.
+    // The same id at every try, so that a letter handed over twice is recognised as one.
     await handOver(deps, mail, { ...letter, messageId: `<${mail.id}@${new URL(deps.identityUrl).hostname}>` })
   }
   return true
@@ -66,7 +66,7 @@ async function handOver(deps: MailerDeps, mail: QueuedMail, letter: Letter): Pro
   await asSystem(deps.database, 'identity', tx => finishMail(tx, mail.id, 'SENT'))
 }
 
-/** A turn every two seconds, until stopped. A turn that fails is told and tried again at the next. */
+/** A turn every two seconds, until stopped. A turn that fails is logged, and the next one tries again. */
 export function startMailer(deps: MailerDeps): { stop(): Promise<void> } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

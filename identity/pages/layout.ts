@@ -5,7 +5,7 @@ import { type Html, html } from './html.ts'
 /** The wheel of a mill in its race. Beside the name, so it says nothing of its own. */
 const MARK = html`<svg class="mark" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"><circle cx="12" cy="10" r="6"/><path d="M12 1v18M3 10h18M5.6 3.6l12.8 12.8M18.4 3.6L5.6 16.4M1 22c2-2 4-2 6 0s4 2 6 0 4-2 6 0 3 1.5 4 .5"/></svg>`
 
-/** A whole document. `title` names the page first, for tabs and screen readers. `script`: whether it asks for a passkey. */
+/** A whole document. `title` names the page first, for tabs and screen readers. `script`: whether it uses passkeys. */
 export function page(title: string, body: Html, { script = false }: { readonly script?: boolean } = {}): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-// A changed password is told to its user by mail, and stands in the audit trail of every tenant they belong to.
+// A changed password is reported to its user by mail, and stands in the audit trail of every tenant they belong to.
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { queueNotice } from '../mail/outbox.ts'

@@ -2,7 +2,7 @@
 import { html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
 
-/** Where a reset mail is asked for. */
+/** Where a reset mail is requested. */
 export const forgotPage = (input: { readonly csrf: string; readonly fault?: string }): string =>
   page(
     'New password',
@@ -18,7 +18,7 @@ ${input.fault === undefined ? null : alert(input.fault)}
 <p class="foot"><a href="/sign-in">Back to sign-in</a></p>`,
   )
 
-/** The answer to every such wish, whoever is behind the e-mail: it names nobody. */
+/** The answer to every such request, the same for every e-mail. */
 export const MAIL_SENT_PAGE = page(
   'Check your e-mail',
   html`<h1>Check your e-mail</h1>

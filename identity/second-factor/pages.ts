@@ -22,7 +22,7 @@ export const factorsPage = (view: {
 <p>With a second factor, your password alone is not enough to sign in.</p>
 ${
   hasSecondFactor(view.factors)
-    ? html`<p class="note">On. You are asked for it each time you sign in.</p>`
+    ? html`<p class="note">On. You need it each time you sign in.</p>`
     : html`<p class="caution">Off. Your password alone opens your account.</p>`
 }
 ${authenticatorSection(view.csrf, view.factors)}

@@ -2,7 +2,7 @@
 import { encode } from 'uqr'
 import { type Html, html } from '../pages/html.ts'
 
-/** The code for `text`; `label` is what is told to those who cannot see it. */
+/** The code for `text`; `label` describes it for those who cannot see it. */
 export function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 })
   const runs = data.flatMap((row, y) =>

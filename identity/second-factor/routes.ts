@@ -1,5 +1,5 @@
-// Seeing and changing one's own second factors. Every change asks for a fresh proof, ends the user's other sessions, and is
-// told to them by mail and to every tenant they belong to.
+// Seeing and changing one's own second factors. Every change needs a fresh proof and ends the user's other sessions. The
+// user gets a mail, and every tenant they belong to a notice.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -62,7 +62,7 @@ async function actor(
   return await provenSession(deps, request, reply, act)
 }
 
-/** What every change of a factor brings with it: whoever else is signed in as this user no longer is. */
+/** What every change of a factor brings with it: every other session of the user ends. */
 async function changed(
   tx: SystemTransaction,
   {

@@ -10,7 +10,7 @@ const LONGEST_WAIT_SECONDS = 3_600
 
 /**
  * Counts a try as wrong until `forgetTries` says otherwise, and gives null, or the seconds to wait before the next when there
- * were too many. From the fifth wrong one in a row each wait is twice the one before, up to an hour: whoever knows a password
+ * were too many. From the fifth wrong one in a row each wait is twice the one before, up to an hour: someone who knows a password
  * gets some 24 guesses a day at a code of a million. Nobody is locked out for good.
  */
 export async function takeTry(tx: SystemTransaction, userId: string): Promise<number | null> {

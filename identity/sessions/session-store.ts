@@ -1,4 +1,4 @@
-// Sessions: opaque tokens of 256 bits, of which only the SHA-256 is stored; idle 8 hours, absolute 7 days.
+// Sessions: opaque tokens of 256 bits, stored only as their SHA-256; idle 8 hours, absolute 7 days.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'

@@ -7,7 +7,7 @@ import { knownBrowser } from './known-browser.ts'
 import { checkPassword, usernameOf } from './sign-in.ts'
 import { countTry, forgetTry } from './tries.ts'
 
-/** A refusal that is the same whoever is behind the e-mail; `wait` is in seconds, where a limit was reached. */
+/** A refusal that is the same for every e-mail; `wait` is in seconds, where a limit was reached. */
 export type TryRefused = { readonly fault: string; readonly wait?: number }
 
 const WRONG = 'E-mail and password do not match an account.'

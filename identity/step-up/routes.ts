@@ -82,7 +82,7 @@ function confirmPage(view: {
   return page(
     'Confirm that it is you',
     html`<h1>Confirm that it is you</h1>
-<p>You are signed in as <strong>${session.username}</strong>. Before this goes on, show once more that it is you.</p>
+<p>You are signed in as <strong>${session.username}</strong>. Confirm once more that it is you.</p>
 ${fault === undefined ? null : alert(fault)}
 ${
   hasSecondFactor(question.factors)

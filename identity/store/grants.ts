@@ -1,5 +1,5 @@
-// Grants: made by a consent, read under a row lock by every token call, ended for good. What happens to one is told to every
-// tenant it reaches, through the outbox, and so stands in the audit trail.
+// Grants: made by a consent, read under a row lock by every token call, ended for good. Each change of one is written
+// to the outbox of every tenant it reaches, and so stands in the audit trail.
 import { sql } from 'drizzle-orm'
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'

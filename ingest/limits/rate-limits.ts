@@ -7,7 +7,7 @@ import { type Demands, INTERVAL_MS, type ShareBook, WINDOW } from './share-book.
 export type RateLimits = {
   /** Takes `events` tokens, or none: then the whole seconds after which the same request would pass, if alone. */
   take(tenant: Tenant, events: number): 0 | number
-  /** What was asked for since the last call, passed and refused alike, in events a second by `tenantKey`. */
+  /** The demand since the last call, passed and refused alike, in events a second by `tenantKey`. */
   measure(): Demands
 }
 

@@ -1,4 +1,4 @@
-// The news between gateways, on the broker they all have: what each was asked for, several times a second, kept by nobody.
+// The news between gateways, on the broker they all have: the demand at each, several times a second, kept by nobody.
 // A message that is lost is made good by the next one; a request never waits for any of this.
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../../shared/logger.ts'
@@ -23,7 +23,7 @@ export type ShareNews = {
  */
 export async function joinShareNews(options: {
   connection: NatsConnection
-  /** Whether the broker is there; while it is not, nothing is told, since the client would keep it all. */
+  /** Whether the broker is there; while it is not, nothing is sent, since the client would keep it all. */
   connected: () => boolean
   book: ShareBook
   measure: () => Demands

@@ -1,4 +1,4 @@
-// Says at the start what a 201 of this gateway is worth, and refuses to give any when it is worth less than was asked for.
+// Says at the start what a 201 of this gateway is worth, and refuses to give any when it is worth less than DURABILITY requires.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'

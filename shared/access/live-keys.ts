@@ -29,7 +29,7 @@ export type LiveKeys = {
   load(): Promise<void>
   /** The identity of a key that is in memory, at once; undefined says nothing about the key. */
   peek(key: string): ApiKeyIdentity | undefined
-  /** The identity of a key, or null when there is no such live key. Throws SERVICE_UNAVAILABLE when that cannot be told now. */
+  /** The identity of a key, or null when there is no such live key. Throws SERVICE_UNAVAILABLE when that is not known now. */
   find(key: string): Promise<ApiKeyIdentity | null>
   close(): Promise<void>
 }

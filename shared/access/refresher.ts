@@ -1,4 +1,4 @@
-// Keeps a copy in memory fresh: one load at a time, asked for by a notification, a miss or the poll.
+// Keeps a copy in memory fresh: one load at a time, caused by a notification, a miss or the poll.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../logger.ts'
 
@@ -23,7 +23,7 @@ export function createRefresher(options: {
   let queued: Promise<void> | null = null
 
   const loadInTurn = async (): Promise<void> => {
-    await last.catch(() => undefined) // whoever asked for that load was told
+    await last.catch(() => undefined) // its caller got the error
     const wait = endedAt + options.gapMs - performance.now()
     if (wait > 0) await sleep(wait)
     queued = null // from here on a caller needs a later load: this one may miss what it wants to see
@@ -51,7 +51,7 @@ export function createRefresher(options: {
     poke,
     close: async () => {
       clearInterval(timer)
-      await last.catch(() => undefined) // it was told to its caller; here only its end matters
+      await last.catch(() => undefined) // its caller got the error; here only its end matters
     },
   }
 }

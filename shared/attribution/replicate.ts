@@ -37,6 +37,6 @@ export function placesOf(directory: Directory, customerId: string, event: Attrib
 const goesOn = (customer: AttributedCustomer, attribution: Attribution): boolean =>
   customer.processingOnly || (attribution.kind === 'SUBSCRIPTION' && attribution.subscription.replicatesToParent)
 
-/** A name is of the child's subscription; a selector means whoever is asked. */
+/** A name is of the child's subscription; a selector applies to each customer in turn. */
 const withoutName = (event: AttributedEvent): AttributedEvent =>
   namedSubscription(event.subscription).kind === 'SELECTOR' ? event : { ...event, subscription: '' }

@@ -38,7 +38,7 @@ export type Selector = {
 /** Whether a comparator looks at the subscription's field alone. */
 export const takesNoValue = (type: SelectorComparator): boolean => type === 'EMPTY' || type === 'NOT_EMPTY'
 
-/** Which subscription an event asks for. */
+/** Which subscription an event names. */
 export type NamedSubscription =
   | { readonly kind: 'NONE' }
   | { readonly kind: 'ID'; readonly id: string }
@@ -51,7 +51,7 @@ const REFERENCE = 'ref:'
 export const SELECTOR_KEY = 'sel:'
 
 /**
- * The one text of what an event asks for, as the usage log and usage_events hold it: '' for nothing, `id:…`, `ref:…`, or
+ * The one text of the subscription that an event names, as the usage log and usage_events hold it: '' for nothing, `id:…`, `ref:…`, or
  * `sel:` and canonical JSON. What means the same has the same text: all entries of a selector must hold, so their order and
  * repetitions mean nothing and are not kept.
  */

@@ -1,4 +1,4 @@
-// A state that is told, instead of being derived from every event since the schedule's start (persist data). Pure.
+// A state that is given, instead of being derived from every event since the schedule's start (persist data). Pure.
 import { type Decimal, max, min } from '../decimal.ts'
 import { assertNever } from '../errors.ts'
 import type { Instant, Interval } from '../time.ts'

@@ -8,7 +8,7 @@ const PAUSE_MS = 500
 
 /**
  * Asks again for as long as nobody is there to answer: a cluster that lost a server takes some seconds to choose who
- * leads instead. Throws what it was told last after half a minute, and every other error at once. `ask` must be safe to
+ * leads instead. Throws the last error after half a minute, and every other error at once. `ask` must be safe to
  * repeat.
  */
 export async function patiently<T>(ask: () => Promise<T>): Promise<T> {

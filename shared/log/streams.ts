@@ -17,7 +17,7 @@ const DUPLICATE_WINDOW_MS = 120_000
 const USAGE_STREAM = /^USAGE_([0-9]+)$/
 
 // The description carries the number of partitions, so that a start with another number is refused, and a start that was
-// killed half-way through creating them is told apart from it and finished.
+// killed half-way through creating them is recognised and finished.
 const description = (partition: number, partitions: number): string =>
   `Millrace usage log, partition ${partition} of ${partitions}`
 

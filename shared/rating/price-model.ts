@@ -137,7 +137,7 @@ export const charged = (charges: readonly BandCharge[], rollover: Decimal = ZERO
 /** The quantity a banded model places: a negative total (corrections outweigh usage) counts as zero (semantics 3.2). */
 export const placedQuantity = (quantity: Decimal): Decimal => max(quantity, ZERO)
 
-/** The band a quantity lies in, bounds inclusive. The last band takes whatever lies beyond every bound. */
+/** The band of a quantity, bounds inclusive. The last band takes every quantity beyond its bound. */
 export function bandContaining<B>(bands: Placeds<B>, quantity: Decimal): Placed<B> {
   return bands.find(({ top }) => top === null || quantity.lte(top)) ?? bands[bands.length - 1] ?? bands[0]
 }

@@ -208,6 +208,6 @@ function numberTest(comparator: PropertyComparator, values: readonly string[]): 
 
 const isNumber = (value: string | undefined): value is string => value !== undefined && isPlainDecimal(value)
 
-/** The text by which values of a property are told apart: that of the number for a NUMBER property, else as sent. */
+/** The text by which values of a property are compared: that of the number for a NUMBER property, else as sent. */
 export const distinctText = (type: PropertyType, value: string): string =>
   type === 'NUMBER' && isPlainDecimal(value) ? plain(decimal(value)) : value

@@ -23,7 +23,7 @@ const SYSTEM = { id: null, requestId: null }
 const FINISH = { name: 'finish-action', attemptsMax: 1 }
 /** An action that ends the process each time it is tried gets to no fault; past its day it has this many tries, and no more. */
 const TRIES_MAX = 50
-/** FAILED actions are kept for whoever looks into them, and reservations that no one came back for as long as answers are. */
+/** FAILED actions are kept for the operator; reservations that no caller came back to, for as long as answers. */
 const FAILED_DAYS = 90
 const RESERVED_HOURS = 48
 
