@@ -145,6 +145,17 @@ describe('shapes', () => {
     expect(parameters, 'write their texts in api/description/describe-parameters.ts').toEqual([])
   })
 
+  test('a status, and what else answers one of a few values, says which', () => {
+    const CLOSED =
+      /^(status|payment_status|billing_type|model_type|rounding_mode|comparator|environment|target_environment|action)$/
+    const open = shapes().flatMap(([name, shape]) =>
+      Object.entries(objectIn(shape, 'properties'))
+        .filter(([field, schema]) => CLOSED.test(field) && !/"(enum|const|\$ref)":/.test(JSON.stringify(schema)))
+        .map(([field]) => `${name}.${field}`),
+    )
+    // An installation sets the status of a platform; nothing in the service does.
+    expect(open).toEqual(['Platform.status'])
+  })
   test('no object is written out inside another, and no two components are the same', () => {
     const inline: string[] = []
     const visit = (value: Json | undefined, at: string, isTop: boolean): void => {

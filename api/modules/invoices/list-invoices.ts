@@ -7,11 +7,11 @@ import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../
 import { sliceOf, sliceView } from '../../list/slice.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { checkExpand } from './expand-invoice.ts'
+import { InvoiceStatus } from './schema.ts'
 import { invoices, type StoredInvoice } from './table.ts'
 import { invoiceView } from './view.ts'
 
 const IdFilter = Type.String({ maxLength: 64 })
-const InvoiceStatus = Type.Enum(['OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED'])
 
 export const INVOICE_LIST: ListSpec = {
   table: invoices,

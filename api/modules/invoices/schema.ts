@@ -2,10 +2,12 @@
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
-import { OneOf, Optional } from '../../resource/shapes.ts'
+import { OneOf, Optional, TaxCategory } from '../../resource/shapes.ts'
+import { Comparator } from '../catalog/conditions/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 
 const Text = Type.String()
+export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Money = Type.Object({ quantity: Text, currency: Text })
 const Period = Type.Object({ type: Text, value: Type.Integer() })
 const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) })
@@ -16,7 +18,7 @@ const Conditions = Type.Object({
     Type.Object({
       id: Text,
       reference: Text,
-      comparator: Text,
+      comparator: Comparator,
       value: TextOrNull,
       values: Type.Union([Type.Array(Text), Type.Null()]),
       meter_property_variable_id: TextOrNull,
@@ -31,7 +33,7 @@ const TaxCategorySummary = Type.Object({
   total_amount: Money,
   percentage: Text,
   name: Text,
-  category: Text,
+  category: TaxCategory,
   notes: Type.Array(Text),
   rates: Type.Array(Type.Object({ name: Text, percentage: Text, tax_amount: Money })),
 })
@@ -42,7 +44,7 @@ const TaxCategoryShare = Type.Object({
   total_amount: Money,
   percentage: Text,
   name: Text,
-  category: Text,
+  category: TaxCategory,
 })
 
 const Band = Type.Object({
@@ -61,7 +63,7 @@ const Band = Type.Object({
 const MeterValue = Type.Object({
   id: Optional(Text),
   reference: Optional(Text),
-  type: Text,
+  type: OneOf('NUMBER', 'AMOUNT'),
   number: Optional(Text),
   amount: Optional(Money),
   count: Optional(Text),
@@ -99,8 +101,8 @@ const LineProductItem = Type.Object({
   product_id: Text,
   name: Text,
   reference: Optional(Text),
-  type: Text,
-  model_type: Text,
+  type: OneOf('REVENUE', 'DEDUCTION'),
+  model_type: OneOf('USAGE_BASED', 'RECURRING'),
 })
 
 const Line = Type.Object({
@@ -194,8 +196,8 @@ const contentFields = {
   pricing_plan_subscription_ids: Type.Array(Text),
   billing_period: Optional(Period),
   billing_period_date: Optional(Text),
-  pricing_amount_type: Text,
-  rounding_mode: Text,
+  pricing_amount_type: OneOf('EXCLUDING_TAX', 'INCLUDING_TAX'),
+  rounding_mode: OneOf('DEFAULT', 'UNROUNDED'),
   tax_categories: Type.Array(TaxCategorySummary),
   tax_summary: TaxSummary,
   used_tax_registration: Optional(UsedTaxRegistration),
@@ -205,7 +207,7 @@ const contentFields = {
   has_usage_based_pricing: Type.Boolean(),
   display_invoice_sub_lines_per_processing_only_customer: Optional(Type.Boolean()),
   processing_only_customers: Optional(Type.Array(Snapshot)),
-  validation_result: Type.Array(Type.Object({ status: Text, details: Text })),
+  validation_result: Type.Array(Type.Object({ status: OneOf('ERROR', 'WARNING'), details: Text })),
 }
 
 export const InvoiceContent = Type.Object({
@@ -221,9 +223,9 @@ export const InvoiceView = Type.Object(
     updated_at: Text,
     platform_id: Text,
     invoice_number: TextOrNull,
-    status: Text,
-    type: Text,
-    billing_type: Text,
+    status: InvoiceStatus,
+    type: OneOf('STANDARD', 'CREDIT', 'ONE_OFF', 'ONE_OFF_CREDIT'),
+    billing_type: OneOf('DEFAULT', 'SELF_BILLING'),
     customer_id: Text,
     billing_entity_id: Text,
     pricing_plan_subscription_id: TextOrNull,
@@ -241,7 +243,7 @@ export const InvoiceView = Type.Object(
     sales_tax_percentage: TextOrNull,
     on_hold: Type.Boolean(),
     paid: Type.Boolean(),
-    payment_status: Text,
+    payment_status: OneOf('UNPAID', 'PAID'),
     invoice_amount_excluding_tax: Money,
     invoice_amount_including_tax: Money,
     paid_invoice_amount: Money,

@@ -25,6 +25,8 @@ export const TeamMemberView = Type.Object(
   { title: 'TeamMemberRepresentation' },
 )
 
+export const MemberStatusShape = Type.Enum(['INVITED', 'INVITE_REVOKED', 'ACTIVE', 'INACTIVE'])
+
 export const UserView = Type.Object(
   {
     object_type: Type.Literal('USER'),
@@ -32,7 +34,7 @@ export const UserView = Type.Object(
     entity_id: Type.String(),
     username: Type.String({ description: 'The e-mail address.' }),
     active: Type.Boolean(),
-    status: Type.Enum(['INVITED', 'INVITE_REVOKED', 'ACTIVE', 'INACTIVE']),
+    status: MemberStatusShape,
     invite_expired: Type.Boolean({
       description: 'Invited, and the link in the mail works no more: invite them again.',
     }),

@@ -230,7 +230,7 @@ describe('usage', () => {
   test('a deduction is negative and taxed as such', () => {
     const credit = {
       ...metered([{ amount: eur('1') }]),
-      item: { type: 'DEDUCTION' as const, model_type: 'USAGE_BASED', meter_value_calculation_id: 'calc' },
+      item: { type: 'DEDUCTION' as const, model_type: 'USAGE_BASED' as const, meter_value_calculation_id: 'calc' },
     }
     const [invoice] = invoicesOf({ start, items: [credit] }, 1, '10')
     expect([invoice?.amount_excluding_tax, invoice?.tax_amount, invoice?.amount_including_tax]).toEqual([

@@ -95,7 +95,7 @@ export type ProductItemInput = {
   readonly reference: string | null
   readonly name: string
   readonly type: 'REVENUE' | 'DEDUCTION'
-  readonly model_type: string
+  readonly model_type: 'USAGE_BASED' | 'RECURRING'
   readonly meter_value_calculation_id: string | null
   readonly usage_based?: { readonly conditions?: Conditions | null } | null
   readonly tax_category: TaxCategory | null

@@ -147,7 +147,7 @@ function randomItem(random: Random, currency: string, index: number): ExampleIte
       ? { conditions: { ...conditions, meter_properties: [...conditions.meter_properties] } }
       : {}),
   }
-  const item = { ...common, model_type: 'USAGE_BASED', meter_value_calculation_id: calculation }
+  const item = { ...common, model_type: 'USAGE_BASED' as const, meter_value_calculation_id: calculation }
   return { item, config, bands: bandsOf(random, type, { currency, money }) }
 }
 

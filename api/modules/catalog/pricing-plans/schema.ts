@@ -9,6 +9,7 @@ import {
   DecimalText,
   DisplayOrder,
   IdText,
+  LifecycleStatus,
   Nullable,
   Optional,
   Period,
@@ -70,7 +71,7 @@ export const PricingItemsShape = Type.Array(PricingItemShape, { maxItems: ITEMS_
 export const ProductIds = Type.Array(IdText('product'), { minItems: 1, maxItems: ITEMS_MAX, uniqueItems: true })
 
 export const PricingPlanVersionInfos = Type.Array(
-  Type.Object({ version: Type.Integer(), id: Type.String(), status: Type.String() }),
+  Type.Object({ version: Type.Integer(), id: Type.String(), status: LifecycleStatus }),
 )
 export const PricingCategories = Type.Array(
   Type.Object({
