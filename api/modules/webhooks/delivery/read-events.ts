@@ -4,8 +4,8 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
-import { selectsSql } from '../settings/matches.ts'
 import type { Webhook } from '../table.ts'
+import { selectsSql } from './matches.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
 
 /** The next `limit` events of `webhook` after `position`, those that are too old to be sent left out. */
