@@ -1,7 +1,8 @@
 // The values of a variable, page by page, and whole for those who bill by them.
-import { and, asc, count, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import type { Page } from '../../../http/pagination.ts'
+import { readSlice } from '../../../list/keyset.ts'
+import type { Slice, Sliced } from '../../../list/slice.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { meterPropertyVariableValues as stored } from './table.ts'
@@ -9,23 +10,30 @@ import { meterPropertyVariableResource } from './variable.ts'
 
 export type VariableValue = { readonly value: string; readonly added_at: string }
 
-/** One page of the values, oldest first, and how many there are. Throws RESOURCE_NOT_FOUND. */
+/** One part of the values, oldest first; a value is its own cursor. Throws RESOURCE_NOT_FOUND, or INVALID_FIELD for a cursor that is none. */
 export async function listValues(
   uow: ReadUow,
   id: string,
-  page: Page,
-): Promise<{ values: VariableValue[]; total: number }> {
+  slice: Slice,
+): Promise<Sliced<VariableValue & { readonly id: string }>> {
   await getOne(uow, meterPropertyVariableResource, id)
   const where = and(inThisTenant(uow, stored), eq(stored.meter_property_variable_id, id), isNull(stored.removed_at))
-  const values = await uow.tx
-    .select({ value: stored.value, added_at: stored.added_at })
-    .from(stored)
-    .where(where)
-    .orderBy(asc(stored.added_at), asc(stored.value))
-    .limit(page.limit)
-    .offset((page.page - 1) * page.limit)
-  const [counted] = await uow.tx.select({ total: count() }).from(stored).where(where)
-  return { values, total: counted?.total ?? 0 }
+  const one = (value: string) => and(where, eq(stored.value, value))
+  return await readSlice({
+    slice,
+    order: { column: stored.added_at, id: stored.value, descending: false },
+    anchor: (column, value) => sql`(select ${column} from ${stored} where ${one(value)})`,
+    hasAnchor: async value => (await uow.tx.$count(stored, one(value))) > 0,
+    rows: ({ condition, orderBy, limit, offset }) =>
+      uow.tx
+        .select({ id: stored.value, value: stored.value, added_at: stored.added_at })
+        .from(stored)
+        .where(and(where, condition))
+        .orderBy(...orderBy)
+        .limit(limit)
+        .offset(offset),
+    count: () => uow.tx.$count(stored, where),
+  })
 }
 
 /** All values of these variables, sorted, by variable. */

@@ -1,9 +1,10 @@
 // The calls on variables that are more than the shared operations: creation with values, and the values themselves.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { PageOf, PageQuery, pageOf, pageView } from '../../../http/pagination.ts'
+import { PageOf, PageQuery } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { IdText, Nullable, Optional, Reference, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { changeValues } from './change-values.ts'
 import { createVariable } from './create-variable.ts'
@@ -30,6 +31,13 @@ const Outcome = Type.Object({
   skipped: Type.Array(Type.String(), { description: 'Values that were already as the request wants them.' }),
 })
 const VariableValue = Type.Object({ value: Type.String(), added_at: Timestamp })
+
+const Cursor = (description: string) => Optional(Type.String({ minLength: 1, maxLength: 1_000, description }))
+const ValuesQuery = {
+  ...PageQuery,
+  starting_after: Cursor('The last value read: what follows it, in the order of the list. Instead of page.'),
+  ending_before: Cursor('A value: what precedes it, in the order of the list. Instead of page.'),
+}
 
 export function meterPropertyVariableRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
@@ -63,15 +71,13 @@ export function meterPropertyVariableRoutes(app: FastifyInstance, deps: RouteDep
     method: 'GET',
     url: `${PATH}/:id/values`,
     params: IdParams,
-    query: Shape(PageQuery),
+    query: Shape(ValuesQuery),
     response: PageOf(VariableValue),
     handle: async (uow, { params, query }) => {
-      const page = pageOf({
-        ...(query.page ? { page: query.page } : {}),
-        ...(query.limit ? { limit: query.limit } : {}),
-      })
-      const { values, total } = await listValues(uow, params.id, page)
-      return pageView(`${PATH}/${encodeURIComponent(params.id)}/values`, page, values, total)
+      const slice = sliceOf(query)
+      const sliced = await listValues(uow, params.id, slice)
+      const data = sliced.rows.map(({ value, added_at }) => ({ value, added_at }))
+      return sliceView(`${PATH}/${encodeURIComponent(params.id)}/values`, query, { slice, sliced, data })
     },
   })
 }

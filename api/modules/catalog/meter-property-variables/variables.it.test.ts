@@ -223,3 +223,35 @@ describe('a change of values', () => {
     )
   })
 })
+
+describe('reading values by cursors', () => {
+  test('gives each value once, forwards and backwards, while others are added', async () => {
+    const property = await propertyOf('STRING')
+    const values = ['b', 'a c&d', 'c', 'x'.repeat(1_000), 'e']
+    const { body: variable } = await tenant.call('POST', PATH, { meter_property_id: property['id'], values })
+    const url = `${PATH}/${variable['id']}/values`
+    const textsOf = (body: Row): string[] => body['data'].map((entry: Row) => entry['value'])
+    const all = textsOf((await tenant.call('GET', url)).body)
+    expect(all.toSorted()).toEqual(values.toSorted())
+    const read = [all[0]]
+    const first = new URLSearchParams({ limit: '2', starting_after: all[0] ?? '' })
+    for (let at: string | null = `${url}?${first}`; at !== null; ) {
+      const { status, body }: { status: number; body: Row } = await tenant.call('GET', at)
+      expect([status, 'page' in body]).toEqual([200, false])
+      read.push(...textsOf(body))
+      at = body['links'].next
+    }
+    expect(read).toEqual(all)
+    const last = new URLSearchParams({ limit: '2', ending_before: all.at(-1) ?? '' })
+    const before = await tenant.call('GET', `${url}?${last}`)
+    expect([textsOf(before.body), before.body['has_more']]).toEqual([all.slice(-3, -1), true])
+  })
+
+  test('is refused for a value that is not there', async () => {
+    const property = await propertyOf('STRING')
+    const { body } = await tenant.call('POST', PATH, { meter_property_id: property['id'], values: ['a'] })
+    await patch(body['id'], { remove: ['a'] })
+    const gone = await tenant.call('GET', `${PATH}/${body['id']}/values?starting_after=a`)
+    expect([gone.status, gone.body['code'], gone.body['field']]).toEqual([400, 'INVALID_FIELD', 'starting_after'])
+  })
+})
