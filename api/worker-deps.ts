@@ -14,6 +14,8 @@ import { DOWNLOAD_WAITS_MS } from './modules/ingestion/files/download/download-f
 import { settleUsage } from './modules/ingestion/files/process/file-jobs.ts'
 import type { FileWorkDeps } from './modules/ingestion/files/process/work-on-file.ts'
 import { invoiceProducers, RULES } from './modules/modules.ts'
+import { createPost, WEBHOOK_TIMES } from './modules/webhooks/delivery/post.ts'
+import { createOpener } from './modules/webhooks/delivery/request.ts'
 import { openUsage } from './open-usage.ts'
 import { withRules } from './resource/rules.ts'
 import { findUsedIds } from './usage/known-references.ts'
@@ -45,6 +47,7 @@ export const workerConfig = (env: NodeJS.ProcessEnv) =>
     'FILE_STORAGE_BYTES_MAX',
     'FILE_DOWNLOAD_SECONDS',
     'OUTBOX_RETENTION_DAYS',
+    'DATA_SECRET',
     ...OUTBOUND_SETTINGS,
     'FAILPOINT',
   ])
@@ -67,6 +70,7 @@ export async function openWorkerDeps(
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const policy = outboundPolicy(config)
   const agent = createOutboundAgent(policy, DOWNLOAD_TIMES)
+  const webhookAgent = createOutboundAgent(policy, WEBHOOK_TIMES)
   const files = {
     database,
     gateway,
@@ -95,6 +99,10 @@ export async function openWorkerDeps(
       files,
       download,
       failpoint,
+      webhooks: {
+        post: createPost({ agent: webhookAgent, policy }),
+        open: createOpener(config.DATA_SECRET),
+      },
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),
       logger,
@@ -102,7 +110,7 @@ export async function openWorkerDeps(
     fault: async (): Promise<string | null> =>
       logFault() ?? (await databaseFault(system)) ?? (await clickHouseFault(client)),
     close: async (): Promise<void> => {
-      await Promise.all([gateway.destroy(), agent.destroy()])
+      await Promise.all([gateway.destroy(), agent.destroy(), webhookAgent.destroy()])
       await closeUsage()
       await database.close()
       await system.close()

@@ -4,6 +4,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { startJobs } from './jobs/runner.ts'
 import { CONSUMERS, JOBS, REACTIONS } from './modules/modules.ts'
+import { startWebhookSender } from './modules/webhooks/delivery/sender.ts'
 import { openWorkerDeps, type WorkerDeps, workerConfig } from './worker-deps.ts'
 import { startOutboxConsumers } from './workers/outbox-consumer.ts'
 import { startOutboxRelay } from './workers/outbox-relay.ts'
@@ -22,15 +23,21 @@ async function main(): Promise<void> {
   const following = { database: deps.system, failpoints: deps.failpoint, metrics: deps.metrics, logger }
   const relay = startOutboxRelay({ ...following, reactions: REACTIONS })
   const consumers = startOutboxConsumers(CONSUMERS, following)
+  const sender = startWebhookSender({
+    ...deps.webhooks,
+    system: deps.system,
+    database: deps.database,
+    failpoints: deps.failpoint,
+    metrics: deps.metrics,
+    logger,
+  })
   const ready = async () => jobs.fault() ?? (await fault())
   const health = await startHealthServer({ port: config.PORT, host: config.METRICS_HOST, registry: register, ready })
   logger.info({ port: config.PORT }, 'worker started')
   await stopped
   logger.info({}, 'stopping')
   await health.close()
-  await relay.close()
-  await consumers.close()
-  await jobs.close()
+  await Promise.all([relay.close(), consumers.close(), sender.close(), jobs.close()])
   await close()
   logger.info({}, 'worker stopped')
 }

@@ -84,6 +84,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   webhooks_send_test:
     'Sends an event of type `WEBHOOK.TEST` whose `data` is the webhook, with its credentials and signatures, and answers what came of ' +
     'it. Refused while the service has disabled the webhook.',
+  webhooks_send_penalty_box_payload:
+    'Use it when the endpoint works again, so as not to wait for `penalty_box_data.retry_at`. Received, the queue continues behind it. A ' +
+    'failure does not count towards the 20 that disable a webhook. Refused while the service has disabled the webhook.',
   webhooks_test_connection:
     'Sends an event of type `WEBHOOK.TEST` to the address, with the credentials that are sent. Use it before `webhooks_create`.',
   webhooks_actions_read: 'Names match exactly: none stands for several, and CREATED or UPDATED do not imply others.',

@@ -20,6 +20,13 @@ export type WorkerMetrics = {
   readonly expiredChanges: Counter
   /** Of those, rows that a consumer had not read. */
   readonly unreadChanges: Counter
+  readonly webhookAttempts: Counter<'outcome'>
+  readonly webhookSeconds: Histogram
+  /** Since the start of this worker. */
+  readonly webhooksDisabled: Counter
+  /** Age of the oldest event that is not delivered yet. */
+  readonly webhookOldest: Gauge<'class'>
+  readonly webhookQueues: Gauge<'class'>
   readonly files: Counter<'outcome'>
   readonly downloads: Counter<'outcome'>
   readonly alerts: Counter<'type'>
@@ -90,6 +97,35 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     unreadChanges: new Counter({
       name: 'millrace_outbox_expired_unread_total',
       help: 'Changes deleted from the outbox although a consumer had not read them, because it was too far behind.',
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: 'millrace_webhook_attempts_total',
+      help: 'Attempts at delivering one event to one webhook, by outcome: succeeded, or failed and tried again later.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookSeconds: new Histogram({
+      name: 'millrace_webhook_attempt_seconds',
+      help: 'How long endpoints of webhooks take to answer; 10 when they do not.',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    webhooksDisabled: new Counter({
+      name: 'millrace_webhooks_disabled_total',
+      help: 'Webhooks disabled after 20 failures in a row.',
+      registers,
+    }),
+    webhookOldest: new Gauge({
+      name: 'millrace_webhook_oldest_undelivered_seconds',
+      help: 'Age of the oldest event that waits for a webhook, by class: healthy, or failing (tried again later, up to 7 days).',
+      labelNames: ['class'],
+      registers,
+    }),
+    webhookQueues: new Gauge({
+      name: 'millrace_webhook_queues',
+      help: 'Webhooks by class: healthy, failing (at least one failure in a row), or disabled by the service.',
+      labelNames: ['class'],
       registers,
     }),
     files: new Counter({

@@ -13,6 +13,7 @@ import {
   passwordResetWords,
   tokenReusedWords,
   type Words,
+  webhookWords,
 } from './words.ts'
 
 /** `NOBODY`: no such user. `OBSOLETE`: what it was about is over. */
@@ -56,8 +57,18 @@ async function wordsFor(
       return factorChangedWords(String(mail.data['change']), identityUrl)
     case 'TOKEN_REUSED':
       return tokenReusedWords(String(mail.data['client_name']), identityUrl)
+    case 'WEBHOOK_FAILING':
+    case 'WEBHOOK_DISABLED':
+      return person.status === 'ACTIVE' ? webhookWords(mail.kind, webhookOf(mail.data)) : 'NOBODY'
   }
 }
+
+const webhookOf = (data: QueuedMail['data']) => ({
+  platformName: String(data['platform_name']),
+  environment: data['environment'] === 'LIVE' ? ('LIVE' as const) : ('TEST' as const),
+  webhookName: String(data['webhook_name']),
+  cause: String(data['cause']),
+})
 
 async function passwordReset(tx: SystemTransaction, person: Person, identityUrl: string): Promise<Words | NoLetter> {
   // Who was invited and lost the mail, or came too late, gets the invitation again: they have no password to reset.

@@ -5,7 +5,15 @@ import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 
-export type MailKind = 'INVITATION' | 'PASSWORD_RESET' | 'PASSWORD_CHANGED' | 'TOKEN_REUSED' | 'FACTOR_CHANGED'
+export type MailKind =
+  | 'INVITATION'
+  | 'PASSWORD_RESET'
+  | 'PASSWORD_CHANGED'
+  | 'TOKEN_REUSED'
+  | 'FACTOR_CHANGED'
+  // Queued by the api for administrators (api/modules/webhooks/delivery/mail-administrators.ts).
+  | 'WEBHOOK_FAILING'
+  | 'WEBHOOK_DISABLED'
 
 /** To a user, about something that happened to their account. */
 export const queueNotice = async (

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { invitationToKnownWords, invitationWords, plainName, tokenReusedWords } from './words.ts'
+import { invitationToKnownWords, invitationWords, plainName, tokenReusedWords, webhookWords } from './words.ts'
 
 test.each([
   ['Acme B.V.', 'Acme B.V.'],
@@ -31,6 +31,9 @@ test('no text that somebody chose reaches the subject, and every link is our own
     invitationWords(where, `${own}/activate?token=t`, 7),
     invitationToKnownWords(where, own),
     tokenReusedWords(hostile, own),
+    ...(['WEBHOOK_FAILING', 'WEBHOOK_DISABLED'] as const).map(kind =>
+      webhookWords(kind, { ...where, webhookName: hostile, cause: 'The endpoint answered 500.' }),
+    ),
   ]
   for (const { subject, text } of letters) {
     expect(subject).toMatch(/^[\w ]+$/)

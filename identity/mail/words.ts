@@ -80,6 +80,34 @@ export const tokenReusedWords = (clientName: string, identityUrl: string): Words
     `${identityUrl}/connected-apps`,
   )
 
+type WebhookFailure = {
+  readonly platformName: string
+  readonly environment: Environment
+  readonly webhookName: string
+  /** A sentence of our own. */
+  readonly cause: string
+}
+
+/** To an administrator, about a webhook whose deliveries fail. */
+export function webhookWords(kind: 'WEBHOOK_FAILING' | 'WEBHOOK_DISABLED', of: WebhookFailure): Words {
+  const webhook = `The webhook “${plainName(of.webhookName)}” of “${plainName(of.platformName)}” (${of.environment})`
+  const cause = `The last attempt failed: ${oneLine(of.cause)}`
+  if (kind === 'WEBHOOK_DISABLED') {
+    return letter(
+      'A webhook was disabled',
+      `${webhook} was disabled: 20 deliveries in a row failed.`,
+      cause,
+      'Events are no longer sent to it. When the endpoint works again, set active to true, and replay what was missed.',
+    )
+  }
+  return letter(
+    'A webhook is about to be disabled',
+    `${webhook} has failed 16 times in a row. With 20 failures it is disabled, in about 34 hours.`,
+    cause,
+    'Events wait, in their order, until the endpoint answers 2XX within 10 seconds.',
+  )
+}
+
 const FACTOR_CHANGES: Readonly<Record<string, string>> = {
   AUTHENTICATOR_ADDED: 'An authenticator app was set up for your account just now.',
   AUTHENTICATOR_REMOVED: 'The authenticator app of your account was removed just now.',

@@ -1,6 +1,8 @@
 // What a tenant is told of as it happens: webhooks, their deliveries, and the events themselves.
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { type WebhookJobDeps, webhookJobs } from './delivery/jobs.ts'
+import { wakeQueues } from './delivery/wake-queues.ts'
 import { WEBHOOK_EVENTS } from './events.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './routes.ts'
 import { webhookResource } from './webhook.ts'
@@ -8,17 +10,20 @@ import { webhookResource } from './webhook.ts'
 const aWebhook = onSeeded('WEBHOOK')
 const body = () => ({ reference: 'tried', name: 'Tried', url: 'https://127.0.0.1/' })
 
-export const webhooks = defineModule<ModuleRouteDeps & WebhookRouteDeps>({
+export const webhooks = defineModule<ModuleRouteDeps & WebhookRouteDeps, WebhookJobDeps>({
   name: 'webhooks',
   events: [WEBHOOK_EVENTS],
   resources: [webhookResource],
   routes: webhookRoutes,
+  consumers: [wakeQueues],
+  jobs: webhookJobs,
   fixtures: {
     'POST /v1/webhooks': { body: () => ({ ...body(), url: 'https://hooks.example.com/' }) },
     'PATCH /v1/webhooks/:id': { ...aWebhook, body: () => ({ name: 'Renamed' }) },
     'PATCH /v1/webhooks/:id/secret-key': { ...aWebhook, body: () => ({}) },
     'DELETE /v1/webhooks/:id/secret-key': aWebhook,
     'POST /v1/webhooks/:id/send-test': aWebhook,
+    'POST /v1/webhooks/:id/send-penalty-box-payload': aWebhook,
     'POST /v1/webhooks/test-connection': { body },
     'GET /v1/webhooks/actions': {},
   },

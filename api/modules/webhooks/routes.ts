@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type EventType, objectTypesOf } from '../../../shared/contracts/event-types.ts'
 import { readTenant } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../http/route.ts'
 import { OrderDirection, SliceQuery } from '../../list/slice.ts'
 import { Shape } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
+import { sendPenaltyBox } from './delivery/penalty-box.ts'
 import type { Post } from './delivery/post.ts'
 import { createOpener, type Endpoint } from './delivery/request.ts'
-import { sendTest } from './delivery/test-delivery.ts'
+import { connectionOf, refuseDisabled, sendTest } from './delivery/test-delivery.ts'
 import { Connection, SecretBody } from './schema.ts'
 import { removeSecret, rollSecret } from './settings/roll-secret.ts'
 import {
@@ -22,7 +22,6 @@ import {
   updateWebhook,
   type WebhookBody,
 } from './settings/save-webhook.ts'
-import type { Webhook } from './table.ts'
 import { webhookResource } from './webhook.ts'
 
 export type WebhookRouteDeps = RouteDeps &
@@ -139,6 +138,18 @@ function testRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
   })
   actionRoute(app, deps, {
     tag,
+    permission: 'WEBHOOK.UPDATE',
+    summary: 'Send the event that blocks the queue of a webhook, at once.',
+    method: 'POST',
+    url: `${PATH}/:id/send-penalty-box-payload`,
+    params: IdParams,
+    response: Connection,
+    status: 200,
+    handle: async (context, { params }) =>
+      connectionOf(await sendPenaltyBox({ ...sending, clock: deps.database.clock }, context, params.id)),
+  })
+  actionRoute(app, deps, {
+    tag,
     permission: 'WEBHOOK.CREATE',
     summary: 'Send a test event to what a webhook would be. Nothing is saved.',
     method: 'POST',
@@ -166,11 +177,4 @@ const UNSAVED: Endpoint = {
   secret_sealed: null,
   previous_secret_sealed: null,
   previous_secret_until: null,
-}
-
-/** Throws for a webhook that the service has disabled (contract: Errors). */
-function refuseDisabled({ id, active, disabled_reason }: Webhook): void {
-  if (active || disabled_reason === null) return
-  const message = `The webhook is disabled: ${disabled_reason} Set active to true first.`
-  throw new AppError('INVALID_OPERATION', message, { field: 'active', resourceId: id, resourceType: 'WEBHOOK' })
 }

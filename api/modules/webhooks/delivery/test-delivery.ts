@@ -1,8 +1,10 @@
 // A test event, sent at once and outside any queue: to a webhook, or to what one would be.
+import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
+import type { Webhook } from '../table.ts'
 import { payloadText } from './payload.ts'
 import type { Post, PostOutcome } from './post.ts'
 import { type Endpoint, type Opener, requestFor } from './request.ts'
@@ -38,3 +40,10 @@ export const connectionOf = ({ succeeded, responseCode, cause }: PostOutcome) =>
   successful: succeeded,
   message: cause ?? `The endpoint answered ${responseCode}.`,
 })
+
+/** Throws for a webhook that the service has disabled (contract: Errors). */
+export function refuseDisabled({ id, active, disabled_reason }: Webhook): void {
+  if (active || disabled_reason === null) return
+  const message = `The webhook is disabled: ${disabled_reason} Set active to true first.`
+  throw new AppError('INVALID_OPERATION', message, { field: 'active', resourceId: id, resourceType: 'WEBHOOK' })
+}

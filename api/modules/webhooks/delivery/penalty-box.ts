@@ -1,0 +1,66 @@
+// Sends what blocks a queue now, because its tenant says that the endpoint works again.
+import { sql } from 'drizzle-orm'
+import { inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import type { ActionContext } from '../../../http/route.ts'
+import { getOne } from '../../../resource/store.ts'
+import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
+import type { Webhook } from '../table.ts'
+import { webhookResource } from '../webhook.ts'
+import type { PostOutcome } from './post.ts'
+import { formatExact, LEASE_MS } from './queue-store.ts'
+import { eventsAfter } from './read-events.ts'
+import { saveAttempts } from './save-attempts.ts'
+import { attempt, attemptRow, type SendDeps } from './send-queue.ts'
+import { refuseDisabled } from './test-delivery.ts'
+
+type Held = { readonly webhook: Webhook; readonly fence: string; readonly head: RelayedChange }
+
+/**
+ * Sends the event that blocks the queue of a webhook, under the queue's lease. Received, the queue continues behind it. Otherwise
+ * the attempt is kept and changes nothing else: only attempts of the schedule count towards the end of a webhook.
+ */
+export async function sendPenaltyBox(
+  deps: SendDeps,
+  { tenant, actor, database }: ActionContext,
+  idOrReference: string,
+): Promise<PostOutcome> {
+  const held = await inTenant(database, tenant, actor, uow => holdHead(uow, idOrReference))
+  const outcome = await attempt(deps, held.webhook, held.head)
+  await inTenant(database, tenant, actor, uow => record(uow, deps, held, outcome))
+  return outcome
+}
+
+/** Takes the queue and reads its head. Throws INVALID_OPERATION where there is nothing to send, or it is being sent. */
+async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
+  const webhook = await getOne(uow, webhookResource, idOrReference)
+  refuseDisabled(webhook)
+  const { rows } = await uow.tx.execute<{ fence: string; position: string; failures: number; is_free: boolean }>(sql`
+    select (fence + 1)::text as fence, position::text as position, failures,
+      leased_until <= ${formatExact(uow.now)}::timestamptz as is_free from webhook_queues where ${queueOf(uow, webhook)} for update`)
+  const [queue] = rows
+  const [head] = queue && queue.failures > 0 && webhook.active ? await eventsAfter(uow, webhook, queue.position, 1) : []
+  if (!queue || !head) throw refusal(webhook, 'Nothing blocks the queue of this webhook: there is no payload to send.')
+  if (!queue.is_free) throw refusal(webhook, 'The payload is being sent right now; read the webhook again in a minute.')
+  await uow.tx.execute(sql`
+    update webhook_queues set fence = ${queue.fence}::bigint, leased_until = ${formatExact(instantOf(uow.now + LEASE_MS))}::timestamptz
+    where ${queueOf(uow, webhook)}`)
+  return { webhook, fence: queue.fence, head }
+}
+
+async function record(uow: Uow, deps: SendDeps, { webhook, fence, head }: Held, outcome: PostOutcome): Promise<void> {
+  await saveAttempts(uow, webhook.id, [attemptRow('PENALTY_BOX', head, deps, outcome)])
+  const result = outcome.succeeded
+    ? sql`position = ${head.position}::bigint, failures = 0, cause = null, is_slow = false, next_attempt_at = ${formatExact(uow.now)}::timestamptz`
+    : sql`cause = ${outcome.cause}`
+  await uow.tx.execute(sql`
+    update webhook_queues set ${result}, leased_until = '-infinity'
+    where ${queueOf(uow, webhook)} and fence = ${fence}::bigint`)
+}
+
+const queueOf = ({ tenant }: Uow, { id }: Webhook) =>
+  sql`platform_id = ${tenant.platformId} and environment = ${tenant.environment} and webhook_id = ${id}`
+
+const refusal = ({ id }: Webhook, message: string): AppError =>
+  new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: 'WEBHOOK' })

@@ -1,0 +1,95 @@
+// One turn at one queue: its next events sent in their order, up to the first that fails.
+import { newId } from '../../../../shared/ids.ts'
+import type { Clock } from '../../../../shared/time.ts'
+import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
+import { payloadText } from './payload.ts'
+import type { Post, PostOutcome } from './post.ts'
+import { type AttemptRow, formatExact, type TakenQueue, type TurnResult, type Waiting } from './queue-store.ts'
+import { type Endpoint, type Opener, requestFor } from './request.ts'
+import { retryAt } from './retry-schedule.ts'
+
+export type SendDeps = {
+  readonly post: Post
+  readonly open: Opener
+  readonly clock: Clock
+}
+
+/** A turn begins no further attempt after that long, so that it ends well within its lease. */
+const TURN_MS = 20_000
+/** An endpoint whose answer takes longer waits among its like, and holds up no quick one. */
+const SLOW_MS = 1_000
+
+/** Sends one event to an endpoint. A credential that cannot be opened is a failure as any other. */
+export async function attempt(
+  { post, open, clock }: SendDeps,
+  endpoint: Endpoint & { readonly include_previous_data: boolean },
+  event: RelayedChange,
+): Promise<PostOutcome> {
+  const body = payloadText(event, endpoint.include_previous_data)
+  try {
+    return await post(await requestFor(endpoint, { eventId: event.id, body, now: clock.now() }, open))
+  } catch {
+    const cause = 'The credentials of the webhook cannot be opened; send them again, and roll its secret.'
+    return { succeeded: false, responseCode: null, cause, durationMs: 0 }
+  }
+}
+
+export const attemptRow = (
+  kind: AttemptRow['kind'],
+  event: RelayedChange,
+  { clock }: Pick<SendDeps, 'clock'>,
+  outcome: PostOutcome,
+): AttemptRow => ({
+  id: newId('what'),
+  created_at: formatExact(clock.now()),
+  event_id: event.id,
+  kind,
+  succeeded: outcome.succeeded,
+  response_code: outcome.responseCode,
+  cause: outcome.cause,
+  duration_ms: outcome.durationMs,
+})
+
+/** Sends what waits, in its order. Stops at a failure, when the turn has lasted long enough, and when the worker stops. */
+export async function sendQueue(
+  deps: SendDeps,
+  queue: TakenQueue,
+  { events, upTo }: Waiting,
+  stop: AbortSignal,
+): Promise<TurnResult> {
+  const began = performance.now()
+  const attempts: AttemptRow[] = []
+  const resting = { queue, position: queue.position, failures: queue.failures, cause: queue.cause, retryAt: null }
+  // One that was switched off since it was due: whatever waits there is passed over when it is switched on.
+  if (!queue.active) return { ...resting, isDone: true, waitingSince: null, isSlow: false, attempts }
+  let { position, failures, cause } = queue
+  let isSlow = false
+  for (const [index, event] of events.entries()) {
+    if (stop.aborted || (index > 0 && performance.now() - began > TURN_MS)) {
+      return { ...resting, position, failures, cause, isDone: false, waitingSince: event.created_at, isSlow, attempts }
+    }
+    const outcome = await attempt(deps, queue, event)
+    attempts.push(attemptRow('QUEUE', event, deps, outcome))
+    isSlow ||= outcome.durationMs > SLOW_MS
+    if (!outcome.succeeded) {
+      failures += 1
+      const next = retryAt(failures, deps.clock.now())
+      const failed = { position, failures, cause: outcome.cause, retryAt: next, waitingSince: event.created_at }
+      return { queue, ...failed, isDone: false, isSlow: true, attempts }
+    }
+    position = event.position
+    failures = 0
+    cause = null
+  }
+  // What failed before and is too old by now is passed over; the failures in a row stay what they were.
+  return {
+    ...resting,
+    position: upTo ?? position,
+    failures,
+    cause,
+    isDone: upTo !== null,
+    waitingSince: null,
+    isSlow,
+    attempts,
+  }
+}

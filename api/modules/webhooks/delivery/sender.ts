@@ -1,0 +1,174 @@
+// Delivers webhooks: takes queues that are due, a few at a time, and works on them side by side. Any number of workers may run one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../../../shared/database/database.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Logger } from '../../../../shared/logger.ts'
+import type { WorkerMetrics } from '../../../jobs/metrics.ts'
+import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
+import { measureQueues } from './measure-queues.ts'
+import { readWaiting, recordTurns, type TakenQueue, type TurnResult, takeQueues } from './queue-store.ts'
+import { FAILURES_MAX, FAILURES_WARN } from './retry-schedule.ts'
+import { type SendDeps, sendQueue } from './send-queue.ts'
+
+export type SenderDeps = Omit<SendDeps, 'clock'> & {
+  /** In the role millrace_worker. */
+  readonly system: Database
+  /** In the role millrace_app: what shows in a webhook is saved in its tenant. */
+  readonly database: Database
+  readonly failpoints: Failpoints
+  readonly logger: Logger
+  readonly metrics: Pick<
+    WorkerMetrics,
+    'webhookAttempts' | 'webhookSeconds' | 'webhooksDisabled' | 'webhookOldest' | 'webhookQueues'
+  >
+}
+
+/** Queues at a time. Slow and failing endpoints have places of their own, so that they hold up no quick one. */
+const LANES = [
+  { isSlow: false, places: 128 },
+  { isSlow: true, places: 64 },
+] as const
+/** Of one taking. */
+const TAKE_MAX = 32
+const POLL_MS = 200
+const RETRY_MS = 2_000
+/** Turns that end together are recorded together. */
+const RECORD_MAX = 64
+
+/** One taking of what is due now, sent and recorded; how many queues it was. For tests, which have a clock of their own. */
+export async function sendDue(deps: SenderDeps, isSlow: boolean, stop = NEVER): Promise<number> {
+  const queues = await takeQueues(deps.system, { isSlow, limit: TAKE_MAX })
+  const results = await sendTaken(deps, queues, stop)
+  const turns = await Promise.all(results)
+  await settle(deps, turns)
+  return queues.length
+}
+
+const NEVER = new AbortController().signal
+
+/** Reads and begins to send what waits in each queue. */
+async function sendTaken(
+  deps: SenderDeps,
+  queues: readonly TakenQueue[],
+  stop: AbortSignal,
+): Promise<Promise<TurnResult>[]> {
+  if (queues.length === 0) return []
+  const waiting = await readWaiting(deps.system, queues)
+  const sending = { post: deps.post, open: deps.open, clock: deps.system.clock }
+  return queues.map(async (queue, index) => {
+    const turn = await sendQueue(sending, queue, waiting[index] ?? { events: [], upTo: null }, stop)
+    for (const { succeeded, duration_ms } of turn.attempts) {
+      deps.metrics.webhookAttempts.inc({ outcome: succeeded ? 'succeeded' : 'failed' })
+      deps.metrics.webhookSeconds.observe(duration_ms / 1_000)
+    }
+    return turn
+  })
+}
+
+/** Records turns. Those that end a webhook, or are close to it, are recorded with what follows from that. */
+async function settle(deps: SenderDeps, turns: readonly TurnResult[]): Promise<void> {
+  await deps.failpoints('webhooks.before-record')
+  const ending = turns.filter(({ failures, retryAt }) => retryAt !== null && failures >= FAILURES_MAX)
+  await recordTurns(
+    deps.system,
+    turns.filter(turn => !ending.includes(turn)),
+  )
+  await deps.failpoints('webhooks.after-record')
+  for (const turn of ending) {
+    await disableWebhook(deps.database, turn)
+    deps.metrics.webhooksDisabled.inc()
+  }
+  for (const turn of turns) {
+    if (turn.failures === FAILURES_WARN && turn.retryAt !== null) await warnAdministrators(deps.database, turn)
+  }
+}
+
+/** Sends until closed. Closing begins nothing new, and waits for the attempts under way, which are recorded. */
+export function startWebhookSender(deps: SenderDeps): { close(): Promise<void> } {
+  const stop = new AbortController()
+  const record = createRecorder(deps)
+  const running = [...LANES.map(lane => runLane(deps, lane, record, stop.signal)), measure(deps, stop.signal)]
+  return {
+    close: async () => {
+      stop.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+const MEASURE_MS = 10_000
+
+async function measure({ system, metrics, logger }: SenderDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await measureQueues(system, metrics).catch((error: unknown) =>
+      logger.warn({ err: error }, 'queues of webhooks could not be measured'),
+    )
+    await sleep(MEASURE_MS, undefined, { signal }).catch(() => undefined) // closing ends the pause
+  }
+}
+
+async function runLane(
+  deps: SenderDeps,
+  { isSlow, places }: (typeof LANES)[number],
+  record: (turn: TurnResult) => Promise<void>,
+  stop: AbortSignal,
+): Promise<void> {
+  const atWork = new Set<Promise<void>>()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop }).catch(() => undefined) // closing ends the pause
+  const takeSome = async (limit: number): Promise<number> => {
+    const queues = await takeQueues(deps.system, { isSlow, limit })
+    for (const turn of await sendTaken(deps, queues, stop)) {
+      // What fails here is a fault of ours: the lease ends by itself, and what was sent is sent again.
+      const work = turn
+        .then(record)
+        .catch((error: unknown) => deps.logger.warn({ err: error }, 'a turn at a webhook failed; it is repeated'))
+        .finally(() => atWork.delete(work))
+      atWork.add(work)
+    }
+    return queues.length
+  }
+  while (!stop.aborted) {
+    const free = places - atWork.size
+    if (free === 0) {
+      await Promise.race(atWork)
+      continue
+    }
+    try {
+      const limit = Math.min(free, TAKE_MAX)
+      if ((await takeSome(limit)) < limit) await pause(POLL_MS)
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'queues of webhooks could not be taken; trying again')
+      await pause(RETRY_MS)
+    }
+  }
+  await Promise.all(atWork)
+}
+
+/** Records turns as they come, those that come while others are recorded together. */
+function createRecorder(deps: SenderDeps): (turn: TurnResult) => Promise<void> {
+  type Entry = { turn: TurnResult; done: () => void; failed: (error: unknown) => void }
+  let pending: Entry[] = []
+  let isRecording = false
+  const run = async (): Promise<void> => {
+    isRecording = true
+    while (pending.length > 0) {
+      const batch = pending.slice(0, RECORD_MAX)
+      pending = pending.slice(RECORD_MAX)
+      try {
+        await settle(
+          deps,
+          batch.map(({ turn }) => turn),
+        )
+        for (const { done } of batch) done()
+      } catch (error) {
+        for (const { failed } of batch) failed(error)
+      }
+    }
+    isRecording = false
+  }
+  return turn =>
+    new Promise((done, failed) => {
+      pending.push({ turn, done, failed })
+      if (!isRecording) void run()
+    })
+}

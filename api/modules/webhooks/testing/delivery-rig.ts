@@ -1,0 +1,73 @@
+// Deliveries in a test's own process and by the clock of the test: changes are relayed, queues woken and what is due sent, step by step.
+import { Registry } from 'prom-client'
+import { expect } from 'vitest'
+import { asSystem, type Database } from '../../../../shared/database/database.ts'
+import { createFailpoints } from '../../../../shared/failpoint.ts'
+import { type Logger, silentLogger } from '../../../../shared/logger.ts'
+import { outboundPolicy } from '../../../../shared/outbound/judge-url.ts'
+import { createOutboundAgent } from '../../../../shared/outbound/outbound-agent.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
+import { createWorkerMetrics, type WorkerMetrics } from '../../../jobs/metrics.ts'
+import { webhookDeps } from '../../../testing/ground.ts'
+import { type ApiHarness, startOwnApi } from '../../../testing/harness.ts'
+import { consumeBatch, registerConsumer } from '../../../workers/outbox-consumer.ts'
+import { relayBatch } from '../../../workers/outbox-relay.ts'
+import { createPost, type Post, WEBHOOK_TIMES } from '../delivery/post.ts'
+import { createOpener } from '../delivery/request.ts'
+import { type SenderDeps, sendDue } from '../delivery/sender.ts'
+import { wakeQueues } from '../delivery/wake-queues.ts'
+
+export const LOCAL = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [], OUTBOUND_NETWORKS: ['127.0.0.0/8'] })
+
+export type DeliveryRig = {
+  readonly api: ApiHarness
+  /** In the role of the worker. */
+  readonly system: Database
+  readonly metrics: WorkerMetrics
+  readonly deps: SenderDeps
+  readonly jobDeps: { system: Database; metrics: WorkerMetrics; logger: Logger }
+  /** Puts every committed change in its place, and wakes the queues that want it. */
+  relay(): Promise<void>
+  /** Sends until nothing is due now. `post` in place of a real one. */
+  send(more?: Partial<SenderDeps>): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openDeliveryRig(): Promise<DeliveryRig> {
+  const webhooks = webhookDeps(LOCAL)
+  const api = await startOwnApi(webhooks)
+  const shared = { url: api.databaseUrl, clock: api.clock, logger: silentLogger, poolMax: 8 }
+  const system = await openTestDatabase({ ...shared, role: 'millrace_worker' })
+  const metrics = createWorkerMetrics(new Registry())
+  const agent = createOutboundAgent(LOCAL, WEBHOOK_TIMES)
+  const post: Post = createPost({ agent, policy: LOCAL })
+  const failpoints = createFailpoints('')
+  const open = createOpener(webhooks.dataSecret)
+  const deps = { post, open, system, database: api.database, failpoints, logger: silentLogger, metrics }
+  await registerConsumer(system, wakeQueues)
+  const waiting = async () =>
+    (await asSystem(system, 'test', tx => tx.execute('select from outbox where position is null limit 1'))).rowCount
+  return {
+    api,
+    system,
+    metrics,
+    deps,
+    jobDeps: { system, metrics, logger: silentLogger },
+    relay: async () => {
+      // A transaction of another test's database holds the order up while it is open.
+      await expect
+        .poll(() => relayBatch({ database: system, reactions: [], failpoints }).then(waiting), { interval: 5 })
+        .toBe(0)
+      while (await consumeBatch({ database: system, failpoints }, wakeQueues));
+    },
+    send: async more => {
+      const own = { ...deps, ...more }
+      while ((await sendDue(own, false)) + (await sendDue(own, true)) > 0);
+    },
+    close: async () => {
+      await agent.destroy()
+      await system.close()
+      await api.close()
+    },
+  }
+}
