@@ -76,7 +76,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'lead to the public internet. Make a secret with `webhooks_secret_key_change` to have deliveries signed.',
   webhooks_update:
     'Setting `active` to true starts a webhook again that was disabled: with the next change, since what happened meanwhile is not ' +
-    'sent. `webhooks_replay` sends it.',
+    'sent.',
   webhooks_secret_key_change:
     'Answers the new secret in `secret_key`, in this answer only. The secret of before signs as well, for up to 24 hours: receivers ' +
     'accept a delivery when either signature is right. A second roll meanwhile ends the oldest.',

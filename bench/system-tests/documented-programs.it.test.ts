@@ -6,13 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient, listAll } from '../../infra/demo/client.ts'
 import { PROJECT_ROOT } from '../../infra/services/project.ts'
+import { blocksOf, canRun } from '../../shared/testing/documented.ts'
 import { type System, startSystem } from '../system/start-system.ts'
 
-const canRun = (program: string, ...args: string[]): boolean => {
-  const found = spawnSync(program, args).status === 0
-  if (!found) process.stdout.write(`SKIPPED: what the documentation runs with ${program}, which is not here.\n`)
-  return found
-}
 const hasShell = canRun('bash', '--version') && canRun('curl', '--version')
 
 let system: System
@@ -27,12 +23,6 @@ afterAll(async () => {
   await system?.stop()
   if (folder) rmSync(folder, { recursive: true, force: true })
 })
-
-/** Every block of the page in this language, and what it says it prints. */
-function blocksOf(page: string, language: string): string[] {
-  const blocks = readFileSync(join(PROJECT_ROOT, page), 'utf8').matchAll(/```(\w+)\n([\s\S]*?)```/g)
-  return [...blocks].flatMap(([, found, text = '']) => (found === language ? [text] : []))
-}
 
 /** A text of the page as a pattern: an ellipsis stands for what differs from run to run. */
 const patternOf = (text: string): RegExp =>

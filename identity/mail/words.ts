@@ -97,7 +97,7 @@ export function webhookWords(kind: 'WEBHOOK_FAILING' | 'WEBHOOK_DISABLED', of: W
       'A webhook was disabled',
       `${webhook} was disabled: 20 deliveries in a row failed.`,
       cause,
-      'Events are no longer sent to it. When the endpoint works again, set active to true, and replay what was missed.',
+      'Events are no longer sent to it. When the endpoint works again, set active to true, and read what was missed from the lists of the API.',
     )
   }
   return letter(

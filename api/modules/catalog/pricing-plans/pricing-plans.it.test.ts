@@ -39,7 +39,6 @@ describe('plans', () => {
     ['a rate card', { variant: 'RATE_CARD' }, 'variant'],
     ['a rule of selection', { pricing_plan_selection_rules: [] }, 'pricing_plan_selection_rules'],
     ['a plan of one customer', { customer_id: 'cust_1' }, 'customer_id'],
-    ['custom fields', { custom_fields: [] }, 'custom_fields'],
   ])('%s is refused by name', async (_name, over, field) => {
     const answer = await a.call('POST', '/v1/pricing-plans', { reference: a.seed.unique('plan'), ...over })
     expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', field])
