@@ -1,5 +1,6 @@
 // npm run bench [name …]: every path beside its bare limit, in one run on one machine, as ratios, and what has a most.
 import { loginOf } from '../shared/testing/database-logins.ts'
+import { billingRuns, total } from './billing-run/billing-run.ts'
 import { batchTurn, singleTurn } from './measure/ingest.ts'
 import { DATABASE, readableTurn } from './measure/readable.ts'
 import { startCpuMs } from './measure/start.ts'
@@ -104,7 +105,34 @@ const start = (): Promise<Measured> =>
     return { bounds: [{ name: 'start of the api, processor time', value, unit: 'ms', most: START_CPU_MS_MAX }] }
   })
 
-const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = { ingest, readable, visible, month, start }
+const INVOICE_MS_MAX = 6
+const PREVIEW_MS_MAX = 60
+const RUN_CUSTOMERS = 1_000
+
+const billing = async (): Promise<Measured> => {
+  const { runs, preview } = await billingRuns([RUN_CUSTOMERS])
+  const worst = Math.max(...runs.map(({ costs }) => total(costs)))
+  return {
+    bounds: [
+      { name: 'an invoice of ten metered lines in a run', value: worst, unit: 'ms of processor', most: INVOICE_MS_MAX },
+      {
+        name: 'a preview of ten metered lines',
+        value: total(preview.costs),
+        unit: 'ms of processor',
+        most: PREVIEW_MS_MAX,
+      },
+    ],
+  }
+}
+
+const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
+  ingest,
+  readable,
+  visible,
+  month,
+  start,
+  billing,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter(name => !(name in MEASURES))

@@ -1,0 +1,208 @@
+// What a billing run costs: subscriptions of ten metered lines that all become due at once, through the worker as it ships, until
+// their invoices stand and every notice of them is relayed. Then previews of some of them through the api.
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from '../../infra/services/child.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
+import { instantOf, interval } from '../../shared/time.ts'
+import { createClickHouse } from '../../shared/usage/clickhouse.ts'
+import type { Costs } from '../cpu.ts'
+import { DATABASE } from '../measure/readable.ts'
+import { type Running, startModule } from '../processes.ts'
+import { peakMemoryMiB } from '../report.ts'
+import { type Setup, setUp } from '../setup.ts'
+import { caller, copyCustomers, LINES, makeTemplate } from './platform.ts'
+import { countTrees } from './tree-cpu.ts'
+import { fillUsage } from './usage.ts'
+
+/** Of a customer and meter in the month that is billed, and in the month that runs. */
+const EVENTS = 60
+const EVENTS_NOW = 10
+const PREVIEWS = 40
+const RUN_TIMEOUT_MS = 3_600_000
+const POLL_MS = 200
+const WARM_UP = 100
+
+export type RunCosts = {
+  readonly customers: number
+  readonly invoices: number
+  readonly lines: number
+  readonly seconds: number
+  /** Milliseconds of processor time an invoice, by process. */
+  readonly costs: Costs
+  readonly workerMiB: number | null
+}
+export type PreviewCosts = { readonly p50Ms: number; readonly costs: Costs }
+
+/** Measures runs of so many customers, one after the other, and previews. Prints as it goes. */
+export async function billingRuns(sizes: readonly number[]): Promise<{ runs: RunCosts[]; preview: PreviewCosts }> {
+  const setup = await setUp()
+  const running: Running[] = []
+  try {
+    const clickhouseUrl = await setup.startClickHouse()
+    const aggregator = await setup.startAggregator(clickhouseUrl, DATABASE)
+    running.push(aggregator)
+    const shared = {
+      HOST: '127.0.0.1',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'info',
+      NATS_URL: setup.natsUrl,
+      CLICKHOUSE_URL: clickhouseUrl,
+      CLICKHOUSE_DATABASE: DATABASE,
+      INGEST_URL: 'http://127.0.0.1:9',
+      IDENTITY_URL: 'http://127.0.0.1:9',
+    }
+    const login = (role: Parameters<typeof loginOf>[1]): string => loginOf(setup.databaseUrl, role)
+    const apiPort = await freePort()
+    const api = await startModule('api/main', {
+      ...shared,
+      PORT: String(apiPort),
+      DATABASE_URL: login('millrace_app'),
+      KEYS_DATABASE_URL: login('millrace_gateway'),
+    })
+    running.push(api)
+    const worker = await startModule('api/worker', {
+      ...shared,
+      PORT: String(await freePort()),
+      DATABASE_URL: login('millrace_worker'),
+      APP_DATABASE_URL: login('millrace_app'),
+    })
+    running.push(worker)
+    return await measure(setup, { clickhouseUrl, api, apiPort, worker, aggregator, sizes })
+  } finally {
+    for (const each of running.reverse()) await each.stop()
+    await setup.stop()
+  }
+}
+
+type Started = {
+  readonly clickhouseUrl: string
+  readonly api: Running
+  readonly apiPort: number
+  readonly worker: Running
+  readonly aggregator: Running
+  readonly sizes: readonly number[]
+}
+
+async function measure(setup: Setup, { clickhouseUrl, api, apiPort, worker, aggregator, sizes }: Started) {
+  const now = new Date()
+  const monthAt = (ahead: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)
+  const call = caller(`http://127.0.0.1:${apiPort}`, setup.apiKey)
+  const last = interval(instantOf(monthAt(-1)), instantOf(monthAt(0)))
+  // So that the invoice of the month before goes FINAL in the run that makes it.
+  const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
+  await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
+  const template = await makeTemplate(call, new Date(last.start).toISOString())
+  const database = new pg.Client({ connectionString: setup.databaseUrl })
+  await database.connect()
+  const client = createClickHouse(clickhouseUrl, DATABASE)
+  const runs: RunCosts[] = []
+  const pids = { ...setup.pids, worker: worker.pid, aggregator: aggregator.pid }
+  try {
+    let from = 0
+    let subscriptions: string[] = []
+    for (const customers of [WARM_UP, ...sizes]) {
+      const to = from + customers
+      const copied = await copyCustomers(setup, { template, from, to })
+      subscriptions = copied.map(({ subscriptionId }) => subscriptionId)
+      const { tenant } = setup
+      await fillUsage(client, { tenant, from, to, events: EVENTS, period: last })
+      // The first days of the month that runs, as far as they are past.
+      const until = Math.max(monthAt(0) + EVENTS_NOW * 3_600_000, Math.floor(Date.now() / 3_600_000 - 3) * 3_600_000)
+      const running = interval(instantOf(monthAt(0)), instantOf(until))
+      await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running })
+      await sleep(5_000)
+      const run = await oneRun(database, { subscriptions, pids, worker })
+      from = to
+      if (runs.length > 0 || customers !== WARM_UP) printRun(run)
+      runs.push(run)
+    }
+    const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
+    printPreview(preview)
+    return { runs: runs.slice(1), preview }
+  } finally {
+    await client.close()
+    await database.end()
+  }
+}
+
+/** Makes them due, and waits until every one was billed and every notice of it relayed. */
+async function oneRun(
+  database: pg.Client,
+  of: { readonly subscriptions: readonly string[]; readonly pids: Record<string, number>; readonly worker: Running },
+): Promise<RunCosts> {
+  const { subscriptions, pids, worker } = of
+  const count = countTrees(pids)
+  const startedAt = performance.now()
+  await database.query(`update pricing_plan_subscriptions set next_billing_at = now() where id = any($1)`, [
+    subscriptions,
+  ])
+  await database.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
+  const open = async (query: string, values: unknown[] = []): Promise<number> =>
+    Number((await database.query(query, values)).rows[0]?.count ?? 0)
+  for (;;) {
+    const waiting = await open(
+      `select count(*) from pricing_plan_subscriptions where id = any($1)
+         and (next_billing_at is null or next_billing_at <= now())`,
+      [subscriptions],
+    )
+    if (waiting === 0 && (await open('select count(*) from outbox where position is null')) === 0) break
+    if (performance.now() - startedAt > RUN_TIMEOUT_MS) throw new Error(`${waiting} subscriptions were not billed`)
+    await sleep(POLL_MS)
+  }
+  const seconds = (performance.now() - startedAt) / 1000
+  const { rows } = await database.query<{ invoices: string; lines: string }>(
+    `select count(*) as invoices, sum((select count(*) from invoice_lines l where l.platform_id = v.platform_id
+       and l.environment = v.environment and l.invoice_id = v.id)) as lines
+     from invoices v where v.pricing_plan_subscription_id = any($1)`,
+    [subscriptions],
+  )
+  const invoices = Number(rows[0]?.invoices ?? 0)
+  return {
+    customers: subscriptions.length,
+    invoices,
+    lines: Number(rows[0]?.lines ?? 0),
+    seconds,
+    costs: count(invoices),
+    workerMiB: peakMemoryMiB(worker.pid),
+  }
+}
+
+/** Previews, one after the other, as a person in a console asks for them. */
+async function previews(
+  call: ReturnType<typeof caller>,
+  subscriptions: readonly string[],
+  pids: Record<string, number>,
+): Promise<PreviewCosts> {
+  const ask = (place: number) =>
+    call('POST', 'invoices/preview', { pricing_plan_subscription_id: subscriptions[place % subscriptions.length] })
+  for (let warm = 0; warm < PREVIEWS; warm += 1) await ask(warm)
+  const count = countTrees(pids)
+  const taken: number[] = []
+  for (let place = 0; place < PREVIEWS; place += 1) {
+    const startedAt = performance.now()
+    await ask(PREVIEWS + place)
+    taken.push(performance.now() - startedAt)
+  }
+  return { costs: count(PREVIEWS), p50Ms: taken.toSorted((a, b) => a - b)[PREVIEWS / 2] ?? 0 }
+}
+
+export const total = (costs: Costs): number => Object.values(costs).reduce((sum, each) => sum + each, 0)
+
+const shown = (costs: Costs): string =>
+  Object.entries(costs)
+    .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
+    .join(', ')
+
+function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: RunCosts): void {
+  console.log(
+    `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
+      `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
+  )
+}
+
+function printPreview({ p50Ms, costs }: PreviewCosts): void {
+  console.log(
+    `a preview: ${p50Ms.toFixed(0)} ms at the median, ${total(costs).toFixed(1)} ms of processor time (${shown(costs)})`,
+  )
+}
