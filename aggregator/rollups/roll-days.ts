@@ -16,8 +16,6 @@ import {
   writeRollups,
 } from './rollup-sql.ts'
 
-/** Fewer hours with usage are read as fast by themselves. */
-const HOURS_MIN = 4
 const SECONDS_PER_DAY = 86_400
 
 const HOURS = `${METER} AND grain = 'HOUR' AND ${amongBuckets('toStartOfDay(start)')}`
@@ -25,7 +23,7 @@ const HOURS = `${METER} AND grain = 'HOUR' AND ${amongBuckets('toStartOfDay(star
 const SELECT_COVERED = `
   SELECT customer_key, toUnixTimestamp(toStartOfDay(start)) AS day, groupArrayArray(arrayMap(at -> toUnixTimestamp(at), covered_hours)),
     groupArrayArray(covered_seqs)
-  FROM usage_rollups FINAL WHERE ${HOURS} GROUP BY customer_key, day HAVING count() >= ${HOURS_MIN}`
+  FROM usage_rollups FINAL WHERE ${HOURS} GROUP BY customer_key, day`
 
 // The events of a combination are one more value of it, of no name.
 const FIGURES = `
@@ -75,7 +73,7 @@ const SELECT_STALE = `
   SELECT platform_id, environment, customer_key, meter_reference, toUnixTimestamp(toStartOfDay(start)) AS day
   FROM usage_rollups FINAL WHERE grain IN ('HOUR', 'DAY')
   GROUP BY platform_id, environment, customer_key, meter_reference, day
-  HAVING countIf(grain = 'HOUR') >= ${HOURS_MIN} AND sumIf(version, grain = 'HOUR') > sumIf(version, grain = 'DAY')
+  HAVING sumIf(version, grain = 'HOUR') > sumIf(version, grain = 'DAY')
   LIMIT {limit:UInt32}`
 
 /** Days that do not hold all their hours hold, at most `limit`. Reads every roll-up: for a start and after an overflow. */

@@ -4,8 +4,8 @@ import { AppError } from '../../shared/errors.ts'
 
 const RETRY_AFTER_S = 2
 
-/** Drivers give the errors of a connection a code of the system; those of NATS have names, as have its time-outs. */
-const isAway = (cause: unknown): boolean =>
+/** Whether what was read is away. Drivers give the errors of a connection a code of the system; those of NATS have names, as have its time-outs. */
+export const isAway = (cause: unknown): boolean =>
   cause instanceof Error &&
   !(cause instanceof AppError) &&
   !(cause instanceof ClickHouseError) &&

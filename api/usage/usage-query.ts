@@ -39,4 +39,6 @@ export type UsageQuantity = {
   readonly split: readonly (string | null)[]
   /** The `subscription` of the events, '' when they name none; null when not grouped by it. */
   readonly subscription: string | null
+  /** Of UNIQUE the different values themselves (`distinctText`), where they are not too many to be given. */
+  readonly values?: readonly string[]
 }

@@ -14,7 +14,6 @@ import {
 } from './tables.ts'
 
 const DAY = 86_400
-const HOURS_MIN = 4
 const dayOf = (start: number): number => start - (start % DAY)
 const meterIn = (params: Params): string =>
   `${params['platform_id']}/${params['environment']}/${params['meter_reference']}`
@@ -52,17 +51,15 @@ export function answerRollups(tables: Tables, text: string, params: Params): unk
       .filter(([key, { seq }]) => (tables.rollups.get(`TOTALS ${key}`)?.version ?? 0n) < seq)
       .map(([, { meter, customerKey, hour }]) => tenantRow(meter, customerKey, hour))
   }
-  if (text.includes('countIf(grain')) {
+  if (text.includes("sumIf(version, grain = 'HOUR')")) {
     return [...days(tables)]
-      .filter(
-        ([key, hours]) => hours.length >= HOURS_MIN && (tables.rollups.get(`DAY ${key}`)?.version ?? 0n) < sumOf(hours),
-      )
+      .filter(([key, hours]) => (tables.rollups.get(`DAY ${key}`)?.version ?? 0n) < sumOf(hours))
       .flatMap(([, [hour]]) => (hour ? [tenantRow(hour.meter, hour.customerKey, dayOf(hour.start))] : []))
   }
   if (text.includes('groupArrayArray(covered_seqs)')) {
     const wanted = asked(params)
     return [...days(tables)]
-      .filter(([key, hours]) => wanted.has(key) && hours.length >= HOURS_MIN)
+      .filter(([key]) => wanted.has(key))
       .map(([, hours]) => [
         hours[0]?.customerKey,
         dayOf(hours[0]?.start ?? 0),

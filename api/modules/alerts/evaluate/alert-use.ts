@@ -38,8 +38,6 @@ export type Evaluation = { readonly made: number; readonly complete: boolean }
 const ACTOR: Actor = { id: null, requestId: null }
 /** Subscriptions in one transaction, and pages in one look, so that no tenant keeps the others waiting for long. */
 const LIMITS: Limits = { page: 100, pages: 20 }
-/** Queries in flight. */
-const READS_MAX = 4
 
 /** Makes the alerts that are due and have not been made. Safe to run twice, and beside another. Throws when usage is away. */
 export async function alertUse(deps: EvaluationDeps, tenant: Tenant): Promise<Evaluation> {
@@ -79,14 +77,13 @@ async function lookAtPage(
   const positions = page.open.size === 0 ? [] : await deps.usage.positions()
   const changed = await changedWatches(deps, tenant, page)
   const found = new Map<string, Found>()
-  const queue = changed.entries()
-  const worker = async (): Promise<void> => {
-    for (const [id, targets] of queue) {
+  // All at once, so that a page is one question to ClickHouse.
+  await Promise.all(
+    [...changed].map(async ([id, targets]) => {
       const each = await readWatches(deps, { tenant, page, targets }).catch(error => skip(deps, id, error))
       if (each) found.set(id, each)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(READS_MAX, changed.size) }, worker))
+    }),
+  )
   await deps.failpoint?.('alerts.before-save')
   const made = await inTenant(deps.database, tenant, ACTOR, uow => savePage(uow, { found, positions, next: page.next }))
   return { made, next: page.next }
@@ -155,16 +152,21 @@ async function readWatches(
   deps: EvaluationDeps,
   of: { readonly tenant: Tenant; readonly page: Page; readonly targets: readonly EvaluationTarget[] },
 ): Promise<Found> {
-  const known = new Map<string, readonly UsageFigure[]>()
-  const alerts: { target: EvaluationTarget; alert: NewAlert }[] = []
-  for (const target of of.targets) {
-    const { calculation, interval: within, subscription, rule, reference } = target
+  const known = new Map<string, Promise<readonly UsageFigure[]>>()
+  const figuresOf = (target: EvaluationTarget): Promise<readonly UsageFigure[]> => {
+    const { calculation, interval: within, subscription } = target
     const key = `${calculation.id} ${within.start} ${within.end}`
     const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval: within }
     const need = { key, calculation, condition: null, interval: within }
     const figures =
-      known.get(key) ?? (await deps.usage.read(of.tenant, usageParts(attributionIn(of.page, target), scope), need))
+      known.get(key) ?? deps.usage.read(of.tenant, usageParts(attributionIn(of.page, target), scope), need)
     known.set(key, figures)
+    return figures
+  }
+  const read = await Promise.all(of.targets.map(async target => ({ target, figures: await figuresOf(target) })))
+  const alerts: { target: EvaluationTarget; alert: NewAlert }[] = []
+  for (const { target, figures } of read) {
+    const { subscription, rule, reference } = target
     const finding = compareToThreshold(rule.entitlement, target.granted, usedOf(target, figures))
     if (!finding?.holds) continue
     const { holds, ...values } = finding

@@ -57,17 +57,26 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       },
     )
   }
-  const previews = new Map<PreviewWindow, InvoicePreview>()
-  for (const choice of chosen) {
-    const { window, billed } = choice
-    const late = choice.takesLate
-      ? await findLateCharges(deps, { tenant, inputs, terms, closed, key: keyOfWindow(window) })
-      : []
-    const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
-    const read = await readUsage(deps.usage, { tenant, inputs, charges })
-    const priced = priceInvoice(inputs, { terms, window, billed, ...read, late, finalizedAt: null })
-    previews.set(choice, previewView(inputs, priced, { tenant, now }))
-  }
+  // Late usage goes on one of them at most. The usage of all is read at once.
+  const withLate = await Promise.all(
+    chosen.map(async choice => {
+      const key = keyOfWindow(choice.window)
+      return {
+        choice,
+        late: choice.takesLate ? await findLateCharges(deps, { tenant, inputs, terms, closed, key }) : [],
+      }
+    }),
+  )
+  const priced = await Promise.all(
+    withLate.map(async ({ choice, late }): Promise<[PreviewWindow, InvoicePreview]> => {
+      const { window, billed } = choice
+      const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
+      const read = await readUsage(deps.usage, { tenant, inputs, charges })
+      const invoice = priceInvoice(inputs, { terms, window, billed, ...read, late, finalizedAt: null })
+      return [choice, previewView(inputs, invoice, { tenant, now })]
+    }),
+  )
+  const previews = new Map(priced)
   const viewOf = (choice: PreviewWindow): InvoicePreview => {
     const view = previews.get(choice)
     if (!view) throw new Error('every choice was priced')

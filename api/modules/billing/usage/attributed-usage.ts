@@ -61,24 +61,25 @@ function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decima
 /** A part with what its events ask for, and the quantities of those that are ours. */
 type Group = { readonly part: UsagePart; readonly keys: readonly string[]; readonly ours: readonly UsageQuantity[] }
 
+/** Asked all at once. */
 async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculation, read: ReadPart): Promise<Group[]> {
-  const groups: Group[] = []
-  for (const part of parts) {
-    const { customerKeys, interval, keys } = part
-    const askingFor = keys === null ? null : { keys, orSelector: true }
-    const quantities = await read({ customerKeys, interval, calculation, askingFor, grouped: true })
-    groups.push({
-      part,
-      keys: [...new Set(quantities.map(({ subscription }) => subscription ?? ''))],
-      ours: quantities.filter(({ subscription }) => part.isOurs(subscription ?? '')),
-    })
-  }
-  return groups
+  return await Promise.all(
+    parts.map(async (part): Promise<Group> => {
+      const { customerKeys, interval, keys } = part
+      const askingFor = keys === null ? null : { keys, orSelector: true }
+      const quantities = await read({ customerKeys, interval, calculation, askingFor, grouped: true })
+      return {
+        part,
+        keys: [...new Set(quantities.map(({ subscription }) => subscription ?? ''))],
+        ours: quantities.filter(({ subscription }) => part.isOurs(subscription ?? '')),
+      }
+    }),
+  )
 }
 
 /**
- * Of one group of events the number of its values. Groups may share values, so what several have together is asked of all of
- * them at once, or, where nothing can ask it at once, counted here.
+ * Of one group of events the number of its values. Groups may share values, so what several have together is counted by the values
+ * themselves; where they are too many to be given, it is asked of all groups at once, or, where nothing can ask it at once, by value.
  */
 async function distinctValues(
   parts: readonly UsagePart[],
@@ -86,24 +87,30 @@ async function distinctValues(
   read: ReadPart,
 ): Promise<UsageFigure[]> {
   const groups = await groupsOf(parts, calculation, read)
-  const [first, second] = groups.flatMap(({ ours }) => ours)
+  const ours = groups.flatMap(group => group.ours)
+  const [first, second] = ours
   if (!first) return []
   if (!second) return [{ currency: null, number: first.number, count: first.count }]
+  if (ours.every(({ values }) => values !== undefined))
+    return [distinctOf(ours.map(({ values = [], count }) => ({ values, count })))]
   const [piece, ...others] = piecesOf(groups)
   if (piece && others.length === 0) {
     const [all] = await read({ ...piece, calculation, grouped: false })
     return all ? [{ currency: null, number: all.number, count: all.count }] : []
   }
-  const values = new Set<string | null | undefined>()
-  let count = 0
-  for (const each of [piece, ...others].filter(found => found !== undefined)) {
-    for (const quantity of await read({ ...each, calculation, grouped: false, splitBy: calculation.property })) {
-      values.add(quantity.split[0])
-      count += quantity.count
-    }
-  }
-  return [{ currency: null, number: decimalOfInteger(values.size), count }]
+  const pieces = [piece, ...others].filter(found => found !== undefined)
+  const splitBy = calculation.property
+  const found = await Promise.all(pieces.map(each => read({ ...each, calculation, grouped: false, splitBy })))
+  return [distinctOf(found.flat().map(({ split, count }) => ({ values: [split[0]], count })))]
 }
+
+const distinctOf = (
+  groups: readonly { readonly values: readonly (string | null | undefined)[]; readonly count: number }[],
+): UsageFigure => ({
+  currency: null,
+  number: decimalOfInteger(new Set(groups.flatMap(({ values }) => values)).size),
+  count: groups.reduce((sum, { count }) => sum + count, 0),
+})
 
 type Piece = Pick<PartQuestion, 'customerKeys' | 'interval'> & { askingFor: { keys: string[]; orSelector: false } }
 

@@ -17,11 +17,12 @@ export async function usageOfCustomers(
 ): Promise<UsageOfCustomers> {
   // A part is one customer's, so what is read for all is what is read for each; only distinct values are asked anew.
   const readOnce = remembering(read)
-  const figures = await attributedUsage(parts, calculation, readOnce)
-  const byCustomer: CustomerFigure[] = []
-  for (const [customerId, own] of [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1)))
-    byCustomer.push(...(await figuresOf(customerId, own, calculation, readOnce)))
-  return { figures, byCustomer }
+  const each = [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const [figures, ...byCustomer] = await Promise.all([
+    attributedUsage(parts, calculation, readOnce),
+    ...each.map(([customerId, own]) => figuresOf(customerId, own, calculation, readOnce)),
+  ])
+  return { figures, byCustomer: byCustomer.flat() }
 }
 
 function partsOfEach(parts: readonly UsagePart[]): Map<string, UsagePart[]> {
@@ -40,10 +41,10 @@ async function figuresOf(
   calculation: UsageCalculation,
   read: ReadPart,
 ): Promise<CustomerFigure[]> {
-  const figures = await attributedUsage(parts, calculation, read)
   // An average is the sum of its values by their number: sums add up to it, averages do not.
-  const weights =
-    calculation.type === 'AVERAGE' ? await attributedUsage(parts, { ...calculation, type: 'SUM' }, read) : figures
+  const weighed = calculation.type === 'AVERAGE' ? attributedUsage(parts, { ...calculation, type: 'SUM' }, read) : null
+  const figures = await attributedUsage(parts, calculation, read)
+  const weights = (await weighed) ?? figures
   const weightIn = new Map(weights.map(({ currency, number }) => [currency, number]))
   return figures.map(figure => ({ ...figure, customerId, weight: weightIn.get(figure.currency) ?? figure.number }))
 }

@@ -6,7 +6,7 @@ import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer } from '../../../usage/answered.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
-import { queryUsage } from '../../../usage/query-usage.ts'
+import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
 import { type TouchedQuestion, touchedTime } from '../../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../../usage/usage-query.ts'
@@ -25,7 +25,10 @@ import {
 } from './usage-needs.ts'
 
 export type UsageReader = {
-  /** The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. */
+  /**
+   * The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. What is read
+   * without waiting in between is read at once.
+   */
   read(
     tenant: Tenant,
     parts: readonly UsagePart[],
@@ -52,38 +55,41 @@ export type UsageReader = {
 }
 
 /** Reads usage from ClickHouse; the ends of the log say what must be there. SERVICE_UNAVAILABLE when either is away. */
-export const createUsageReader = (deps: {
+export function createUsageReader(deps: {
   readonly client: ClickHouseClient
   readonly jsm: JetStreamManager
   readonly partitions: number
-}): UsageReader => ({
-  read: (tenant, parts, need, upTo) =>
-    usageAnswer(
-      attributedUsage(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
-    ),
-  readByCustomer: (tenant, parts, need, upTo) =>
-    usageAnswer(
-      usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(deps.client, { tenant, need, upTo })),
-    ),
-  settle: timeoutMs =>
-    usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
-  positions: async () => {
-    const stored = await usageAnswer(storedPositions(deps.client))
-    return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
-  },
-  touched: (tenant, question) => usageAnswer(touchedTime(deps.client, tenant, question)),
-  lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
-  upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
-})
+}): UsageReader {
+  const ask = gatherQueries(deps.client)
+  return {
+    read: (tenant, parts, need, upTo) =>
+      usageAnswer(
+        attributedUsage(parts, usageCalculationOf(need.calculation), partReader(ask, { tenant, need, upTo })),
+      ),
+    readByCustomer: (tenant, parts, need, upTo) =>
+      usageAnswer(
+        usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(ask, { tenant, need, upTo })),
+      ),
+    settle: timeoutMs =>
+      usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
+    positions: async () => {
+      const stored = await usageAnswer(storedPositions(deps.client))
+      return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
+    },
+    touched: (tenant, question) => usageAnswer(touchedTime(deps.client, tenant, question)),
+    lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
+    upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
+  }
+}
 
 /** Asks the usage module for parts of a need. */
 const partReader =
   (
-    client: ClickHouseClient,
+    ask: QueryUsage,
     of: { readonly tenant: Tenant; readonly need: UsageNeed; readonly upTo: readonly number[] | undefined },
   ): ReadPart =>
   ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
-    queryUsage(client, {
+    ask({
       tenant: of.tenant,
       customerKeys,
       meterReference: of.need.calculation.meter_reference,
@@ -106,9 +112,6 @@ function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
   if (value === null) throw new Error(`the calculation ${calculation.id} has no value`)
   return { type, valueReference: value }
 }
-
-/** Queries in flight for one invoice: enough to hide the latency, too few to crowd out others. */
-const READS_MAX = 4
 
 export type ReadUsage = {
   readonly usage: UsageFigures
@@ -137,9 +140,9 @@ export async function readNeeds(
   const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer
   const figures = new Map<string, readonly UsageFigure[]>()
   const byCustomer = new Map<string, readonly CustomerFigure[]>()
-  const queue = needs.values()
-  const worker = async (): Promise<void> => {
-    for (const need of queue) {
+  // All at once, so that they are one question to ClickHouse.
+  await Promise.all(
+    needs.map(async need => {
       const { interval, calculation } = need
       const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
       const parts = usageParts(attribution, scope)
@@ -148,8 +151,7 @@ export async function readNeeds(
         figures.set(need.key, found.figures)
         byCustomer.set(need.key, found.byCustomer)
       } else figures.set(need.key, await usage.read(of.tenant, parts, need, upTo))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(READS_MAX, needs.length) }, worker))
+    }),
+  )
   return { usage: figures, usageByCustomer: perCustomer ? byCustomer : null }
 }

@@ -1,13 +1,15 @@
 // Which parts of an interval roll-ups answer, of which grain, and which parts the raw rows must.
-import { type Interval, instantOf, interval } from '../../shared/time.ts'
+import { type Interval, instantOf, interval } from '../../../shared/time.ts'
 
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 /** Intervals in one query; more are joined across the smallest gaps, which only moves time to the finer source. */
 const INTERVALS_MAX = 24
 
 /** Starts, in milliseconds, of the hours and of the days that their roll-up does not cover. */
 export type StaleBuckets = { readonly hours: readonly number[]; readonly days: readonly number[] }
+/** The same, and from when on no roll-up is looked for, if there is such a time. */
+export type NotRolled = StaleBuckets & { readonly from?: number }
 
 export type ReadPlan = {
   /** Read from raw rows: edges that are no whole hour, and hours no roll-up covers. */
@@ -20,9 +22,11 @@ export type ReadPlan = {
 type Piece = readonly [start: number, end: number]
 
 /** Splits an interval; the parts tile it without gap or overlap. */
-export function planRead(within: Interval, stale: StaleBuckets): ReadPlan {
+export function planRead(within: Interval, stale: NotRolled): ReadPlan {
   const whole: Piece = [within.start, within.end]
-  const raw = leftOver(whole, HOUR_MS, piecesAt(stale.hours, HOUR_MS))
+  const { from = within.end } = stale
+  const recent: Piece = [floorTo(from, HOUR_MS), ceilTo(within.end, HOUR_MS)]
+  const raw = leftOver(whole, HOUR_MS, [...piecesAt(stale.hours, HOUR_MS), ...(from < within.end ? [recent] : [])])
   // A day that is read raw in part, or lies at the edge, is read by its hours.
   const withRaw = raw.map(([start, end]): Piece => [floorTo(start, DAY_MS), ceilTo(end, DAY_MS)])
   const noDays = leftOver(whole, DAY_MS, [...withRaw, ...piecesAt(stale.days, DAY_MS)])
@@ -49,6 +53,14 @@ function leftOver(within: Piece, unit: number, pieces: readonly Piece[]): Piece[
     all.filter(([start, end]) => start < end),
     INTERVALS_MAX,
   )
+}
+
+/** The intervals that hold all of these, at most `max`: what lies between two is taken in where it is least. */
+export function covering(intervals: readonly Interval[], max = INTERVALS_MAX): Interval[] {
+  return joined(
+    intervals.map(({ start, end }): Piece => [start, end]),
+    max,
+  ).map(toInterval)
 }
 
 /** Sorted pieces that touch nowhere, at most `max`: the smallest gaps are closed first. */

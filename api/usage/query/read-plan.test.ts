@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { instantOf, interval } from '../../shared/time.ts'
+import { instantOf, interval } from '../../../shared/time.ts'
 import { planRead } from './read-plan.ts'
 
 const HOUR = 3_600_000
@@ -28,6 +28,18 @@ describe('the split between roll-ups and raw rows', () => {
     })
   })
 
+  test('reads what is recent raw, from the hour it begins in', () => {
+    const within = interval(instantOf(0), instantOf(2 * DAY))
+    const plan = planRead(within, { hours: [], days: [], from: DAY + 2 * HOUR + 1 })
+    expect(plan).toEqual({
+      raw: [{ start: DAY + 2 * HOUR, end: 2 * DAY }],
+      hours: [{ start: DAY, end: DAY + 2 * HOUR }],
+      days: [{ start: 0, end: DAY }],
+    })
+    expect(planRead(within, { hours: [], days: [], from: -1 }).raw).toEqual([within])
+    expect(planRead(within, { hours: [], days: [], from: 3 * DAY }).raw).toEqual([])
+  })
+
   test('tiles the interval without gap or overlap, uses only whole settled hours and days, and stays bounded', () => {
     fc.assert(
       fc.property(
@@ -41,10 +53,11 @@ describe('the split between roll-ups and raw rows', () => {
         ),
         fc.uniqueArray(fc.integer({ min: -5, max: 2_100 }), { maxLength: 120 }),
         fc.uniqueArray(fc.integer({ min: -1, max: 90 }), { maxLength: 80 }),
-        (start, length, staleHours, staleDays) => {
+        fc.option(fc.integer({ min: -HOUR, max: 2_100 * HOUR }), { nil: undefined }),
+        (start, length, staleHours, staleDays, from) => {
           const within = interval(instantOf(start), instantOf(start + length))
           const stale = { hours: staleHours.map(hour => hour * HOUR), days: staleDays.map(day => day * DAY) }
-          const { raw, hours, days } = planRead(within, stale)
+          const { raw, hours, days } = planRead(within, { ...stale, ...(from === undefined ? {} : { from }) })
           const all = [...raw, ...hours, ...days].toSorted((a, b) => a.start - b.start)
           expect(all[0]?.start).toBe(within.start)
           expect(all.at(-1)?.end).toBe(within.end)
@@ -56,6 +69,7 @@ describe('the split between roll-ups and raw rows', () => {
             for (const piece of pieces) {
               expect([piece.start % unit, piece.end % unit]).toEqual([0, 0])
               expect(starts.some(at => piece.start <= at && at < piece.end)).toBe(false)
+              if (from !== undefined) expect(piece.end).toBeLessThanOrEqual(Math.max(from, piece.start))
             }
           }
           expect(stale.hours.some(at => days.some(piece => piece.start <= at && at < piece.end))).toBe(false)

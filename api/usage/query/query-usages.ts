@@ -1,0 +1,168 @@
+// The one door to usage: many queries, answered by ClickHouse at once. Settled hours and days come from roll-ups and everything
+// else from single events; a test holds the answers equal to those of single events alone, and to a model of the rules.
+import { decimal } from '../../../shared/decimal.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
+import {
+  type Bin,
+  type Known,
+  type Piece,
+  type PlannedQuery,
+  piecesOf,
+  planQueries,
+  type QueryPlan,
+} from './plan-queries.ts'
+import { figuresOf, inOrder, type Read, splitValue, unsettledBins } from './read-answers.ts'
+import { HOUR_MS } from './read-plan.ts'
+import { staleBuckets } from './stale-buckets.ts'
+import { distinctExactlySql, type FigureRow, readsPlainly, usageStatement } from './usage-statement.ts'
+
+/** Quantities one query may give; a property with more values than that is no price list. */
+export const QUANTITIES_MAX = 10_000
+/** Conditions stand in the statement, and may list ten thousand values several times over. */
+const SETTINGS = {
+  max_query_size: String(128 * 1024 * 1024),
+  // ClickHouse compiles an expression it meets for the third time, and then refuses some with LowCardinality in them.
+  compile_expressions: '0',
+}
+/** Roll-ups of an hour are not looked for before it is past by as much: the aggregator makes them when it is quiet, at the latest by then. */
+const RECENT_MS = 20 * 60_000
+
+/** The answer to one query; or why this query alone has none. */
+export type Answer = readonly UsageQuantity[] | AppError
+
+/**
+ * The answers to these queries, in their order. Each is one quantity for each currency the values carry (and each split value,
+ * and each subscription, when grouped by it), sorted, NUMBER first; none when no event matched. Exact: sums are not rounded, an average
+ * has 40 places. Reads what ClickHouse holds now; `waitForUsage` waits until that is enough. An INVALID_OPERATION stands in place
+ * of an answer of more than QUANTITIES_MAX quantities.
+ */
+export async function queryUsages(client: ClickHouseClient, queries: readonly UsageQuery[]): Promise<Answer[]> {
+  const answers = new Map<UsageQuery, Answer>()
+  for (const group of alike(queries)) {
+    const { tenant, source, upTo } = group[0]
+    const reader: Reader = { client, tenant, upTo, raw: source === 'RAW' || upTo !== undefined, now: Date.now() }
+    const found = await queryTogether(reader, planQueries(group))
+    for (const [{ query }, answer] of found) answers.set(query, answer)
+  }
+  return queries.map(query => answers.get(query) ?? [])
+}
+
+/** Queries that one statement can answer: of one tenant, and read up to the same positions from the same sources. */
+function alike(queries: readonly UsageQuery[]): [UsageQuery, ...UsageQuery[]][] {
+  const groups = new Map<string, [UsageQuery, ...UsageQuery[]]>()
+  for (const query of queries) {
+    const { tenant, source, upTo } = query
+    const key = JSON.stringify([tenant.platformId, tenant.environment, source === 'RAW', upTo])
+    const group = groups.get(key)
+    if (group) group.push(query)
+    else groups.set(key, [query])
+  }
+  return [...groups.values()]
+}
+
+type Reader = {
+  readonly client: ClickHouseClient
+  readonly tenant: Tenant
+  readonly upTo: readonly number[] | undefined
+  readonly raw: boolean
+  /** The time of the machine, not of business: where it is wrong, roll-ups are used more, or less, than they could be. */
+  readonly now: number
+}
+
+async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<PlannedQuery, Answer>> {
+  const { raw, now } = reader
+  const first = await read(reader, plan, { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined })
+  const unsettled = raw ? new Set<Bin>() : unsettledBins(first)
+  if (unsettled.size === 0) return await answersOf(reader, first)
+  // What roll-ups lack is found out hour by hour, and read from single events.
+  const again = about(plan, bin => unsettled.has(bin))
+  const stale = await staleBuckets(reader.client, reader.tenant, { ...again, settings: SETTINGS })
+  const staleOf: Known['staleOf'] = place => stale.get(place.key)
+  const second = await read(reader, again, { raw, recentFrom: Number.POSITIVE_INFINITY, staleOf }, false)
+  const settled = { ...first, plan: about(plan, bin => !unsettled.has(bin)) }
+  return new Map([...(await answersOf(reader, settled)), ...(await answersOf(reader, second))])
+}
+
+const about = (plan: QueryPlan, holds: (bin: Bin) => boolean): QueryPlan => ({
+  ...plan,
+  queries: plan.queries.filter(({ bin }) => holds(bin)),
+  bins: plan.bins.filter(holds),
+})
+
+async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !reader.raw): Promise<Read> {
+  const { client, tenant, upTo, now } = reader
+  const pieces = piecesOf(plan, known)
+  const { sql, params } = usageStatement({
+    tenant,
+    queries: plan.queries,
+    pieces,
+    upTo,
+    checked,
+    limit: QUANTITIES_MAX + 1,
+  })
+  const rows = await selectRows<FigureRow>(client, sql, params, settingsFor(pieces, now))
+  return { plan, pieces, rows, plain: readsPlainly(plan.queries) }
+}
+
+async function answersOf(reader: Reader, found: Read): Promise<Map<PlannedQuery, Answer>> {
+  const answers = new Map<PlannedQuery, Answer>()
+  for (const [planned, figures] of figuresOf(found)) {
+    const quantities = figures ?? (await distinctExactly(reader, planned, found))
+    answers.set(planned, quantities.length > QUANTITIES_MAX ? tooMany(planned.query) : quantities)
+  }
+  return answers
+}
+
+/** The number of different values of one question, where they are so many that they are counted where they lie. */
+async function distinctExactly(reader: Reader, planned: PlannedQuery, { pieces }: Read): Promise<UsageQuantity[]> {
+  const { client, tenant, upTo, now } = reader
+  const own = pieces.filter(piece => piece.bins.includes(planned.bin))
+  const of = { tenant, queries: [planned], pieces: own, upTo, checked: false, limit: QUANTITIES_MAX + 1 }
+  const { sql, params } = distinctExactlySql(of, planned)
+  const rows = await selectRows<[string, string[], string, string]>(client, sql, params, settingsFor(own, now))
+  return rows
+    .map(
+      ([label, split, count, number]): UsageQuantity => ({
+        currency: null,
+        number: decimal(number),
+        count: Number(count),
+        split: split.map(splitValue),
+        subscription: planned.bin.grouped ? label : null,
+      }),
+    )
+    .sort(inOrder)
+}
+
+/** More time than this of one name and meter is read from single events by every thread there is. */
+const RAW_MS_MAX = 2 * HOUR_MS
+/** Combinations of more hours than this are waited for too long when one thread reads them. */
+const HOURS_MS_MAX = 3 * HOUR_MS
+
+/** Roll-ups and the edges of a period are read by one thread with a third less work than shared out. */
+function settingsFor(pieces: readonly Piece[], now: number): Record<string, string> {
+  if (longest(pieces, 'RAW', now) > RAW_MS_MAX) return SETTINGS
+  return { ...SETTINGS, max_threads: longest(pieces, 'HOUR', now) > HOURS_MS_MAX ? '2' : '1' }
+}
+
+/** The most time of one name and meter that is read from a source; time to come has no events. */
+function longest(pieces: readonly Piece[], source: Piece['source'], now: number): number {
+  const lengths = new Map<string, number>()
+  for (const piece of pieces) {
+    if (piece.source !== source) continue
+    const { start, end } = piece.interval
+    const { key } = piece.place
+    lengths.set(key, (lengths.get(key) ?? 0) + Math.max(0, Math.min(end, now) - start))
+  }
+  return Math.max(0, ...lengths.values())
+}
+
+function tooMany({ splitBy = [] }: UsageQuery): AppError {
+  const by = splitBy.map(({ reference }) => reference).join(', ')
+  return new AppError(
+    'INVALID_OPERATION',
+    `The usage falls into more than ${QUANTITIES_MAX} quantities${by === '' ? '' : ` by ${by}`}; split it by a property with fewer values.`,
+  )
+}

@@ -1,0 +1,137 @@
+// What is read of usage, as parts of a statement: single events, the combinations of roll-ups, and the marks behind roll-ups. Every
+// part starts with its tenant; what else a tenant chose stands in it as hexadecimal digits.
+import type { Interval } from '../../../shared/time.ts'
+import { textSql } from '../condition-sql.ts'
+import { behindSql, type UsageFilter, withinAny } from '../usage-sql.ts'
+import type { Piece, Place, Source } from './plan-queries.ts'
+import { covering } from './read-plan.ts'
+
+/** What is read of every row under a name: of an event, and of a roll-up as a list with an entry a combination. */
+export type Column = { readonly name: string; readonly raw: string; readonly rolled: string }
+
+export const PROPERTIES = 'properties'
+export const SUBSCRIPTION: Column = { name: 'named', raw: 'subscription', rolled: 'subscriptions' }
+export const COMBINATION: Column = { name: PROPERTIES, raw: PROPERTIES, rolled: PROPERTIES }
+export const EVENTS: Column = { name: 'events', raw: 'toUInt64(1)', rolled: 'events' }
+
+export type RowsOf = {
+  readonly filter: UsageFilter
+  readonly pieces: readonly Piece[]
+  readonly columns: readonly Column[]
+  readonly upTo: readonly number[] | undefined
+  /** The slots of time that rows are grouped by. */
+  readonly slots: Slots
+  /** Which combination of a roll-up stands for all of it; SQL over the columns of the table. */
+  readonly carrier: string
+}
+
+/** Where pieces begin and end, in milliseconds and in order: no piece begins or ends within a slot. */
+export type Slots = { readonly raw: readonly number[]; readonly rolled: readonly number[] }
+
+export const isRaw = ({ source }: Pick<Piece, 'source'>): boolean => source === 'RAW'
+export const isRolled = ({ source }: Pick<Piece, 'source'>): boolean => source !== 'RAW'
+
+/** The slots of these pieces. */
+export function slotsOf(pieces: readonly Piece[]): Slots {
+  const edges = (list: readonly Piece[]): number[] =>
+    [...new Set(list.flatMap(({ interval: { start, end } }) => [start, end]))].sort((a, b) => a - b)
+  return { raw: edges(pieces.filter(isRaw)), rolled: edges(pieces.filter(isRolled)) }
+}
+
+/** Sources as the statement tells them apart. */
+export const GRAINS: Readonly<Record<Source, number>> = { RAW: 0, TOTALS: 1, HOUR: 2, DAY: 3 }
+
+const json = (rows: Iterable<unknown>): string => textSql([...rows].map(row => JSON.stringify(row)).join('\n'))
+
+/** The names and meters of these places, as a condition that an index can use. */
+export function placesSql(places: Iterable<Place>): string {
+  const byMeter = new Map<string, Place[]>()
+  for (const place of new Set(places)) {
+    const own = byMeter.get(place.meterReference)
+    if (own) own.push(place)
+    else byMeter.set(place.meterReference, [place])
+  }
+  const lists = [...byMeter.values()]
+  const keys = [...new Set(lists.flatMap(list => list.map(({ customerKey }) => customerKey)))]
+  if (lists.some(list => list.length < keys.length)) {
+    const pairs = json(
+      lists.flatMap(list => list.map(({ customerKey, meterReference }) => [customerKey, meterReference])),
+    )
+    return `(customer_key, meter_reference) IN (SELECT key, meter FROM format(JSONCompactEachRow, 'key String, meter String', ${pairs}))`
+  }
+  const ofMeters = `meter_reference IN (${[...byMeter.keys()].map(textSql).join(', ')})`
+  // A few names stand in the list; more are read faster as a table than as so many functions.
+  if (keys.length <= NAMES_MAX) return `customer_key IN (${keys.map(textSql).join(', ')}) AND ${ofMeters}`
+  const names = json(keys.map(key => [key]))
+  return `customer_key IN (SELECT key FROM format(JSONCompactEachRow, 'key String', ${names})) AND ${ofMeters}`
+}
+const NAMES_MAX = 8
+
+/** Texts as a condition on a column; digits in the statement. */
+export const amongSql = (column: string, texts: ReadonlySet<string>): string =>
+  texts.size === 0
+    ? '0'
+    : texts.size <= NAMES_MAX
+      ? `${column} IN (${[...texts].map(textSql).join(', ')})`
+      : `${column} IN (SELECT text FROM format(JSONCompactEachRow, 'text String', ${json([...texts].map(text => [text]))}))`
+
+/** Time that holds all of these pieces; what is read of it besides them is in no piece. */
+const intervalsOf = (pieces: readonly Piece[]): Interval[] => covering(pieces.map(piece => piece.interval))
+
+function slotSql(at: string, starts: readonly number[]): string {
+  const [only, ...others] = starts
+  if (starts.some(start => !Number.isSafeInteger(start))) throw new RangeError('slots start at whole milliseconds')
+  // What ends with the last one is in the one before.
+  return others.length <= 1 ? `toInt64(${only ?? 0})` : `roundDown(${at}, CAST([${starts.join(', ')}], 'Array(Int64)'))`
+}
+
+const named = (columns: readonly Column[], sql: (column: Column) => string): string =>
+  columns.map(column => `, ${sql(column)} AS ${column.name}`).join('')
+
+const KEYS = 'customer_key AS key, meter_reference AS meter'
+
+/** Rows of (key, meter, source, slot, carries, weighed_0, weighed_1, columns): an event each, of the raw pieces. */
+export function rawSql({ filter, pieces, columns, upTo, slots }: RowsOf): string {
+  const own = pieces.filter(isRaw)
+  // Every version of a row has the place of its event, so this holds of the newest.
+  const placed = upTo === undefined ? '' : ` AND NOT ${behindSql(upTo)}`
+  const slot = slotSql('toUnixTimestamp64Milli(timestamp)', slots.raw)
+  return `SELECT ${KEYS}, toInt8(${GRAINS.RAW}) AS source, ${slot} AS slot, toUInt8(0) AS carries, toUInt64(0) AS weighed_0,
+      toUInt64(0) AS weighed_1${named(columns, ({ raw }) => raw)}
+    FROM usage_events FINAL WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('timestamp', intervalsOf(own))}
+      AND deleted = 0${placed}`
+}
+
+/**
+ * The same of roll-ups: a combination each. One of each roll-up carries what it covers: the sum of its marks, each hour's by a
+ * weight of its own. So the sums of roll-ups that cover all their marks are the sums of the marks.
+ */
+export function rolledSql({ filter, pieces, columns, slots, carrier }: RowsOf): string {
+  const own = pieces.filter(isRolled)
+  const grains = (['TOTALS', 'HOUR', 'DAY'] as const).flatMap(source => {
+    const some = own.filter(piece => piece.source === source)
+    return some.length === 0 ? [] : [`(grain = '${source}' AND ${withinAny('start', intervalsOf(some))})`]
+  })
+  const hasDays = own.some(({ source }) => source === 'DAY')
+  const weighed = (seed: number): string => {
+    const ofHour = `${weightSql(seed, 'start')} * version`
+    const ofDay = `arraySum((hour, seq) -> ${weightSql(seed, 'hour')} * seq, covered_hours, covered_seqs)`
+    return hasDays ? `if(grain = 'DAY', ${ofDay}, ${ofHour})` : ofHour
+  }
+  const slot = slotSql('toInt64(toUnixTimestamp(start)) * 1000', slots.rolled)
+  return `SELECT ${KEYS}, toInt8(grain) AS source, ${slot} AS slot, nth = ${carrier} AS carries, ${weighed(0)} AS weighed_0, ${weighed(1)} AS weighed_1
+      ${columns.map(({ name }) => `, of_${name} AS ${name}`).join('')}
+    FROM usage_rollups FINAL ARRAY JOIN arrayEnumerate(subscriptions) AS nth${columns.map(({ name, rolled }) => `, ${rolled} AS of_${name}`).join('')}
+    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grains.join(' OR ')})`
+}
+
+const weightSql = (seed: number, hour: string): string => `sipHash64(${seed}, ${hour})`
+
+/** Rows of (key, meter, slot, first, second): the sums of marks, weighed as those of roll-ups. */
+export function marksSql({ filter, pieces, slots }: Pick<RowsOf, 'filter' | 'pieces' | 'slots'>): string {
+  const own = pieces.filter(isRolled)
+  const sumOf = (seed: number): string => `sum(${weightSql(seed, 'hour')} * log_seq)`
+  return `SELECT ${KEYS}, ${slotSql('toInt64(toUnixTimestamp(hour)) * 1000', slots.rolled)} AS slot, ${sumOf(0)} AS first, ${sumOf(1)} AS second
+    FROM usage_bucket_marks FINAL
+    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('hour', intervalsOf(own))} GROUP BY key, meter, slot`
+}
