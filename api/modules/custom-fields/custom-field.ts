@@ -13,8 +13,11 @@ import { checkDefinition, refuseWhileUsed, restrictValues } from './definition-r
 
 const ENUM_VALUES_MAX = 1_000
 const TypeName = Type.Enum([...CUSTOM_FIELD_TYPES])
-/** The contract writes types in small letters, its shapes in capitals. */
-const GivenType = Type.Enum([...CUSTOM_FIELD_TYPES, 'string', 'number', 'boolean', 'enum'])
+/**
+ * The contract writes types in small letters, its shapes in capitals. Two lists, since generators of clients make one name of
+ * values that differ in case alone.
+ */
+const GivenType = Type.Union([TypeName, Type.Enum(['string', 'number', 'boolean', 'enum'])])
 
 export const customFieldResource = defineResource<CustomField>({
   objectType: 'CUSTOM_FIELD',
