@@ -54,7 +54,13 @@ export type Child = {
 }
 
 /** A service that others reach at `url`; `child` is what to watch. */
-export type Service = { readonly url: string; readonly child: Child; stop(): Promise<void> }
+export type Service = {
+  readonly url: string
+  readonly child: Child
+  stop(): Promise<void>
+  /** Whether it runs and can no longer do its work, so that only a new start helps. */
+  hasFailed?(): Promise<boolean>
+}
 
 const LOG_TAIL_BYTES = 4_096
 /** A log larger than this at a start is set aside as `.old`, so two files at most are kept. */

@@ -66,6 +66,18 @@ function greeting(port: number): Promise<string | null> {
   })
 }
 
+/** What `/healthz` says of a server whose JetStream is off, or whose stream refuses everything. */
+const STOPPED_WRITING = /write error|jetstream not enabled/i
+
+/**
+ * Whether a stream met a fault when it wrote, most often a full disk. The server then refuses all that is published to it, however
+ * much room there is later, until it is started again.
+ */
+async function stoppedWriting(monitorUrl: string): Promise<boolean> {
+  const health = await fetch(new URL('healthz', monitorUrl), { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+  return health !== null && !health.ok && STOPPED_WRITING.test(await health.text().catch(() => ''))
+}
+
 /** Starts nats-server, finding or installing it first, and waits until it takes clients. */
 export async function startNats({
   dataDir,
@@ -106,5 +118,12 @@ export async function startNats({
     ? 'fsynced before ack'
     : 'an ack means in the page cache: it outlives a crash of the process, not a power cut; nats-server 2.10 or newer fsyncs first'
   log(`NATS ${version} answers on port ${port} (${meaning})`)
-  return { url: `nats://${USER}:${password}@127.0.0.1:${port}`, version, syncAlways, child, stop: () => child.stop() }
+  return {
+    url: `nats://${USER}:${password}@127.0.0.1:${port}`,
+    version,
+    syncAlways,
+    child,
+    stop: () => child.stop(),
+    ...(monitorPort === undefined ? {} : { hasFailed: () => stoppedWriting(monitorUrlOf(dataDir, monitorPort)) }),
+  }
 }

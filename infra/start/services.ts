@@ -31,11 +31,13 @@ export async function startServices(settings: Settings, supervisor: Supervisor, 
       log(`${label}: the one given is used`)
       continue
     }
+    let service: Service | null = null
     units.push({
       name: label,
+      hasFailed: async () => (await service?.hasFailed?.()) ?? false,
       start: async signal => {
         const options = { dataDir: join(settings.dataDir, name), port: settings.port(name), log, signal }
-        const service = await start({ ...options, monitorPort: settings.port('natsMonitor') })
+        service = await start({ ...options, monitorPort: settings.port('natsMonitor') })
         urls[key] = service.url
         return service.child
       },

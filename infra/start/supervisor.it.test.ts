@@ -135,6 +135,33 @@ describe('the supervisor', () => {
     await supervisor.stop()
   })
 
+  test('a child that runs and has failed is started again when there is room', async () => {
+    const lines: string[] = []
+    let room = false
+    let failed = true
+    let questions = 0
+    const supervisor = createSupervisor(
+      line => lines.push(line),
+      { ...QUICK, deathsMax: 0 },
+      () => room,
+    )
+    const one: Unit = {
+      ...(await unit('failed')),
+      hasFailed: async () => {
+        questions += 1
+        return failed
+      },
+    }
+    await supervisor.start([one])
+    while (questions < 5) await sleep(20)
+    expect(lines).toEqual([])
+    room = true
+    while (!lines.includes('failed runs again')) await sleep(20)
+    failed = false
+    expect(lines[0]).toBe('failed runs and has failed: it is started again')
+    await supervisor.stop()
+  })
+
   test('a child that keeps dying is given up, with its name', async () => {
     const supervisor = createSupervisor(() => {}, QUICK)
     const source = `${script('sick')}; setTimeout(() => process.exit(3), 150)`

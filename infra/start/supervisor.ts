@@ -6,6 +6,8 @@ export type Unit = {
   readonly name: string
   /** Resolves once the unit does its work; rejects, with nothing left running, when it cannot. */
   start(signal: AbortSignal): Promise<Child>
+  /** Whether it runs and can no longer do its work, so that only a new start helps. */
+  hasFailed?(): Promise<boolean>
 }
 
 export type Supervisor = {
@@ -26,6 +28,9 @@ export type RestartPolicy = {
 
 const POLICY: RestartPolicy = { firstDelayMs: 500, delayMsMax: 30_000, deathsMax: 5, windowMs: 300_000 }
 const ROOM_POLL_MS = 1_000
+const FAILED_POLL_MS = 1_000
+/** It may fail while it starts or stops by itself. */
+const FAILED_POLLS = 3
 
 type Running = { readonly unit: Unit; child: Child | null; deaths: number[] }
 
@@ -53,8 +58,20 @@ export function createSupervisor(
     return work
   }
 
+  /** Ends a child that runs and has failed; what then follows is what follows a crash. */
+  const endFailed = async (entry: Running, child: Child): Promise<void> => {
+    for (let failed = 0; failed < FAILED_POLLS || !hasRoom(); ) {
+      await pause(FAILED_POLL_MS)
+      if (stopping.signal.aborted || entry.child !== child) return
+      failed = (await entry.unit.hasFailed?.()) ? failed + 1 : 0
+    }
+    log(`${entry.unit.name} runs and has failed: it is started again`)
+    await child.kill()
+  }
+
   const watch = (entry: Running, child: Child): void => {
     entry.child = child
+    if (entry.unit.hasFailed) endFailed(entry, child).catch((error: unknown) => log(String(error)))
     void child.exited.then(exit => {
       if (stopping.signal.aborted) return
       entry.child = null
