@@ -31,8 +31,8 @@ export type Running = {
 export async function startModule(module: string, env: Record<string, string>, healthPort?: number): Promise<Running> {
   const child = spawn(process.execPath, nodeArgs(module), {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A broker of the run's own is no cluster.
-    env: { DURABILITY: 'local', ...process.env, ...env },
+    // A broker of the run's own is no cluster; what the secret seals ends with the run.
+    env: { DURABILITY: 'local', DATA_SECRET: 'of-a-benchmark-that-keeps-nothing-at-all', ...process.env, ...env },
   })
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))

@@ -1,5 +1,5 @@
 // The usage of many customers over a period, made inside ClickHouse as the aggregator would have left it: rows, the marks
-// behind them, and roll-ups of all hours.
+// behind them, and roll-ups of all hours and days.
 import type { Tenant } from '../../shared/tenant.ts'
 import type { Interval } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
@@ -47,6 +47,12 @@ const rollupsSql = (of: Filled): string => `INSERT INTO usage_rollups
     ${SEQ}
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM ${eventsSql(of)})`
 
+const daysSql = (of: Filled): string => `INSERT INTO usage_rollups
+  SELECT {platform:String}, {environment:String}, customer, meter, 'DAY', toStartOfDay(at) AS day, groupArray(toStartOfHour(at)),
+    groupArray(${SEQ}), groupArray(''), groupArray(properties), groupArray(1), groupArray(names), groupArray(['', '']),
+    groupArray([1, 1]), groupArray(quantities), groupArray(quantities), groupArray(quantities), sum(${SEQ})
+  FROM ${eventsSql(of)} GROUP BY customer, meter, day`
+
 /** Stores the usage. Throws RangeError where two events of a meter would share an hour. */
 export async function fillUsage(client: ClickHouseClient, of: Filled): Promise<void> {
   if (of.period.end - of.period.start < of.events * 3_600_000) throw new RangeError('more events than hours')
@@ -55,6 +61,7 @@ export async function fillUsage(client: ClickHouseClient, of: Filled): Promise<v
   for (let first = of.from * each; first < of.to * each; first += ROWS_PER_STATEMENT) {
     const rows = Math.min(ROWS_PER_STATEMENT, of.to * each - first)
     const query_params = { platform, environment, first, rows }
-    for (const query of [rowsSql(of), marksSql(of), rollupsSql(of)]) await client.command({ query, query_params })
+    for (const query of [rowsSql(of), marksSql(of), rollupsSql(of), daysSql(of)])
+      await client.command({ query, query_params })
   }
 }
