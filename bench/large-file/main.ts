@@ -57,7 +57,6 @@ async function startAll(
     CLICKHOUSE_DATABASE: DATABASE,
     INGEST_RATE_LIVE: RATE,
     FILE_RATE_PERCENT: '100',
-    DATA_SECRET: 'seals-what-this-bench-never-stores',
   }
   const { millrace_app, millrace_gateway, millrace_identity, millrace_worker } = testLogins(setup.databaseUrl)
   const start = async (module: string, env: Record<string, string>): Promise<Running> => {

@@ -23,7 +23,6 @@ export async function startCpuMs(setup: Setup, ingestUrl: string): Promise<numbe
       CLICKHOUSE_URL: clickhouseUrl,
       INGEST_URL: ingestUrl,
       IDENTITY_URL: ingestUrl,
-      DATA_SECRET: 'seals-what-this-bench-never-stores',
     })
     const seconds = cpuSeconds(api.pid)
     await api.stop()
