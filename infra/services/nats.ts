@@ -66,8 +66,8 @@ function greeting(port: number): Promise<string | null> {
   })
 }
 
-/** What `/healthz` says of a server whose JetStream is off, or whose stream refuses everything. */
-const STOPPED_WRITING = /write error|jetstream not enabled/i
+/** What `/healthz` says of a server whose JetStream is off, whose stream refuses everything, or that lacks one since its start. */
+const STOPPED_WRITING = /write error|jetstream not enabled|could not be recovered/i
 
 /**
  * Whether a stream met a fault when it wrote, most often a full disk. The server then refuses all that is published to it, however

@@ -142,7 +142,7 @@ test.runIf(canMount)(
     expect(isRunning(), output).toBe(true)
 
     rmSync(disk('ballast'))
-    await until('an event that is accepted', 60_000, async () => (await send().catch(() => null))?.status === 201)
+    await until('an event that is accepted', 150_000, async () => (await send().catch(() => null))?.status === 201)
     await until(
       'the api to be ready',
       60_000,
@@ -161,5 +161,5 @@ test.runIf(canMount)(
     expect(output).not.toContain('Giving up')
     expect(isRunning(), output).toBe(true)
   },
-  300_000,
+  480_000,
 )

@@ -142,7 +142,7 @@ describe('the supervisor', () => {
     let questions = 0
     const supervisor = createSupervisor(
       line => lines.push(line),
-      { ...QUICK, deathsMax: 0 },
+      QUICK,
       () => room,
     )
     const one: Unit = {

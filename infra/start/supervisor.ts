@@ -58,15 +58,16 @@ export function createSupervisor(
     return work
   }
 
-  /** Ends a child that runs and has failed; what then follows is what follows a crash. */
+  /** Ends a child that runs and has failed. It counts as a death, so one that no start helps is given up. */
   const endFailed = async (entry: Running, child: Child): Promise<void> => {
-    for (let failed = 0; failed < FAILED_POLLS || !hasRoom(); ) {
+    // Room that lasts: a new start that meets a full disk again fails again.
+    for (let failed = 0; failed < FAILED_POLLS; ) {
       await pause(FAILED_POLL_MS)
       if (stopping.signal.aborted || entry.child !== child) return
-      failed = (await entry.unit.hasFailed?.()) ? failed + 1 : 0
+      failed = (await entry.unit.hasFailed?.()) && hasRoom() ? failed + 1 : 0
     }
     log(`${entry.unit.name} runs and has failed: it is started again`)
-    await child.kill()
+    await child.stop()
   }
 
   const watch = (entry: Running, child: Child): void => {
