@@ -130,7 +130,7 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     }),
     files: new Counter({
       name: 'millrace_files_total',
-      help: 'Turns at one file each: done, error (it cannot be read), or interrupted and to be gone on with.',
+      help: 'Turns at one file each: done, error (it cannot be read), or interrupted, to be resumed.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -159,7 +159,7 @@ test.each(['action.after-begin', 'action.after-act', 'action.before-settled'])(
     }
     expect(await pay(reservation(`key ${point}`))).toMatchObject({ body: '{"paid":"5"}', replayed: true })
     expect([outside.size, await left()]).toEqual([1, 0])
-    // Whoever finishes it, the notice names who began it.
+    // The notice names who began it, even where the worker finishes it.
     expect(await paid()).toEqual([{ actor_id: 'user_1', request_id: 'reqr_1' }])
   },
 )
