@@ -3,7 +3,7 @@
 import { refName } from '../description/components.ts'
 import { isObject, type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../description/json.ts'
 import { TAGS } from '../description/tags.ts'
-import type { StaticAnswer } from '../http/static-answers.ts'
+import type { StaticAnswer } from '../http/pages/static-answers.ts'
 import { escaped, inline, PAGE_POLICY, page, paragraphs, SEARCH, STYLE } from './html.ts'
 import { parameterTable, shapeTable, typeOf } from './shape-table.ts'
 

@@ -9,14 +9,14 @@ import Fastify, {
 import { AppError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { readJson } from './body/read-json.ts'
+import { serializerCompiler } from './body/serialization.ts'
+import { refuseUnstorableRequest } from './body/storable-text.ts'
+import { validatorCompiler } from './body/validation.ts'
 import { isDryRun } from './dry-run.ts'
 import { answerBrokenConnection, handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
 import { httpManners } from './manners.ts'
 import { noteMethods } from './methods.ts'
-import { readJson } from './read-json.ts'
-import { serializerCompiler } from './serialization.ts'
-import { refuseUnstorableRequest } from './storable-text.ts'
-import { validatorCompiler } from './validation.ts'
 
 const BODY_BYTES_MAX = 1_048_576
 const REQUEST_TIMEOUT_MS = 30_000

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { FastifyRequest } from 'fastify'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import type { StoredAnswer } from './idempotency.ts'
+import type { StoredAnswer } from './idempotency/idempotency.ts'
 
 const HEADER = 'x-dry-run'
 

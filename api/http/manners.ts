@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import compress from '@fastify/compress'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
-import { isKnown } from './static-answers.ts'
+import { isKnown } from './pages/static-answers.ts'
 
 /** Smaller answers fit a packet or two as they are. */
 const COMPRESSED_FROM_BYTES = 2_048

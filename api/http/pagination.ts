@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { AppError } from '../../shared/errors.ts'
 import { formatInstant, instantOf, parseInstant } from '../../shared/time.ts'
-import { bySchema } from './by-schema.ts'
+import { bySchema } from './body/by-schema.ts'
 
 export const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 100

@@ -16,7 +16,7 @@ import type { Tenant } from '../../shared/tenant.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
-import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency.ts'
+import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency/idempotency.ts'
 import type { Permission } from './permissions.ts'
 
 export type RouteDeps = AccessDeps & {

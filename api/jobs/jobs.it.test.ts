@@ -8,7 +8,7 @@ import { silentLogger } from '../../shared/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { loginOf, openTestDatabase } from '../../shared/testing/database-logins.ts'
 import type { Instant } from '../../shared/time.ts'
-import { expireKeys } from '../http/expire-idempotency-keys.ts'
+import { expireKeys } from '../http/idempotency/expire-idempotency-keys.ts'
 import {
   findLostReprocesses,
   queueReprocesses,

@@ -1,7 +1,7 @@
 // Every module of the api, listed once, and what the processes take of them all. A new module is one line here.
 import { type EventType, eventTypesOf } from '../../shared/contracts/event-types.ts'
 import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
-import { expireKeys } from '../http/expire-idempotency-keys.ts'
+import { expireKeys } from '../http/idempotency/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
 import type { Rules } from '../resource/rules.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { validatorCompiler } from '../http/validation.ts'
+import { validatorCompiler } from '../http/body/validation.ts'
 import { Address, Amount, Name, registerFormats, Shape, Timestamp, TimeZone } from './shapes.ts'
 
 beforeAll(registerFormats)

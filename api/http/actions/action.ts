@@ -7,6 +7,7 @@ import { type Actor, type Database, inTenant, type Uow } from '../../../shared/d
 import { AppError } from '../../../shared/errors.ts'
 import type { Failpoints } from '../../../shared/failpoint.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
+import { serializerCompiler } from '../body/serialization.ts'
 import {
   checkReservation,
   findStoredAnswer,
@@ -15,8 +16,7 @@ import {
   type StoredAnswer,
   stillRunning,
   storeAnswer,
-} from '../idempotency.ts'
-import { serializerCompiler } from '../serialization.ts'
+} from '../idempotency/idempotency.ts'
 import {
   failIntent,
   findReserved,

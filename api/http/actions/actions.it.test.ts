@@ -12,7 +12,7 @@ import { createWorkerMetrics } from '../../jobs/metrics.ts'
 import { runJob } from '../../jobs/testing/run-job.ts'
 import { emit } from '../../outbox.ts'
 import { type ApiHarness, startOwnApi } from '../../testing/harness.ts'
-import type { Reservation } from '../idempotency.ts'
+import type { Reservation } from '../idempotency/idempotency.ts'
 import { type ActionDeps, defineAction, runAction } from './action.ts'
 import { actionJobs } from './finish-actions.ts'
 

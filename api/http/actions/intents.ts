@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Actor, Uow } from '../../../shared/database/database.ts'
 import { newId } from '../../../shared/ids.ts'
-import type { Reservation } from '../idempotency.ts'
+import type { Reservation } from '../idempotency/idempotency.ts'
 
 /** Longer than a request may take; then the worker, or a repeat of the call, takes it on. */
 const LEASE_SECONDS = 30

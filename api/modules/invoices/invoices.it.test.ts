@@ -19,7 +19,7 @@ import {
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { createUsageReader, type UsageReader } from '../billing/usage/usage-reader.ts'
 import { invoiceProducers } from '../modules.ts'
-import { finalizeInvoice } from './finalize-invoice.ts'
+import { finalizeInvoice } from './changes/finalize-invoice.ts'
 
 let clickhouse: TestClickHouse
 let client: ClickHouseClient

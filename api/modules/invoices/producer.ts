@@ -4,7 +4,7 @@
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Instant } from '../../../shared/time.ts'
-import type { LineValues } from './lines/line-values.ts'
+import type { LineValues } from './lines/table.ts'
 import type { InvoiceColumns, InvoiceRow } from './table.ts'
 
 /** An invoice as its producer computes it. */

@@ -6,8 +6,8 @@ import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import type { LineValues } from './lines/line-values.ts'
 import { replaceLines } from './lines/store-lines.ts'
+import type { LineValues } from './lines/table.ts'
 import { type InvoiceOutline, type InvoiceRow, invoices, type StoredInvoice } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))

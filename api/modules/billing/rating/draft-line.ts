@@ -1,7 +1,7 @@
 // A rated charge as a line that an invoice takes: what it is of, what it comes to and how it is explained.
 import { max, ZERO } from '../../../../shared/decimal.ts'
 import type { Volume } from '../../../../shared/rating/price.ts'
-import type { DraftLine } from '../../invoices/draft-invoice.ts'
+import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
-import type { NamedCustomer } from '../../invoices/parties.ts'
+import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { type Arrival, closeInTurn, linesIn } from '../testing/example-closing.ts'

@@ -1,7 +1,7 @@
 // How the customers whose events are in a usage line stand on the invoice: a sub line each (semantics 1.3).
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
-import { customerName, type NamedCustomer } from '../../invoices/parties.ts'
+import { customerName, type NamedCustomer } from '../../invoices/document/parties.ts'
 import type { CustomerView, MoneyView, SubLineView } from '../../invoices/schema.ts'
 import { meterValueView } from '../rating/price-details.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'

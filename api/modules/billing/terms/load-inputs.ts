@@ -11,7 +11,7 @@ import { meterProperties, meters, meterValueCalculations, meterValues } from '..
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
 import { loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
-import { loadBillingEntity, loadCustomer, missing, SETTINGS_COLUMNS } from '../../invoices/load-parties.ts'
+import { loadBillingEntity, loadCustomer, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
 import { loadNumberFields } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { loadAttribution } from '../../subscriptions/load-attribution.ts'

@@ -2,7 +2,7 @@
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { NamedCustomer } from '../../invoices/parties.ts'
+import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import { customers } from '../../parties/customers/table.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { sendersOf } from './usage-parts.ts'

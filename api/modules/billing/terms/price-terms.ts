@@ -9,7 +9,7 @@ import { at, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
-import { defaultTaxCategory } from '../../invoices/parties.ts'
+import { defaultTaxCategory } from '../../invoices/document/parties.ts'
 import type {
   BillingInputs,
   CalculationInput,

@@ -1,7 +1,7 @@
 // When a subscription is invoiced: which time each invoice collects, and which it bills in advance (semantics 5.3).
 import { type BillingPeriod, billingPeriods, type PeriodGrid, type Span } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import { zoneOfParties } from '../../invoices/parties.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { anchorOf } from '../../subscriptions/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 

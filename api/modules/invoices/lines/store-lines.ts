@@ -2,7 +2,7 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { LineValues } from './line-values.ts'
+import type { LineValues } from './table.ts'
 import { type InvoiceLineRow, invoiceLines } from './table.ts'
 
 const of = (uow: ReadUow, invoiceId: string) =>

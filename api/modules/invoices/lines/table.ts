@@ -31,3 +31,6 @@ export const invoiceLines = pgTable('invoice_lines', {
 })
 
 export type InvoiceLineRow = typeof invoiceLines.$inferSelect
+
+/** A row without what says which invoice it is on. */
+export type LineValues = Omit<InvoiceLineRow, 'platform_id' | 'environment' | 'invoice_id'>

@@ -4,7 +4,13 @@ import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../shared
 import { at, interval } from '../../../../shared/time.ts'
 import type { TaxIdType } from '../../parties/tax-ids/schema.ts'
 import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
-import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, customerName } from '../parties.ts'
+import {
+  type AddressInput,
+  addressOf,
+  type BillingEntityInput,
+  type CustomerInput,
+  customerName,
+} from '../document/parties.ts'
 import type { InvoiceView, LineView, MoneyView, PriceDetailsView } from '../schema.ts'
 
 const TEXT_LENGTH_MAX = 400

@@ -1,0 +1,61 @@
+// A body as JSON. What could be read in two ways is refused: a key given twice, and keys that change an object's nature.
+import { AppError } from '../../../shared/errors.ts'
+
+/** The value of a body; undefined for an empty one. Throws BAD_REQUEST or INVALID_FIELD. */
+export function readJson(text: string): unknown {
+  if (text === '') return undefined
+  const value = parsed(text)
+  const keys = keysIn(value)
+  if (colonsIn(text) !== keys) throw new AppError('INVALID_REQUEST', 'A key is given twice in one object of the body.')
+  return value
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError('BAD_REQUEST', 'The body is not valid JSON.')
+  }
+}
+
+/** How many keys the objects in it have. */
+function keysIn(value: unknown): number {
+  let keys = 0
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (Array.isArray(next)) for (const each of next) waiting.push(each)
+    else if (typeof next === 'object' && next !== null) {
+      for (const [key, member] of Object.entries(next)) {
+        keys += 1
+        refuseKey(key, member)
+        waiting.push(member)
+      }
+    }
+  }
+  return keys
+}
+
+function refuseKey(key: string, member: unknown): void {
+  const isPoison =
+    key === '__proto__' ||
+    (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype'))
+  if (isPoison) throw new AppError('INVALID_FIELD', `${key} is not accepted as a key. Remove it.`, { field: key })
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+
+/** Colons outside of texts: in valid JSON there is one for each key that was written. */
+function colonsIn(text: string): number {
+  let colons = 0
+  let isText = false
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (isText && code === BACKSLASH) index += 1
+    else if (code === QUOTE) isText = !isText
+    else if (code === COLON && !isText) colons += 1
+  }
+  return colons
+}

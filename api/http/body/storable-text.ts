@@ -1,0 +1,40 @@
+// What no text of the api may hold, wherever it stands: NUL, which PostgreSQL cannot store, and half of a surrogate pair, which is no
+// character. Checked before the shapes are, over every body, query and path, and answered with the field's name.
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../shared/errors.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is looked for.
+const NOT_STORABLE = /[\u0000\p{Cs}]/u
+
+/** Throws INVALID_FIELD with the dotted path of the first text, or name of a member, that cannot be stored. */
+export function refuseUnstorableText(value: unknown, path: readonly string[] = []): void {
+  if (typeof value === 'string') {
+    if (NOT_STORABLE.test(value)) throw unstorable(path)
+  } else if (Array.isArray(value)) {
+    value.forEach((each, index) => {
+      refuseUnstorableText(each, [...path, String(index)])
+    })
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (NOT_STORABLE.test(name)) throw unstorable(path)
+      refuseUnstorableText(member, [...path, name])
+    }
+  }
+}
+
+/** Checks all that a request carries beside its headers; a body that is a stream or bytes is its route's own matter. */
+export function refuseUnstorableRequest({ params, query, body }: FastifyRequest): void {
+  for (const part of [params, query, body]) refuseUnstorableText(part)
+}
+
+/** Parsed members: not a stream, and not bytes. */
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Buffer.isBuffer(value) && !(value instanceof Readable)
+
+function unstorable(path: readonly string[]): AppError {
+  const field = path.join('.')
+  const message = 'NUL characters and lone surrogates cannot be stored; remove them'
+  if (field === '') return new AppError('INVALID_REQUEST', `${message}.`)
+  return new AppError('INVALID_FIELD', `${message} from ${field}.`, { field })
+}

@@ -1,0 +1,80 @@
+// TypeBox schemas as Fastify validators: bodies are never coerced or trimmed, and a refusal names the field and what to do.
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AppError } from '../../../shared/errors.ts'
+import { bySchema } from './by-schema.ts'
+
+type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
+
+const validatorOf = bySchema(schema => Compile(schema))
+
+/**
+ * A Fastify validator compiler over TypeBox, which compiles with the first check. A failed check carries one AppError about the
+ * first fault that says most.
+ */
+export function validatorCompiler({ schema }: { schema: unknown }): (data: unknown) => true | { error: AppError } {
+  return data => {
+    const compiled = validatorOf(schema as TSchema)
+    if (compiled.Check(data)) return true
+    return { error: refusalOf(compiled.Errors(data) as unknown as Fault[]) }
+  }
+}
+
+/** The refusal for a failed check; unknown fields first, since they explain most other faults. */
+export function refusalOf(faults: readonly Fault[]): AppError {
+  const unknown = faults.find(fault => fault.keyword === 'additionalProperties')
+  const missing = faults.find(fault => fault.keyword === 'required')
+  const fault =
+    unknown ?? missing ?? faults.find(({ keyword }) => keyword === 'enum' || keyword === 'format') ?? faults[0]
+  if (!fault) return new AppError('BAD_REQUEST', 'The request does not have the expected shape.')
+  const path = dotted(fault.instancePath)
+  if (fault === unknown) {
+    const name = join(path, first(fault.params['additionalProperties']))
+    return new AppError(
+      'INVALID_FIELD',
+      `${name} is not a field that is accepted here. Remove it, or check its spelling.`,
+      { field: name },
+    )
+  }
+  if (fault === missing) {
+    const name = join(path, first(fault.params['requiredProperties']))
+    return new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
+  }
+  if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
+  return new AppError('INVALID_FIELD', `${path} ${explain(fault)}.`, { field: path })
+}
+
+function explain(fault: Fault): string {
+  if (fault.keyword === 'enum') return `must be one of ${String(fault.params['allowedValues'])}`
+  if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params.format)] ?? fault.message
+  if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params['allowedValue'])}`
+  if (fault.keyword === 'pattern')
+    return PATTERN_HELP[String(fault.params.pattern)] ?? `must match ${String(fault.params.pattern)}`
+  return fault.message
+}
+
+/** What the patterns mean that callers meet. */
+const PATTERN_HELP: Readonly<Record<string, string>> = {
+  '\\S': 'must hold more than white space',
+}
+
+const FORMAT_HELP: Readonly<Record<string, string>> = {
+  'date-time':
+    'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z, in a year from 1970 to 2199',
+  decimal: 'must be a plain decimal in a string: at most 26 digits before and 12 after the point, no exponent',
+  'time-zone':
+    'must be the IANA name of a time zone, its abbreviation or an offset, such as Europe/Amsterdam or GMT+01:00',
+  currency: 'must be a currency code of ISO 4217, such as EUR',
+  country: 'must be a two-letter country code of ISO 3166-1, such as NL',
+  email: 'must be an e-mail address in ASCII, such as ada@example.com',
+  reference: 'must be 1 to 255 characters without white space, and not of the form of an id',
+}
+
+const dotted = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.')
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+const first = (names: unknown): string => (Array.isArray(names) ? String(names[0]) : 'a field')

@@ -1,0 +1,48 @@
+// PATCH status FINAL: finalizes a DRAFT by hand, at any time after its period has ended.
+import type { Actor } from '../../../../shared/database/database.ts'
+import { readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { GivenFields } from '../../../resource/custom-fields/values.ts'
+import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { getInvoice, lockInvoice } from '../repository.ts'
+import type { InvoiceRow } from '../table.ts'
+import { makeFinal } from './finalize.ts'
+import { invalidMove } from './invoice-change.ts'
+import { setCustomFields } from './set-custom-fields.ts'
+
+const SETTLE_MS = 10_000
+const RETRY_AFTER_S = 5
+
+/**
+ * Makes the invoice FINAL, and saves custom fields with it; one that is FINAL already stays as it is but for those, so concurrent
+ * calls give one number. Waits until all usage accepted so far is counted: SERVICE_UNAVAILABLE when that takes too long. Throws
+ * INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not ended.
+ */
+export async function finalizeInvoice(
+  deps: InvoiceDeps,
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  fields: GivenFields | null = null,
+): Promise<InvoiceRow> {
+  const { tenant, actor, id } = of
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (found.status === 'FINAL' && fields === null) return found
+  const producer = producerOf(deps, found)
+  if (!(await producer.settle(SETTLE_MS))) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send it again.', {
+      retryAfterSeconds: RETRY_AFTER_S,
+    })
+  }
+  return await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
+    const row = await lockInvoice(uow, id)
+    if (row.status === 'FINAL') return await setCustomFields(uow, row, fields)
+    if (row.status === 'VOID' || row.status === 'ARCHIVED')
+      throw invalidMove(row, `An invoice that is ${row.status} cannot become FINAL.`)
+    if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
+    if (current.cutoffAt > uow.now)
+      throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
+    const saved = await makeFinal(uow, await setCustomFields(uow, row, fields), current.compute(uow.now))
+    await current.close(uow)
+    return saved
+  })
+}

@@ -1,0 +1,30 @@
+// POST …/refresh: computes an invoice that is not FINAL from what its parties, prices and usage are now.
+import { type Actor, readTenant } from '../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { getInvoice, lockInvoice } from '../repository.ts'
+import type { InvoiceRow } from '../table.ts'
+import { change, invalidMove } from './invoice-change.ts'
+
+/** How long a refresh waits for usage just sent; it is not a barrier, a later refresh sees what this one did not. */
+const SETTLE_MS = 2_000
+
+/** Every kind of refresh computes the whole invoice: an OPEN or DRAFT never keeps a figure that is out of date. */
+export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: Actor, id: string): Promise<InvoiceRow> {
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  checkOpen(found)
+  const producer = producerOf(deps, found)
+  await producer.settle(SETTLE_MS)
+  return await producer.recompute({ tenant, actor, row: found, mayClose: false }, async (uow, current) => {
+    const row = await lockInvoice(uow, id)
+    checkOpen(row)
+    if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
+    const { columns, lines, inputsHash } = current.compute(null)
+    return await change(uow, row, { ...columns, inputs_hash: inputsHash }, lines)
+  })
+}
+
+function checkOpen(row: InvoiceRow): void {
+  if (row.status !== 'OPEN' && row.status !== 'DRAFT')
+    throw invalidMove(row, `An invoice that is ${row.status} cannot be refreshed.`, 'types')
+}

@@ -1,0 +1,117 @@
+// PATCH of an invoice: hold and release, FINAL by hand, paid or unpaid (contract: States and transitions).
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { emit } from '../../../outbox.ts'
+import type { GivenCustomField } from '../../../resource/custom-fields/schema.ts'
+import type { GivenFields } from '../../../resource/custom-fields/values.ts'
+import { CUSTOM_FIELDS } from '../../../resource/define-resource.ts'
+import { checkActions, type FieldActions } from '../../../resource/field-actions.ts'
+import { loadInvoicingSettings } from '../document/load-parties.ts'
+import { type InvoiceDeps, type InvoiceProducer, producerOf } from '../producer.ts'
+import { getInvoice, lockInvoice } from '../repository.ts'
+import type { InvoiceRow } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import { finalizeInvoice } from './finalize-invoice.ts'
+import { graceEnd } from './grace.ts'
+import { change, invalidMove } from './invoice-change.ts'
+import { setCustomFields } from './set-custom-fields.ts'
+
+export type InvoicePatch = {
+  readonly status?: 'FINAL'
+  readonly on_hold?: boolean
+  readonly payment_status?: 'UNPAID' | 'PAID' | 'PARTIALLY_PAID' | 'OVERPAID'
+  readonly paid?: boolean
+  readonly custom_fields?: readonly GivenCustomField[] | null
+}
+
+type Payment = 'UNPAID' | 'PAID' | null
+
+/** Applies a PATCH. What the patch as a whole does not allow is refused before any of it is done. */
+export async function updateInvoice(
+  deps: InvoiceDeps,
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string; readonly actions?: FieldActions },
+  patch: InvoicePatch,
+): Promise<InvoiceRow> {
+  const { tenant, actor, id } = of
+  const payment = paymentOf(patch)
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (patch.status === 'FINAL' && patch.on_hold === true)
+    throw invalidMove(found, 'An invoice on hold is not FINAL; send one of the two.', 'on_hold')
+  if (payment !== null && patch.status !== 'FINAL') checkPayable(found)
+  const fields = fieldsOf(patch, of.actions ?? {})
+  let row = found
+  let left = fields
+  if (patch.status === 'FINAL' && found.status !== 'FINAL') {
+    // With the invoice, so that it is not FINAL without them.
+    row = await finalizeInvoice(deps, { tenant, actor, id }, fields)
+    left = null
+  }
+  if (patch.on_hold === undefined && payment === null && left === null) return row
+  const producer = producerOf(deps, found)
+  return await inTenant(deps.database, tenant, actor, async uow => {
+    await producer.lock(uow, found)
+    let locked = await setCustomFields(uow, await lockInvoice(uow, id), left)
+    if (patch.on_hold !== undefined) locked = await hold(uow, producer, { row: locked, onHold: patch.on_hold })
+    return payment === null ? locked : await pay(uow, locked, payment)
+  })
+}
+
+/** What the patch says of custom fields; null for nothing. Throws MISSING_FIELD or INVALID_FIELD when an action does not go with it. */
+function fieldsOf(patch: InvoicePatch, actions: FieldActions): GivenFields | null {
+  checkActions(patch, actions)
+  const { custom_fields } = patch
+  const action = actions[CUSTOM_FIELDS]
+  if (custom_fields === undefined && action === undefined) return null
+  return { given: custom_fields === undefined ? undefined : (custom_fields ?? []), action }
+}
+
+/** What the patch says about payment. `paid` and `payment_status` are two names of one thing and must agree. */
+function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
+  if (payment_status === 'PARTIALLY_PAID' || payment_status === 'OVERPAID') {
+    throw new AppError(
+      'INVALID_FIELD',
+      `${payment_status} follows from payments and cannot be set; only PAID and UNPAID can.`,
+      {
+        field: 'payment_status',
+      },
+    )
+  }
+  if (payment_status !== undefined && paid !== undefined && (payment_status === 'PAID') !== paid) {
+    throw new AppError('INVALID_FIELD', `paid ${paid} does not agree with payment_status ${payment_status}.`, {
+      field: 'paid',
+    })
+  }
+  if (payment_status !== undefined) return payment_status
+  return paid === undefined ? null : paid ? 'PAID' : 'UNPAID'
+}
+
+function checkPayable(row: InvoiceRow): void {
+  if (row.status !== 'FINAL')
+    throw invalidMove(row, `Only a FINAL invoice can be paid, and this one is ${row.status}.`, 'payment_status')
+}
+
+/** A release starts the grace anew (semantics 5.1). */
+async function hold(
+  uow: Uow,
+  producer: InvoiceProducer,
+  { row, onHold }: { readonly row: InvoiceRow; readonly onHold: boolean },
+): Promise<InvoiceRow> {
+  if (row.on_hold === onHold) return row
+  if (row.status !== 'OPEN' && row.status !== 'DRAFT')
+    throw invalidMove(row, `An invoice that is ${row.status} cannot be put on hold.`, 'on_hold')
+  const settings = await loadInvoicingSettings(uow)
+  const finalizeAt = !onHold && row.status === 'DRAFT' ? formatInstant(graceEnd(settings, uow.now)) : null
+  if (!onHold) await producer.released(uow, row)
+  return await change(uow, row, { on_hold: onHold, finalize_at: finalizeAt })
+}
+
+async function pay(uow: Uow, row: InvoiceRow, payment: 'UNPAID' | 'PAID'): Promise<InvoiceRow> {
+  checkPayable(row)
+  if (row.payment_status === payment) return row
+  const saved = await change(uow, row, { payment_status: payment })
+  if (payment === 'PAID')
+    await emit(uow, { type: 'INVOICE.PAID', objectId: row.id, data: invoiceView(saved), previous: null })
+  return saved
+}

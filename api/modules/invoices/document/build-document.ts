@@ -1,0 +1,179 @@
+// From draft lines to a document: round and tax (shared/billing/amount-pipeline.ts), then lay out in periods, groups and lines.
+// Pure: the same draft gives the same document, byte for byte.
+import { computeAmounts, type InvoiceAmounts, type RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
+import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { moneyView } from '../../../../shared/money.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { numberFieldFaults } from '../../parties/platforms/number-fields.ts'
+import type { LineValues } from '../lines/table.ts'
+import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from '../schema.ts'
+import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
+import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
+import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out.ts'
+import { lineValues } from './line-values.ts'
+import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
+
+/** The columns of an invoice that follow from its draft; decimals as text. */
+export type DocumentColumns = {
+  readonly invoice_date: string | null
+  readonly delivery_date: string
+  readonly due_date: string | null
+  readonly billing_currency: string
+  readonly timezone: string
+  readonly amount_excluding_tax: string
+  readonly tax_amount: string
+  readonly amount_including_tax: string
+  readonly sales_tax_percentage: string | null
+  readonly content: InvoiceContent
+}
+
+export type Document = { readonly columns: DocumentColumns; readonly lines: readonly LineValues[] }
+
+/** What rounding and tax make of a draft. */
+export type DocumentAmounts = {
+  readonly amounts: InvoiceAmounts
+  readonly tax: InvoiceTax
+  readonly rounding: RoundingMode
+  /** What the line with this key says, with tax when the prices include it; nothing for what has no line. */
+  printed(key: string): Decimal
+  /** An amount as a line prints it. */
+  show(quantity: Decimal): MoneyView
+}
+
+/** Rounds and taxes the lines of a draft. */
+export function documentAmounts(draft: DraftInvoice): DocumentAmounts {
+  const tax = invoiceTax(draft, draft.dates.day)
+  const { currency, amountType } = draft
+  const rounding = roundingOf(draft.parties)
+  const lines = draft.lines.map(({ key, quantity, taxCategory }) => ({ key, quantity, taxCategory }))
+  const amounts = computeAmounts({ currency, amountType, rounding, tax: tax.decision, sign: 'INVOICE', lines })
+  const byKey = new Map(amounts.lines.map(line => [line.key, line]))
+  return {
+    amounts,
+    tax,
+    rounding,
+    printed: key => {
+      const line = byKey.get(key)
+      return (amountType === 'INCLUDING_TAX' ? line?.amountIncludingTax : line?.amountExcludingTax)?.quantity ?? ZERO
+    },
+    show: quantity => shown({ amounts, rounding }, quantity),
+  }
+}
+
+/** What a document shows beside its lines, once their amounts are known. */
+export type BesideLines = {
+  /** By the key of their line. */
+  readonly subLines: ReadonlyMap<string, readonly SubLineView[] | null>
+  /** The customers that sub lines are of; null when there are none of customers. */
+  readonly customers: NamedOnLines
+}
+
+/** Builds the document of a draft with its amounts. */
+export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, beside: BesideLines): Document {
+  const { amounts, rounding } = priced
+  const byKey = new Map(amounts.lines.map(line => [line.key, line]))
+  const laid = draft.lines.map((line): LaidLine => {
+    const found = byKey.get(line.key)
+    if (!found) throw new Error(`no priced line for ${line.key}`)
+    return { draft: line, priced: found }
+  })
+  const includingTax = draft.amountType === 'INCLUDING_TAX'
+  const periods = periodsOf(laid)
+  const figures = { amounts, rounding, includingTax, subLines: beside.subLines }
+  return {
+    columns: columnsOf(draft, priced, contentOf(draft, priced, { figures, periods, customers: beside.customers })),
+    lines: periods.flat(2).map(lineValues),
+  }
+}
+
+function columnsOf({ dates, ...draft }: DraftInvoice, { amounts }: DocumentAmounts, content: InvoiceContent) {
+  const { base, tax, total } = amounts.totals
+  return {
+    invoice_date: dates.invoiceDate,
+    delivery_date: dates.deliveryDate,
+    due_date: dates.dueDate,
+    billing_currency: amounts.currency,
+    timezone: zoneOfParties(draft.parties),
+    amount_excluding_tax: plain(base.quantity),
+    tax_amount: plain(tax.quantity),
+    amount_including_tax: plain(total.quantity),
+    sales_tax_percentage: draft.salesTaxPercentage,
+    content,
+  }
+}
+
+type Layout = {
+  readonly figures: Figures
+  readonly periods: readonly LaidLine[][][]
+  readonly customers: NamedOnLines
+}
+
+function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmounts, layout: Layout): InvoiceContent {
+  const { customer, billing_entity, platform } = draft.parties
+  const { footnote } = platform.invoice_settings
+  const registration = tax.decision.usedRegistration
+  const country = registration ?? billing_entity.registered_address?.country
+  const notes = tax.decision.invoiceNotes.map(note => note.text)
+  return {
+    ...(customer.reference === null ? {} : { customer_reference: customer.reference }),
+    customer: { object_type: 'CUSTOMER', ...customer },
+    billing_entity: { object_type: 'BILLING_ENTITY', ...billing_entity },
+    ...(draft.purchaseOrderNumber === null ? {} : { purchase_order_number: draft.purchaseOrderNumber }),
+    pricing_plan_subscription_ids: [...draft.subscriptionIds],
+    ...periodMembers(draft),
+    pricing_amount_type: draft.amountType,
+    rounding_mode: rounding,
+    tax_categories: taxCategories(amounts),
+    tax_summary: {
+      base_amount: moneyView(amounts.totals.base),
+      tax_amount: moneyView(amounts.totals.tax),
+      total_amount: moneyView(amounts.totals.total),
+      notes,
+      ...(country ? { country_code: country } : {}),
+    },
+    ...(registration === null ? {} : { used_tax_registration: usedRegistration(draft.parties, registration) }),
+    notes: [...notes],
+    ...(footnote ? { footnote } : {}),
+    has_usage_based_pricing: draft.hasUsage,
+    ...(draft.copiedFields.length === 0 ? {} : { other_custom_fields: [...draft.copiedFields] }),
+    validation_result: [...tax.findings, ...draft.findings, ...numberFindings(draft)].map(finding => ({ ...finding })),
+    ...(layout.customers
+      ? {
+          display_invoice_sub_lines_per_processing_only_customer: true,
+          processing_only_customers: [...layout.customers],
+        }
+      : {}),
+    periods: layOut(layout.figures, layout.periods),
+  }
+}
+
+/** What keeps the invoice from getting a number; one that charges nothing gets none. */
+const numberFindings = ({ parties, lines }: DraftInvoice): Finding[] =>
+  lines.length === 0 ? [] : numberFieldFaults(parties.number_fields).map(details => ({ status: 'ERROR', details }))
+
+/** The registration in a country: the first, if there are several. */
+function usedRegistration({ billing_entity }: Parties, country: string) {
+  const found = billing_entity.tax_registrations?.find(
+    ({ registered_address: address }) => address?.country === country,
+  )
+  return { country, ...found }
+}
+
+const periodMembers = ({ period }: DraftInvoice) =>
+  period === null ? {} : { billing_period: { ...period.length }, billing_period_date: formatInstant(period.cutoffAt) }
+
+const taxCategories = (amounts: InvoiceAmounts): TaxCategoryView[] =>
+  amounts.summaries.map(summary => ({
+    base_amount: moneyView(summary.baseAmount),
+    tax_amount: moneyView(summary.taxAmount),
+    total_amount: moneyView(summary.totalAmount),
+    percentage: plain(summary.percentage),
+    name: summary.name,
+    category: summary.category,
+    notes: summary.notes.map(note => note.text),
+    rates: summary.rates.map(rate => ({
+      name: rate.name,
+      percentage: plain(rate.percentage),
+      tax_amount: moneyView(rate.taxAmount),
+    })),
+  }))

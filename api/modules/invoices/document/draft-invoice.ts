@@ -1,0 +1,84 @@
+// What a producer hands over: an invoice before its amounts are rounded, taxed and laid out. A document knows nothing of where
+// its lines come from; what each is of, it keeps (invoice_lines).
+import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { Decimal } from '../../../../shared/decimal.ts'
+import type { Instant, Interval } from '../../../../shared/time.ts'
+import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'
+import type { InvoiceDates } from './invoice-dates.ts'
+import type { Parties } from './parties.ts'
+
+/** What a line is of, from wide to narrow; null for what it has none of. */
+export type LineScope = {
+  readonly subscriptionId: string | null
+  readonly scheduleId: string | null
+  readonly categoryId: string | null
+  readonly productId: string | null
+  readonly productItemId: string | null
+  readonly pricingId: string | null
+  readonly pricingItemId: string | null
+  readonly configId: string | null
+}
+
+type Named = { readonly id: string; readonly name: string }
+
+/** Lines of one group stand together under its heading. */
+export type LineGroup = {
+  readonly billingPeriod: PeriodLength
+  /** Null for what is not of one pricing: discounts on the total, or on several pricings. */
+  readonly pricing: Named | null
+  readonly category: Named | null
+  readonly product: Named | null
+  readonly scheduleId: string
+  readonly subscriptionId: string
+}
+
+/** Members of a line that are printed as they are given. */
+export type PrintedMembers = Pick<
+  LineView,
+  'pricing_item_id' | 'pricing_item_config_id' | 'product_items' | 'pricing_type' | 'conditions' | 'meter_value'
+> &
+  Pick<LineView, 'late_for_invoice_id' | 'discount_type' | 'clause'>
+
+export type DraftLine = {
+  /** The same for the same line whenever it is computed; no two lines of an invoice share one. Its id follows from it. */
+  readonly key: string
+  readonly kind: LineView['type']
+  readonly of: LineScope
+  /** In the invoice currency, below zero for what is deducted; with tax when the prices include it. */
+  readonly quantity: Decimal
+  readonly taxCategory: TaxCategory
+  /** The time the line pays for. */
+  readonly service: Interval
+  readonly group: LineGroup
+  readonly description: string
+  readonly printed: PrintedMembers
+  /** How the amount came about; the amount itself is added when it is known. */
+  readonly details: Omit<PriceDetailsView, 'amount'>
+  /** What the producer wants back of the line: kept beside it, and not printed. */
+  readonly source: Readonly<Record<string, unknown>>
+}
+
+/** Something a reader must know before the invoice goes FINAL; an ERROR keeps it from that. */
+export type Finding = { readonly status: 'ERROR' | 'WARNING'; readonly details: string }
+
+export type DraftInvoice = {
+  readonly parties: Parties
+  readonly currency: string
+  readonly amountType: AmountType
+  readonly dates: InvoiceDates
+  readonly purchaseOrderNumber: string | null
+  readonly salesTaxPercentage: string | null
+  readonly lines: readonly DraftLine[]
+  readonly findings: readonly Finding[]
+  readonly subscriptionIds: readonly string[]
+  /** The billing period and its end, of an invoice that is for one. */
+  readonly period: { readonly length: PeriodLength; readonly cutoffAt: Instant } | null
+  readonly hasUsage: boolean
+  /** Custom fields of others that it shows. */
+  readonly copiedFields: readonly CopiedFieldView[]
+}
+
+/** What lines say of others' customers; null where they say nothing. */
+export type NamedOnLines = readonly CustomerView[] | null

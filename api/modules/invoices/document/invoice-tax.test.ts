@@ -1,0 +1,156 @@
+// What the parties' tax ids do to the tax of an invoice, and what a reader is warned of.
+import { describe, expect, test } from 'vitest'
+import { localDate } from '../../../../shared/billing/periods.ts'
+import { plain } from '../../../../shared/decimal.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import { exampleInputs } from '../../billing/testing/example-inputs.ts'
+import { checkedOrganization } from '../../parties/customers/check-organization.ts'
+import type { Organization } from '../../parties/customers/schema.ts'
+import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
+import { withRegistrationChecks, withTaxIdChecks } from '../../parties/tax-ids/with-checks.ts'
+import { invoiceTax } from './invoice-tax.ts'
+import type { BillingEntityInput } from './parties.ts'
+
+const DAY = localDate('2026-06-30')
+const CHECK = { path: '', now: instantOf(0) }
+const base = exampleInputs({ start: '2026-01-01T00:00:00Z', items: [] })
+
+async function taxOf(buyer: Organization, entity: Partial<BillingEntityInput> = {}) {
+  if (DAY === null) throw new Error('it is a day')
+  const organization = await checkedOrganization(buyer, null, CHECK.now)
+  const seller = { ...base.billing_entity, ...entity } as BillingEntityInput
+  const parties = {
+    number_fields: [],
+    platform: base.platform,
+    customer: { ...base.customer, organization },
+    billing_entity: await withTaxIdChecks(seller, null, CHECK),
+  }
+  const { decision, findings } = invoiceTax({ parties, salesTaxPercentage: null }, DAY)
+  return {
+    treatment: decision.treatment,
+    rates: decision.rates.map(({ name, percentage }) => `${name} ${plain(percentage)}`),
+    warnings: findings.map(({ status, details }) => `${status} ${details}`),
+  }
+}
+
+describe('from NL to a company in DE', () => {
+  const to = (more: Organization) => taxOf({ registered_address: { country: 'DE' }, ...more })
+
+  test('an id of the right form shifts the tax, with a warning that nobody confirmed it', async () => {
+    expect(await to({ tax_id: 'DE136695976' })).toEqual({
+      treatment: 'REVERSE_CHARGE',
+      rates: [],
+      warnings: [
+        'WARNING No authority has confirmed the tax id "DE136695976" of the customer, so reverse charge rests on an unproven id.',
+      ],
+    })
+  })
+
+  test('a wrong id counts as none: reverse charge with a warning, or local VAT where the billing entity says so', async () => {
+    const { treatment, warnings } = await to({ tax_id: 'XX' })
+    expect(treatment).toBe('REVERSE_CHARGE')
+    expect(warnings).toEqual([expect.stringMatching(/^WARNING The tax id of the customer is not valid.*"XX"/)])
+    const strict = { tax_settings: { apply_local_vat_for_missing_tax_id: true } }
+    for (const tax_id of ['XX', 'DE136695977', null])
+      expect(await taxOf({ registered_address: { country: 'DE' }, tax_id }, strict)).toMatchObject({
+        treatment: 'SELLER_COUNTRY_RATE',
+        rates: ['VAT 21'],
+        warnings: [],
+      })
+    expect(await taxOf({ registered_address: { country: 'DE' }, tax_id: 'DE136695976' }, strict)).toMatchObject({
+      treatment: 'REVERSE_CHARGE',
+    })
+  })
+
+  test('no id at all is warned of, and a confirmed one is not', async () => {
+    expect((await to({})).warnings).toEqual([expect.stringContaining('The customer has no tax id')])
+    const confirmed: TaxIdValidation = {
+      id: 'DE136695976',
+      valid: 'VALID',
+      source: 'FORMAT',
+      validation_date: '2026-01-01T00:00:00Z',
+      message: 'It exists.',
+    }
+    const organization = {
+      registered_address: { country: 'DE' },
+      tax_ids: [{ id: 'DE136695976', type: 'GENERIC_TAX_ID' as const, tax_id_validation_result: confirmed }],
+    }
+    if (DAY === null) throw new Error('it is a day')
+    const parties = { ...base, customer: { ...base.customer, organization } }
+    expect(invoiceTax({ parties, salesTaxPercentage: null }, DAY).findings).toEqual([])
+  })
+
+  test('the best of several ids counts, in whichever field it stands', async () => {
+    const tax_ids = [{ id: 'DE136695976', type: 'GENERIC_TAX_ID' as const }] as Organization['tax_ids'] & object
+    expect((await to({ tax_id: 'XX', tax_ids })).warnings).toEqual([expect.stringContaining('DE136695976')])
+  })
+
+  test('an id that was saved before ids were checked counts as given', async () => {
+    if (DAY === null) throw new Error('it is a day')
+    const organization = { registered_address: { country: 'DE' }, tax_id: 'XX' }
+    const parties = { ...base, customer: { ...base.customer, organization } }
+    const { decision, findings } = invoiceTax({ parties, salesTaxPercentage: null }, DAY)
+    expect([decision.treatment, findings.length]).toEqual(['REVERSE_CHARGE', 1])
+  })
+})
+
+describe('at home', () => {
+  test('no tax id is warned of: nothing rests on it', async () => {
+    expect(await taxOf({ registered_address: { country: 'NL' }, tax_id: 'XX' })).toEqual({
+      treatment: 'LOCAL_RATE',
+      rates: ['VAT 21'],
+      warnings: [],
+    })
+  })
+})
+
+describe('in Canada', () => {
+  const CA = { country: 'CA', state: 'QC' }
+  const seller = (...types: readonly (readonly [type: string, id: string])[]) =>
+    ({
+      registered_address: CA,
+      tax_ids: types.map(([type, id]) => ({ type, id })),
+    }) as unknown as Partial<BillingEntityInput>
+
+  test.each([
+    ['QC', [], ['GST 5']],
+    ['QC', [['CA_QST', '1000043172TQ0001']], ['GST 5', 'QST 9.975']],
+    [
+      'Québec',
+      [
+        ['CA_QST', '1000043172TQ0001'],
+        ['CA_GST_HST', '123026635RT0001'],
+      ],
+      ['GST 5', 'QST 9.975'],
+    ],
+    ['BC', [['CA_PST_BC', 'PST-1234-5678']], ['GST 5', 'PST 7']],
+    ['BC', [['CA_QST', '1000043172TQ0001']], ['GST 5']],
+    ['MB', [['CA_PST_MB', '123456-7']], ['GST 5', 'RST 7']],
+    ['SK', [['CA_PST_SK', '1234567']], ['GST 5', 'PST 6']],
+    ['SK', [['CA_PST', '1234567']], ['GST 5', 'PST 6']],
+    ['ON', [['CA_GST_HST', '123026635RT0001']], ['HST 13']],
+  ] as const)('to %s with %j: %j', async (state, ids, rates) => {
+    const { rates: charged, warnings } = await taxOf({ registered_address: { country: 'CA', state } }, seller(...ids))
+    expect(charged).toEqual(rates)
+    expect(warnings).toEqual([])
+  })
+
+  test('an id on a registration of the billing entity counts too', async () => {
+    const tax_registrations = await withRegistrationChecks(
+      [{ registered_address: CA, tax_ids: [{ type: 'CA_QST', id: '1000043172TQ0001' }] } as never],
+      null,
+      CHECK,
+    )
+    const { rates } = await taxOf(
+      { registered_address: CA },
+      { registered_address: { country: 'CA', state: 'ON' }, tax_registrations },
+    )
+    expect(rates).toEqual(['GST 5', 'QST 9.975'])
+  })
+
+  test('an id with a wrong check digit still collects its tax, and the invoice says so', async () => {
+    const { rates, warnings } = await taxOf({ registered_address: CA }, seller(['CA_QST', '1000043173TQ0001']))
+    expect(rates).toEqual(['GST 5', 'QST 9.975'])
+    expect(warnings).toEqual([expect.stringMatching(/billing entity is not valid.*1000043173TQ0001/)])
+  })
+})

@@ -1,0 +1,90 @@
+// The tax question of an invoice, asked from its parties, and what to do when an address leaves it open.
+
+import { WHOLE } from '../../../../shared/billing/fraction.ts'
+import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import type { DraftInvoice, Finding } from './draft-invoice.ts'
+import { addressOf, type BillingEntityInput, type Parties } from './parties.ts'
+import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
+
+export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly Finding[] }
+
+const UNTAXED: TaxDecided = {
+  kind: 'DECIDED',
+  treatment: 'NOT_COVERED',
+  rates: [],
+  taxableShare: WHOLE,
+  notes: [],
+  invoiceNotes: [],
+  usedRegistration: null,
+}
+
+/**
+ * Decides the tax of an invoice dated `on`. What is missing is a finding: an ERROR keeps the invoice from going FINAL
+ * (the rule asks for a figure nobody gave), a WARNING does not (an address is incomplete, a tax id is unchecked). A customer
+ * without a country is taxed as one in the seller's country, since an unproven export must not escape tax; a seller without one
+ * charges none.
+ */
+export function invoiceTax(
+  { parties, salesTaxPercentage }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage'>,
+  on: LocalDate,
+): InvoiceTax {
+  const seller = parties.billing_entity.registered_address?.country ?? null
+  const buyer = addressOf(parties.customer)?.country ?? null
+  if (seller === null)
+    return { decision: UNTAXED, findings: [warning('The billing entity has no country, so no tax is charged.')] }
+  const decision = decideTax(questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage }))
+  if (buyer === null) {
+    const details = 'The customer has no country; tax is charged as in the country of the billing entity.'
+    return decision.kind === 'DECIDED'
+      ? { decision, findings: [warning(details)] }
+      : {
+          decision: UNTAXED,
+          findings: [warning(`The customer has no country, so no tax is charged. ${decision.message}`)],
+        }
+  }
+  if (decision.kind === 'DECIDED') return { decision, findings: taxIdFindings(parties, decision) }
+  return { decision: UNTAXED, findings: [{ status: 'ERROR', details: `${decision.message} (${decision.field})` }] }
+}
+
+const warning = (details: string): Finding => ({ status: 'WARNING', details })
+
+type TaxFacts = {
+  readonly seller: string
+  readonly buyer: string
+  readonly on: LocalDate
+  readonly salesTaxPercentage: string | null
+}
+
+function questionOf(
+  { customer, billing_entity }: Parties,
+  { seller, buyer, on, salesTaxPercentage }: TaxFacts,
+): TaxQuestion {
+  const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
+  return {
+    seller: sellerOf(billing_entity, seller),
+    buyer: {
+      country: buyer,
+      region: addressOf(customer)?.state ?? null,
+      kind: customer.type,
+      taxId: bestTaxId(organization).status,
+      taxExempt: organization?.tax_exempt === true,
+      taxExemptNote: organization?.tax_exempt_note ?? null,
+    },
+    on,
+    billingType: 'DEFAULT',
+    salesTaxPercentage: salesTaxPercentage === null ? null : decimal(salesTaxPercentage),
+  }
+}
+
+/** A seller collects the taxes it has an id for, whatever the check of the id said: what is owed does not follow from a slip. */
+function sellerOf(entity: BillingEntityInput, country: string): TaxSeller {
+  const registrations = entity.tax_registrations ?? []
+  return {
+    country,
+    registeredIn: registrations.flatMap(({ registered_address: address }) => address?.country ?? []),
+    taxIdTypes: [entity, ...registrations].flatMap(({ tax_ids }) => (tax_ids ?? []).map(({ type }) => type)),
+    applyLocalVatForMissingTaxId: entity.tax_settings?.apply_local_vat_for_missing_tax_id === true,
+  }
+}

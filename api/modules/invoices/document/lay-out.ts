@@ -1,0 +1,171 @@
+// How the lines of an invoice are laid out: periods (what time they pay for), groups (one a pricing and product category),
+// lines, each with its sums and its part of the taxes.
+import { createHash } from 'node:crypto'
+import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
+import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { base62 } from '../../../../shared/ids.ts'
+import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
+import type { DraftLine, LineGroup } from './draft-invoice.ts'
+
+/** A line with its amounts. */
+export type LaidLine = { readonly draft: DraftLine; readonly priced: PricedLine }
+
+export type Figures = {
+  readonly amounts: InvoiceAmounts
+  readonly rounding: RoundingMode
+  /** Whether the prices include tax: then the details of a line explain its amount with tax. */
+  readonly includingTax: boolean
+  /** Sub lines by the key of their line. */
+  readonly subLines: ReadonlyMap<string, readonly SubLineView[] | null>
+}
+
+/** The lines in the order in which the invoice shows them: periods by time, groups and lines as they come; discounts of the whole after all. */
+export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
+  const periods = groupBy(lines, ({ draft: { service } }) => `${service.start} ${service.end}`)
+  return periods
+    .toSorted(
+      (a, b) =>
+        Number(isOfWhole(a)) - Number(isOfWhole(b)) ||
+        serviceOf(a).start - serviceOf(b).start ||
+        serviceOf(a).end - serviceOf(b).end,
+    )
+    .map(period => groupBy(period, ({ draft: { group } }) => groupKey(group)))
+}
+
+export const groupKey = ({ scheduleId, pricing, category }: LineGroup): string =>
+  [scheduleId, pricing?.id ?? '', category?.id ?? ''].join(' ')
+
+/** Whether a period has nothing but discounts that are of no one pricing. */
+const isOfWhole = (lines: readonly LaidLine[]): boolean => lines.every(({ draft }) => draft.group.pricing === null)
+
+const firstOf = ([first]: readonly LaidLine[]): DraftLine => {
+  if (!first) throw new Error('a group has lines')
+  return first.draft
+}
+const serviceOf = (lines: readonly LaidLine[]) => firstOf(lines).service
+
+/** The periods of an invoice as they are printed. */
+export const layOut = (figures: Figures, periods: readonly LaidLine[][][]): PeriodView[] =>
+  periods.map((groups, order) => {
+    const lines = groups.flat()
+    return {
+      period_order: order,
+      ...headingOf(figures, lines),
+      groups: groups.map((group, index) => groupView(figures, group, index)),
+    }
+  })
+
+/** What a period and a group say of their lines. */
+function headingOf(figures: Figures, lines: readonly LaidLine[]) {
+  const { service, group } = firstOf(lines)
+  return {
+    ...sums(figures, lines),
+    billing_period: { ...group.billingPeriod },
+    start_at: formatInstant(service.start),
+    end_at: formatInstant(service.end),
+    tax_categories: taxShares(figures, lines),
+  }
+}
+
+function groupView(figures: Figures, lines: readonly LaidLine[], order: number): GroupView {
+  const { group } = firstOf(lines)
+  const products = new Map(
+    lines.flatMap(
+      ({
+        draft: {
+          group: { product },
+        },
+      }) => (product ? [[product.id, product]] : []),
+    ),
+  )
+  return {
+    group_order: order,
+    ...headingOf(figures, lines),
+    type: group.pricing ? 'PRICING' : 'DISCOUNT',
+    ...(group.category ? { product_category: named('PRODUCT_CATEGORY', group.category) } : {}),
+    products: [...products.values()].map(product => named('PRODUCT', product)),
+    ...(group.pricing ? { pricing: { id: group.pricing.id, name: group.pricing.name } } : {}),
+    description: group.pricing?.name ?? 'Discounts',
+    pricing_plan_subscription_id: group.subscriptionId,
+    pricing_plan_schedule_id: group.scheduleId,
+    lines: lines.map((line, index) => lineView(figures, line, index)),
+  }
+}
+
+function lineView(figures: Figures, line: LaidLine, order: number): LineView {
+  const { draft, priced } = line
+  const excluding = shown(figures, priced.amountExcludingTax.quantity)
+  const including = shown(figures, priced.amountIncludingTax.quantity)
+  const subLines = figures.subLines.get(draft.key)
+  return {
+    id: lineId(draft.key),
+    line_order: order,
+    description: draft.description,
+    type: draft.kind,
+    ...draft.printed,
+    tax_categories: taxShares(figures, [line]),
+    amount_excluding_tax: excluding,
+    amount_including_tax: including,
+    details: { amount: figures.includingTax ? including : excluding, ...draft.details },
+    ...(subLines ? { sub_lines: [...subLines] } : {}),
+  }
+}
+
+/** The id of a line follows from its key, so that it stays when the invoice is computed again. */
+export const lineId = (key: string): string =>
+  `inli_${base62(createHash('sha256').update(key).digest().subarray(0, 16))}`
+
+const named = (objectType: string, { id, name }: { id: string; name: string }) => ({
+  object_type: objectType,
+  id,
+  name,
+})
+
+/** Rounded figures carry the currency's places; UNROUNDED ones are shown exactly. */
+export function shown({ amounts, rounding }: Pick<Figures, 'amounts' | 'rounding'>, quantity: Decimal): MoneyView {
+  const value = amount(quantity, amounts.currency)
+  return rounding === 'DEFAULT' ? moneyView(toMoney(value)) : amountView(value)
+}
+
+const sums = (figures: Figures, lines: readonly LaidLine[]) => ({
+  amount_excluding_tax: shown(figures, sum(lines.map(({ priced }) => priced.amountExcludingTax.quantity))),
+  amount_including_tax: shown(figures, sum(lines.map(({ priced }) => priced.amountIncludingTax.quantity))),
+})
+
+/** What the lines account for in each tax summary of the invoice. */
+function taxShares(figures: Figures, lines: readonly LaidLine[]): TaxShareView[] {
+  const totals = new Map<number, { base: Decimal; tax: Decimal }>()
+  for (const { summary, base, tax } of lines.flatMap(({ priced }) => priced.taxes)) {
+    const known = totals.get(summary) ?? { base: ZERO, tax: ZERO }
+    totals.set(summary, { base: known.base.plus(base.quantity), tax: known.tax.plus(tax.quantity) })
+  }
+  return [...totals]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([index, { base, tax }]) => {
+      const summary = figures.amounts.summaries[index]
+      if (!summary) return []
+      return [
+        {
+          base_amount: shown(figures, base),
+          tax_amount: shown(figures, tax),
+          total_amount: shown(figures, base.plus(tax)),
+          percentage: plain(summary.percentage),
+          name: summary.name,
+          category: summary.category,
+        },
+      ]
+    })
+}
+
+function groupBy<T>(list: readonly T[], keyOf: (value: T) => string): T[][] {
+  const groups = new Map<string, T[]>()
+  for (const value of list) {
+    const key = keyOf(value)
+    const group = groups.get(key)
+    if (group) group.push(value)
+    else groups.set(key, [value])
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,30 @@
+// The row of an invoice line: what it is of and what it comes to, for what reads lines and not documents. Pure.
+import { plain } from '../../../../shared/decimal.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import type { LineValues } from '../lines/table.ts'
+import { type LaidLine, lineId } from './lay-out.ts'
+
+/** The row of a line at this place of the invoice. Amounts are the line's own: rounded, or exact when nothing is (semantics 0.5). */
+export function lineValues({ draft, priced }: LaidLine, order: number): LineValues {
+  const { of, service } = draft
+  return {
+    line_id: lineId(draft.key),
+    line_order: order,
+    kind: draft.kind,
+    pricing_plan_subscription_id: of.subscriptionId,
+    pricing_plan_schedule_id: of.scheduleId,
+    product_category_id: of.categoryId,
+    product_id: of.productId,
+    product_item_id: of.productItemId,
+    pricing_id: of.pricingId,
+    pricing_item_id: of.pricingItemId,
+    pricing_item_config_id: of.configId,
+    service_start: formatInstant(service.start),
+    service_end: formatInstant(service.end),
+    amount_excluding_tax: plain(priced.amountExcludingTax.quantity),
+    tax_amount: plain(priced.taxAmount.quantity),
+    amount_including_tax: plain(priced.amountIncludingTax.quantity),
+    tax_category: priced.taxCategory,
+    source: draft.source,
+  }
+}

@@ -1,0 +1,70 @@
+// Reads who an invoice is between. Only the columns a document depends on, so that two readings of one state are equal.
+import { and, eq } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { billingEntities } from '../../parties/billing-entities/table.ts'
+import { customers } from '../../parties/customers/table.ts'
+import { platforms } from '../../parties/platforms/table.ts'
+import type { BillingEntityInput, CustomerInput, InvoicingSettings } from './parties.ts'
+
+/** What a document depends on of the platform, to select alone or beside more. */
+export const SETTINGS_COLUMNS = {
+  timezone: platforms.timezone,
+  default_product_tax_category: platforms.default_product_tax_category,
+  invoice_settings: platforms.invoice_settings,
+  rounding_settings: platforms.rounding_settings,
+}
+
+export async function loadInvoicingSettings(uow: ReadUow): Promise<InvoicingSettings> {
+  const [row] = await uow.tx.select(SETTINGS_COLUMNS).from(platforms).where(inThisTenant(uow, platforms))
+  if (!row) throw new Error('every tenant has a platform')
+  return row
+}
+
+/** The refusal of an id that the tenant does not have. */
+export const missing = (objectType: string, id: string): AppError =>
+  new AppError('RESOURCE_NOT_FOUND', `There is no ${objectType} ${JSON.stringify(id)}.`, { resourceType: objectType })
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such customer. */
+export async function loadCustomer(uow: ReadUow, id: string): Promise<CustomerInput> {
+  const c = customers
+  const [row] = await uow.tx
+    .select({
+      id: c.id,
+      reference: c.reference,
+      type: c.type,
+      timezone: c.timezone,
+      email: c.email,
+      locale: c.locale,
+      individual: c.individual,
+      organization: c.organization,
+    })
+    .from(c)
+    .where(and(inThisTenant(uow, c), eq(c.id, id)))
+  if (!row) throw missing('CUSTOMER', id)
+  return row as CustomerInput
+}
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such billing entity. */
+export async function loadBillingEntity(uow: ReadUow, id: string): Promise<BillingEntityInput> {
+  const b = billingEntities
+  const [row] = await uow.tx
+    .select({
+      id: b.id,
+      reference: b.reference,
+      timezone: b.timezone,
+      legal_name: b.legal_name,
+      tax_id: b.tax_id,
+      tax_ids: b.tax_ids,
+      registration_number: b.registration_number,
+      registered_address: b.registered_address,
+      email: b.email,
+      tax_settings: b.tax_settings,
+      tax_registrations: b.tax_registrations,
+    })
+    .from(b)
+    .where(and(inThisTenant(uow, b), eq(b.id, id)))
+  if (!row) throw missing('BILLING_ENTITY', id)
+  return row as BillingEntityInput
+}
