@@ -18,7 +18,7 @@ export type Segment = {
   readonly least: readonly number[]
 }
 
-/** The last mark behind `least` in a segment, of one partition; `key` is '' but for marks of a new customer key. */
+/** The last mark in a segment that may touch a piece of it, of one partition and customer key. */
 export type LateMark = {
   readonly segment: number
   readonly partition: number

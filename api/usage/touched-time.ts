@@ -1,9 +1,12 @@
 // Which time was touched after some position of the log: by an event, a deletion or a correction. It is read from the marks
-// that the aggregator leaves on every hour it touches, so it costs no reading of usage, however much there is.
+// that the aggregator leaves on every hour it touches, so it costs no reading of usage, however much there is. Any number of
+// customers and meters are one statement.
 import type { Tenant } from '../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
+import { type Place, placeKey } from './query/plan-queries.ts'
+import { placesSql } from './query/rows-sql.ts'
 import { type LateMark, type Segment, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
-import { CUSTOMER_KEYS_MAX, usageFilter } from './usage-sql.ts'
+import { tenantFilter } from './usage-sql.ts'
 
 export type TouchedQuestion = {
   readonly customerKeys: readonly string[]
@@ -15,59 +18,82 @@ export type TouchedQuestion = {
 const SEGMENTS_MAX = 4_000
 const SETTINGS = { max_threads: '1', max_query_size: String(64 * 1024 * 1024) }
 
-/** For each piece whether its time was touched after its positions. By whole hours, so the edges may say so wrongly. */
+/**
+ * For each piece of each question whether its time was touched after its positions. By whole hours, so the edges may say so
+ * wrongly.
+ */
 export async function touchedTime(
   client: ClickHouseClient,
   tenant: Tenant,
-  { customerKeys, meterReference, pieces }: TouchedQuestion,
-): Promise<boolean[]> {
-  const segments = segmentsOf(pieces)
-  const newKeys = [...new Set(pieces.flatMap(piece => piece.newKeys))]
-  const marks: LateMark[] = []
-  for (let key = 0; key < customerKeys.length; key += CUSTOMER_KEYS_MAX) {
-    const keys = customerKeys.slice(key, key + CUSTOMER_KEYS_MAX)
-    const scope = { tenant, customerKeys: keys, meterReference }
+  questions: readonly TouchedQuestion[],
+): Promise<boolean[][]> {
+  const segments = segmentsOf(questions.flatMap(({ pieces }) => pieces))
+  const places = questions.flatMap(({ customerKeys, meterReference }) => placesOf(customerKeys, meterReference))
+  const fresh = questions.flatMap(({ pieces, meterReference }) =>
+    placesOf(
+      pieces.flatMap(({ newKeys }) => newKeys),
+      meterReference,
+    ),
+  )
+  const marks = new Map<string, LateMark[]>()
+  if (places.length > 0) {
     for (let first = 0; first < segments.length; first += SEGMENTS_MAX) {
       const some = segments.slice(first, first + SEGMENTS_MAX)
-      const fresh = newKeys.filter(each => keys.includes(each))
-      for (const mark of await lateMarks(client, scope, { segments: some, fresh })) {
-        marks.push({ ...mark, segment: first + mark.segment })
+      for (const [segment, partition, key, meter, seq] of await lateMarks(client, tenant, { some, places, fresh })) {
+        const place = placeKey(key, meter)
+        const known = marks.get(place) ?? []
+        known.push({ segment: first + segment, partition, key, seq: Number(seq) })
+        marks.set(place, known)
       }
     }
   }
-  return touchedBy(pieces, segments, marks)
+  return questions.map(({ customerKeys, meterReference, pieces }) =>
+    touchedBy(
+      pieces,
+      segments,
+      [...new Set(customerKeys)].flatMap(key => marks.get(placeKey(key, meterReference)) ?? []),
+    ),
+  )
 }
 
-type MarkRow = [segment: number, partition: number, key: string, seq: string]
+/** Each name and meter once. */
+const placesOf = (customerKeys: readonly string[], meterReference: string): Place[] =>
+  [...new Set(customerKeys)].map(customerKey => ({
+    customerKey,
+    meterReference,
+    key: placeKey(customerKey, meterReference),
+  }))
 
-/** The last mark of each segment, partition and new key that may touch a piece of it. */
+type MarkRow = [segment: number, partition: number, key: string, meter: string, seq: string]
+
+/** The last mark of each segment, partition, name and meter that may touch a piece of it. */
 async function lateMarks(
   client: ClickHouseClient,
-  scope: Parameters<typeof usageFilter>[0],
-  of: { readonly segments: readonly Segment[]; readonly fresh: readonly string[] },
-): Promise<LateMark[]> {
-  const { segments, fresh } = of
-  const filter = usageFilter(scope)
-  const isNew = fresh.length === 0 ? '0' : `customer_key IN ${filter.bind(fresh, 'Array(String)')}`
+  tenant: Tenant,
+  of: { readonly some: readonly Segment[]; readonly places: readonly Place[]; readonly fresh: readonly Place[] },
+): Promise<MarkRow[]> {
+  const { some, places, fresh } = of
+  const filter = tenantFilter(tenant)
+  const isNew = fresh.length === 0 ? '0' : placesSql(fresh)
   // Each hour belongs to the segment that starts last before it, unless that has ended.
-  const rows = await selectRows<MarkRow>(
+  return await selectRows<MarkRow>(
     client,
-    `SELECT place, log_partition, key, max(log_seq) FROM (
-       SELECT toInt64(toUnixTimestamp(hour)) AS at, 1 AS one, log_partition, log_seq, if(${isNew}, customer_key, '') AS key
+    `SELECT place, log_partition, customer_key, meter, max(log_seq) FROM (
+       SELECT toInt64(toUnixTimestamp(hour)) AS at, 1 AS one, log_partition, log_seq, customer_key,
+         toString(meter_reference) AS meter, (${isNew}) AS is_new
        FROM usage_bucket_marks
-       WHERE ${filter.scope} AND hour >= toDateTime(${hourOf(segments[0]?.start)}, 'UTC')
-         AND hour < toDateTime(${hourOf(segments.at(-1)?.end)}, 'UTC')
+       WHERE ${filter.scope} AND ${placesSql(places)} AND hour >= toDateTime(${hourOf(some[0]?.start)}, 'UTC')
+         AND hour < toDateTime(${hourOf(some.at(-1)?.end)}, 'UTC')
      ) AS marks ASOF JOIN (
        SELECT 1 AS one, toInt64(part[1]) AS start_at, toInt64(part[2]) AS end_at, toUInt32(part[3]) AS place,
          arrayMap(position -> toUInt64OrZero(position), splitByChar(' ', part[4])) AS counted
-       FROM (SELECT splitByChar(',', arrayJoin(splitByChar(';', '${segments.map(segmentText).join(';')}'))) AS part)
+       FROM (SELECT splitByChar(',', arrayJoin(splitByChar(';', '${some.map(segmentText).join(';')}'))) AS part)
      ) AS segments ON marks.one = segments.one AND marks.at >= segments.start_at
-     WHERE at < end_at AND (key != '' OR log_seq > counted[log_partition + 1])
-     GROUP BY place, log_partition, key`,
+     WHERE at < end_at AND (is_new OR log_seq > counted[log_partition + 1])
+     GROUP BY place, log_partition, customer_key, meter`,
     filter.params,
     SETTINGS,
   )
-  return rows.map(([segment, partition, key, seq]) => ({ segment, partition, key, seq: Number(seq) }))
 }
 
 /** What a column of hours can hold. */

@@ -4,6 +4,7 @@
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import type { Logger } from '../../../../shared/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf, interval } from '../../../../shared/time.ts'
@@ -16,7 +17,6 @@ import { type NewAlert, saveAlert } from '../save-alert.ts'
 import { holdRules } from './active-rules.ts'
 import { compareToThreshold } from './compare-to-threshold.ts'
 import { type EvaluationTarget, fingerprintOf, mayHaveChanged, usedOf, type WatchingRule } from './evaluation-target.ts'
-import { groupBy } from './group-by.ts'
 import { loadPage, type Page, watchingRules } from './load-targets.ts'
 import { beginEvaluation, resumeAfter, saveProgress, saveWatch } from './save-evaluation.ts'
 
@@ -133,18 +133,16 @@ async function marksOf(
   tenant: Tenant,
   { page, targets }: { readonly page: Page; readonly targets: readonly EvaluationTarget[] },
 ): Promise<ReadonlyMap<string, readonly CustomerMark[]>> {
-  const marks = new Map<string, CustomerMark[]>()
-  for (const [meterReference, own] of groupBy(targets, target => target.calculation.meter_reference)) {
-    const start = Math.min(...own.map(target => target.interval.start))
-    const end = Math.max(...own.map(target => target.interval.end))
-    const found = await deps.usage.lastMarks(tenant, {
-      customerKeys: [...new Set(own.flatMap(target => keysOf(page, target)))],
-      meterReference,
-      interval: interval(instantOf(start), instantOf(end)),
-    })
-    for (const [key, each] of groupBy(found, mark => mark.key)) marks.set(`${meterReference}\n${key}`, each)
-  }
-  return marks
+  if (targets.length === 0) return new Map()
+  const start = Math.min(...targets.map(target => target.interval.start))
+  const end = Math.max(...targets.map(target => target.interval.end))
+  const found = await deps.usage.lastMarks(tenant, {
+    places: targets.flatMap(target =>
+      keysOf(page, target).map(customerKey => ({ customerKey, meterReference: target.calculation.meter_reference })),
+    ),
+    interval: interval(instantOf(start), instantOf(end)),
+  })
+  return groupBy(found, ({ meterReference, key }) => `${meterReference}\n${key}`)
 }
 
 /** Reads the usage of one subscription, each figure once, and holds it against its rules. */

@@ -148,7 +148,11 @@ const UNCHANGED_MS = 3_600_000
 /** Whether what was found before may be different now. */
 export function mayHaveChanged(
   last: LastEvaluation | undefined,
-  of: { readonly fingerprint: string; readonly marks: readonly CustomerMark[]; readonly now: Instant },
+  of: {
+    readonly fingerprint: string
+    readonly marks: readonly Pick<CustomerMark, 'partition' | 'seq'>[]
+    readonly now: Instant
+  },
 ): boolean {
   if (!last || last.fingerprint !== of.fingerprint || of.now - last.looked_at >= UNCHANGED_MS) return true
   return of.marks.some(({ partition, seq }) => seq > (last.positions[partition] ?? 0))

@@ -1,6 +1,7 @@
 // Reads what a look at what is used needs, for many subscriptions at once: no query is one subscription's.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -20,7 +21,6 @@ import {
   type WatchedSubscription,
   type WatchingRule,
 } from './evaluation-target.ts'
-import { groupBy } from './group-by.ts'
 import { loadPersisted } from './load-persisted-usage.ts'
 
 /** The ACTIVE rules whose feature is measured; one whose calculation was taken away since targets nothing. */

@@ -1,5 +1,6 @@
 // Which closed time has usage that its invoices did not count: found by the marks of the log, not by reading usage again.
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -58,24 +59,28 @@ async function touchedUnits(
   priced: readonly Priced[],
 ): Promise<Priced[]> {
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
-  const meters = new Set(priced.map(({ term }) => term.calculation?.meter_reference ?? ''))
-  const found: Priced[] = []
-  for (const meterReference of meters) {
-    const own = priced.filter(({ term }) => term.calculation?.meter_reference === meterReference)
-    // Prices of one invoice ask the same of the same time: it is asked once.
-    const pieces = new Map(
-      own.map(({ unit }) => [
-        pieceKey(unit),
-        {
-          interval: usageOf(unit),
-          positions: unit.counted.positions,
-          newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
-        },
-      ]),
-    )
-    const flags = await usage.touched(tenant, { customerKeys, meterReference, pieces: [...pieces.values()] })
-    const touched = new Set([...pieces.keys()].filter((_, place) => flags[place] === true))
-    found.push(...own.filter(({ unit }) => touched.has(pieceKey(unit))))
-  }
-  return found
+  const ofMeters = [...groupBy(priced, ({ term }) => term.calculation?.meter_reference ?? '')].map(
+    ([meterReference, own]) => {
+      // Prices of one invoice ask the same of the same time: it is asked once.
+      const pieces = new Map(
+        own.map(({ unit }) => [
+          pieceKey(unit),
+          {
+            interval: usageOf(unit),
+            positions: unit.counted.positions,
+            newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
+          },
+        ]),
+      )
+      return { meterReference, own, pieces }
+    },
+  )
+  const flags = await usage.touched(
+    tenant,
+    ofMeters.map(({ meterReference, pieces }) => ({ customerKeys, meterReference, pieces: [...pieces.values()] })),
+  )
+  return ofMeters.flatMap(({ own, pieces }, place) => {
+    const touched = new Set([...pieces.keys()].filter((_, piece) => flags[place]?.[piece] === true))
+    return own.filter(({ unit }) => touched.has(pieceKey(unit)))
+  })
 }

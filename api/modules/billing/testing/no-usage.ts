@@ -6,7 +6,7 @@ export const NO_USAGE: UsageReader = {
   readByCustomer: async () => ({ figures: [], byCustomer: [] }),
   settle: async () => true,
   positions: async () => [],
-  touched: async (_tenant, { pieces }) => pieces.map(() => false),
+  touched: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
   lastMarks: async () => [],
   upToDateUntil: async clock => clock.now(),
 }

@@ -1,5 +1,6 @@
 // The figures of an invoice that closes, of exactly the events up to the positions that are kept with it: what it bills and
 // what the trace of an event says of it are the same set, and what comes later is for the next invoice, once.
+import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -47,12 +48,14 @@ type Since = {
 
 async function touchedSince(usage: UsageReader, { tenant, inputs, needs, positions }: Since): Promise<UsageNeed[]> {
   const customerKeys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
-  const found: UsageNeed[] = []
-  for (const meterReference of new Set(needs.map(({ calculation }) => calculation.meter_reference))) {
-    const own = needs.filter(({ calculation }) => calculation.meter_reference === meterReference)
-    const pieces = own.map(({ interval }) => ({ interval, positions, newKeys: [] }))
-    const flags = await usage.touched(tenant, { customerKeys, meterReference, pieces })
-    found.push(...own.filter((_, place) => flags[place] === true))
-  }
-  return found
+  const ofMeters = [...groupBy(needs, ({ calculation }) => calculation.meter_reference)]
+  const flags = await usage.touched(
+    tenant,
+    ofMeters.map(([meterReference, own]) => ({
+      customerKeys,
+      meterReference,
+      pieces: own.map(({ interval }) => ({ interval, positions, newKeys: [] })),
+    })),
+  )
+  return ofMeters.flatMap(([, own], place) => own.filter((_, piece) => flags[place]?.[piece] === true))
 }

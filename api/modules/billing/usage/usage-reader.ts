@@ -5,9 +5,10 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer } from '../../../usage/answered.ts'
+import { gatherTouched } from '../../../usage/gather-touched.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
-import { type TouchedQuestion, touchedTime } from '../../../usage/touched-time.ts'
+import type { TouchedQuestion } from '../../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../../usage/usage-query.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -46,9 +47,12 @@ export type UsageReader = {
   settle(timeoutMs: number): Promise<boolean>
   /** By partition of the log: everything up to there can be read. */
   positions(): Promise<number[]>
-  /** For each piece of time whether usage in it changed after its positions. */
-  touched(tenant: Tenant, question: TouchedQuestion): Promise<boolean[]>
-  /** How far the log has touched the usage of each of these customers. */
+  /**
+   * Of each question, for each piece of time, whether usage in it changed after its positions. What is asked without waiting in
+   * between is asked at once.
+   */
+  touched(tenant: Tenant, questions: readonly TouchedQuestion[]): Promise<boolean[][]>
+  /** How far the log has touched the usage of each of these customers on these meters. */
   lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
   /** Everything the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
@@ -61,6 +65,7 @@ export function createUsageReader(deps: {
   readonly partitions: number
 }): UsageReader {
   const ask = gatherQueries(deps.client)
+  const askTouched = gatherTouched(deps.client)
   return {
     read: (tenant, parts, need, upTo) =>
       usageAnswer(
@@ -76,7 +81,7 @@ export function createUsageReader(deps: {
       const stored = await usageAnswer(storedPositions(deps.client))
       return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
     },
-    touched: (tenant, question) => usageAnswer(touchedTime(deps.client, tenant, question)),
+    touched: (tenant, questions) => usageAnswer(askTouched(tenant, questions)),
     lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
     upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
   }

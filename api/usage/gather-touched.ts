@@ -1,0 +1,52 @@
+// Questions about touched time that arise one by one, sent together: all that arise before the process turns to something else are
+// one statement for each tenant, so a group of invoices asks once.
+import type { Tenant } from '../../shared/tenant.ts'
+import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { type TouchedQuestion, touchedTime } from './touched-time.ts'
+
+type Asked = {
+  readonly questions: readonly TouchedQuestion[]
+  readonly resolve: (flags: boolean[][]) => void
+  readonly reject: (error: unknown) => void
+}
+type Turn = { readonly tenant: Tenant; readonly asked: Asked[] }
+
+/** Asks as `touchedTime` does, together with all others of the same turn. */
+export type AskTouched = (tenant: Tenant, questions: readonly TouchedQuestion[]) => Promise<boolean[][]>
+
+/** `ask` is `touchedTime` of the client but in tests. */
+export function gatherTouched(
+  client: ClickHouseClient,
+  ask: AskTouched = (tenant, questions) => touchedTime(client, tenant, questions),
+): AskTouched {
+  const turns = new Map<string, Turn>()
+  const flush = async (key: string): Promise<void> => {
+    const turn = turns.get(key)
+    turns.delete(key)
+    if (!turn) return
+    const { tenant, asked } = turn
+    try {
+      const flags = await ask(
+        tenant,
+        asked.flatMap(({ questions }) => questions),
+      )
+      let next = 0
+      for (const { questions, resolve } of asked) {
+        resolve(flags.slice(next, next + questions.length))
+        next += questions.length
+      }
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
+  }
+  return (tenant, questions) =>
+    new Promise((resolve, reject) => {
+      const key = JSON.stringify([tenant.platformId, tenant.environment])
+      const turn = turns.get(key) ?? { tenant, asked: [] }
+      if (turn.asked.length === 0) {
+        turns.set(key, turn)
+        setImmediate(() => void flush(key))
+      }
+      turn.asked.push({ questions, resolve, reject })
+    })
+}
