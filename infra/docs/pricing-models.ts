@@ -1,6 +1,7 @@
 // docs/pricing-models.md, read: each example of a price with the figures it promises, and the picture that belongs to it.
 import { readFileSync } from 'node:fs'
 import { type Decimal, decimal, ZERO } from '../../shared/decimal.ts'
+import { applyIncludedVolume } from '../../shared/rating/included-volume.ts'
 import { parsePriceConfig } from '../../shared/rating/parse-price-config.ts'
 import { amountVolume, numberVolume } from '../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../shared/rating/rate.ts'
@@ -58,7 +59,8 @@ export function rateRow({ price, onMoney }: Example, row: Row): RatedPrice {
   const volume = onMoney
     ? amountVolume(figure(row['money']), price.currency, events)
     : numberVolume(figure(row['usage']), events)
-  return rate(price, volume, { prior: { rollover: figure(row['carried in']) } })
+  const billable = price.included ? applyIncludedVolume(volume, price.included.included).billable : volume
+  return rate(price, billable, { prior: { rollover: figure(row['carried in']) } })
 }
 
 /** The charge for a usage that nothing was carried into. */

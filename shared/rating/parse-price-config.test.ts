@@ -3,7 +3,7 @@ import { decimal, plain } from '../decimal.ts'
 import {
   BANDS_MAX,
   type BandInput,
-  currencyOfBands,
+  currencyOfPrice,
   type PriceConfigInput,
   parsePriceConfig,
 } from './parse-price-config.ts'
@@ -41,8 +41,16 @@ test('NONE needs no band', () => {
 })
 
 test('the first amount names the currency', () => {
-  expect(currencyOfBands([{ percentage: '1' }, { fixed_amount: { quantity: '1', currency: 'USD' } }])).toBe('USD')
-  expect(currencyOfBands(null)).toBeNull()
+  expect(currencyOfPrice({ bands: [{ percentage: '1' }, { fixed_amount: { quantity: '1', currency: 'USD' } }] })).toBe(
+    'USD',
+  )
+  expect(
+    currencyOfPrice({
+      bands: [{ percentage: '1' }],
+      default_included_volume: { amount: { quantity: '1', currency: 'USD' } },
+    }),
+  ).toBe('USD')
+  expect(currencyOfPrice({ bands: null })).toBeNull()
 })
 
 const flat = (band: BandInput): PriceConfigInput => ({ pricing_type: 'FLAT', bands: [band] })
@@ -93,6 +101,28 @@ describe('a price that cannot be billed is refused by its field', () => {
       { pricing_type: 'STAIR_STEP', bands: [{ fixed_amount: eur('1'), minimum_number: '5' }] },
       numbers,
     ],
+    ...(
+      [
+        ['default_included_volume', {}, numbers],
+        ['default_included_volume.number', { number: '0' }, numbers],
+        ['default_included_volume.number', { number: '1e3' }, numbers],
+        ['default_included_volume.amount', { amount: eur('1') }, numbers],
+        ['default_included_volume.count', { number: '1', count: '1' }, numbers],
+        ['default_included_volume.number', { number: '1' }, money],
+        ['default_included_volume.amount.currency', { amount: { quantity: '1', currency: 'USD' } }, money],
+        ['default_included_volume.reset_type', { number: '1', reset_type: 'NEVER' }, numbers],
+      ] as const
+    ).map(([field, default_included_volume, context]): [string, PriceConfigInput, typeof context] => [
+      field,
+      { ...flat({ amount: eur('1') }), default_included_volume },
+      context,
+    ]),
+    [
+      'default_included_volume',
+      { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }], default_included_volume: { number: '1' } },
+      numbers,
+    ],
+    ['default_included_volume', { pricing_type: 'NONE', default_included_volume: { number: '1' } }, numbers],
     ['bands', { pricing_type: 'FLAT', bands: [] }, numbers],
     ['bands', { pricing_type: 'TIERED' }, numbers],
     ['bands', { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }, { fixed_amount: eur('1') }] }, numbers],

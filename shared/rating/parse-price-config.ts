@@ -1,7 +1,8 @@
 // From the wire shape of a price (decimal strings, snake_case) to what `rate` takes. The catalog calls it to refuse a
 // bad price when it is saved; the invoice builder calls it to rate. One reading, so what was accepted can be billed.
 import { type Decimal, ONE, ZERO } from '../decimal.ts'
-import { type AmountInput, BAND_FIELDS, type BandInput, Fault, readBand } from './band-reader.ts'
+import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
+import type { IncludedTerms } from './included-windows.ts'
 import { type Band, EMPTY_BAND, type Metric } from './price.ts'
 import {
   type BandField,
@@ -12,8 +13,10 @@ import {
   STEP_ACCUMULATIONS,
 } from './price-model.ts'
 import { findPriceModel, isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES } from './rate.ts'
+import { type IncludedVolumeInput, readIncludedVolume } from './read-included-volume.ts'
 
 export type { BandInput } from './band-reader.ts'
+export type { IncludedVolumeInput } from './read-included-volume.ts'
 
 type Given<Value> = Value | null | undefined
 export type PriceConfigInput = {
@@ -21,6 +24,7 @@ export type PriceConfigInput = {
   readonly bands?: Given<readonly BandInput[]>
   readonly top_up?: Given<{ readonly rollover?: Given<boolean> }>
   readonly step_accumulation?: Given<string>
+  readonly default_included_volume?: Given<IncludedVolumeInput>
 }
 
 export type PriceConfigContext = {
@@ -103,12 +107,15 @@ const amountsOf = (band: BandInput): Given<AmountInput>[] => [
   band.tier_top_bound?.amount,
 ]
 
-/** The currency the bands name first, or null when they name none. */
-export function currencyOfBands(bands: Given<readonly BandInput[]>): string | null {
+/** The currency that a price names first, in its bands or in what it includes; null when it names none. */
+export function currencyOfPrice({
+  bands,
+  default_included_volume: included,
+}: Pick<PriceConfigInput, 'bands' | 'default_included_volume'>): string | null {
   for (const band of bands ?? []) {
     for (const input of amountsOf(band)) if (input) return input.currency
   }
-  return null
+  return included?.amount?.currency ?? null
 }
 
 const SETTING_FIELDS: Readonly<Record<SettingName, string>> = {
@@ -144,7 +151,7 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
   const typed = { type, model }
   checkCount(typed, inputs.length)
   const settings = readSettings(typed, input)
-  const currency = context.currency ?? currencyOfBands(inputs) ?? NO_CURRENCY
+  const currency = context.currency ?? currencyOfPrice(input) ?? NO_CURRENCY
   // What is not billed needs no price, so a price without bands keeps none it was sent.
   const given = model.bands === 'none' ? [] : inputs.map((band, index) => readOne(typed, index, band, metric, currency))
   const bands = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
@@ -155,7 +162,27 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
     settings,
     (index, fault) => new Fault(`bands.${index}.${BAND_FIELDS[fault.field]}`, fault.message),
   )
-  return { pricingType: type, currency, bands, rating }
+  return {
+    pricingType: type,
+    currency,
+    bands,
+    rating,
+    included: readIncluded(typed, input, settings, { metric, currency }),
+  }
+}
+
+/** Usage that is free; only a price of usage can leave some of it out. */
+function readIncluded(
+  { type, model }: Typed,
+  { default_included_volume: input }: PriceConfigInput,
+  settings: Settings,
+  context: ReadingContext,
+): IncludedTerms | null {
+  if (input === null || input === undefined) return null
+  if (!model.perPricingPeriod || model.basis === 'nothing') {
+    throw new Fault('default_included_volume', `${type} charges the same whatever the usage; leave it out.`)
+  }
+  return readIncludedVolume(input, context, settings.rollover)
 }
 
 function readOne(typed: Typed, index: number, input: BandInput, metric: Metric, currency: string): Band {

@@ -1,6 +1,7 @@
 // Where a price is computed: (price, volume) -> charges. A new model is one file and one line of MODELS.
 import { type Decimal, sum } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
+import type { IncludedTerms } from './included-windows.ts'
 import { fixed } from './models/fixed.ts'
 import { flat } from './models/flat.ts'
 import { flatTopUp } from './models/flat-top-up.ts'
@@ -47,6 +48,8 @@ export type PriceConfig = {
   readonly currency: string
   readonly bands: readonly Band[]
   readonly rating: Rating
+  /** Usage that is free, taken off by the caller before the price sees the rest (`applyIncludedOverTime`); null for none. */
+  readonly included: IncludedTerms | null
 }
 
 /** What rating may need besides the volume. */

@@ -64,6 +64,15 @@ export const CATALOG: Readonly<Record<string, string>> = {
   rollover: 'Whether the rest serves the next pricing period of the schedule; else it is lost, which is the default.',
   step_accumulation:
     'With STAIR_STEP: NONE charges the fee of the step reached (the default), STEPS_REACHED the fees of all steps up to it.',
+  default_included_volume: 'Usage that is free, taken off before the tiers begin. Null: none.',
+  'PricingDefaultIncludedVolume.': 'Usage that is free, taken off before the tiers begin.',
+  'PricingDefaultIncludedVolume.number': 'Free units, where numbers are metered.',
+  'PricingDefaultIncludedVolume.amount': 'Free money, where money is metered.',
+  'PricingDefaultIncludedVolume.count':
+    'Free events, where money is metered: they are left out of the price for each event.',
+  reset_type:
+    'When the volume is granted anew and the unused rest is lost: each BILLING_PERIOD (the default; a partial one has its part by ' +
+    'days), each PRICING_PERIOD, or once for the whole SCHEDULE. With `top_up.rollover` the rest is added to the next grant.',
   'PricingBlockSize.number': 'How many units.',
   tier_top_bound: 'The end of the tier, inclusive. Null on the last tier.',
   'PricingTierTopBound.': 'A bound: a number, or money where money is metered.',

@@ -84,6 +84,14 @@ const PriceDetails = Type.Object({
   previously_billed: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
   /** Of usage that is counted on from a state that was told (persist data): that state, which is in the meter value. */
   persisted_usage: Optional(Type.Object({ persist_data_id: Text, start_at: Text, meter_value: Quantity })),
+  /** What the price includes: in the reset window, what was left of it, and what this time used. */
+  included_volume_details: Optional(
+    Type.Object({
+      included_volume: MeterValue,
+      available_included_volume: MeterValue,
+      period_volume: MeterValue,
+    }),
+  ),
 })
 
 const SubLine = Type.Object({

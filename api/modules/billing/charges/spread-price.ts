@@ -1,27 +1,9 @@
-// A price that reaches over several billing periods: what of it earlier ones were charged, and what they left. Pure.
+// A lump that reaches over several billing periods: what of it earlier ones were charged. Pure.
 import { addFractions, type Fraction, multiplyFractions, NOTHING } from '../../../../shared/billing/fraction.ts'
 import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
-import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
-import type { Interval } from '../../../../shared/time.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
-
-/**
- * The usage of the pricing periods before the charge, in the order of time, of a price that keeps what they left of their
- * blocks (top_up.rollover); none of any other.
- */
-export function earlierUsage({ config, calendar, calculation, persisted, service, late }: Charge): Interval[] {
-  if (!calendar || config.top_up?.rollover !== true) return []
-  const { span, pricingGrid } = calendar
-  const own = billingPeriodAt(pricingGrid, span, service.start)
-  const end = own?.covered.start ?? service.start
-  if (end <= span.start) return []
-  const known = late === null ? persisted : []
-  return [...billingPeriods(pricingGrid, { start: span.start, end })].map(({ covered }) =>
-    usageInterval(calculation?.persist === true, span.start, covered, known),
-  )
-}
 
 /**
  * The shares of a lump sum that earlier billing periods of the same pricing period were charged; null where this is the

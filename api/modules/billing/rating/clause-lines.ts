@@ -35,7 +35,7 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Dr
     })
 }
 
-function lineOf({ charge, rated, quantity }: RatedCharge): Line {
+function lineOf({ charge, metered, quantity }: RatedCharge): Line {
   const { pricingItemId, ...of } = scopeOf(charge)
   return {
     key: charge.key,
@@ -48,7 +48,7 @@ function lineOf({ charge, rated, quantity }: RatedCharge): Line {
     inAdvance: charge.inAdvance,
     late: charge.late !== null,
     applicableForClauses: null,
-    volume: isMetered(charge) ? rated.volume.quantity : null,
+    volume: isMetered(charge) ? metered.quantity : null,
   }
 }
 

@@ -72,7 +72,7 @@ function printedOf(of: RatedCharge): DraftLine['printed'] {
 }
 
 /** What the line bills: of late usage what came since, while the details show the whole of its time and what was billed of it. */
-function billedVolume({ charge, rated: { volume }, before }: RatedCharge): Volume {
+function billedVolume({ charge, metered: volume, before }: RatedCharge): Volume {
   if (!charge.late || !before) return volume
   const quantity = volume.quantity.minus(before.volume.quantity)
   return { ...volume, quantity, count: max(volume.count.minus(before.volume.count), ZERO) }

@@ -1,9 +1,10 @@
 // How a rated charge is explained on the invoice: bands, volumes and, in words, how the amount came about.
 import { type Fraction, isWhole } from '../../../../shared/billing/fraction.ts'
 import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
-import { decimalOfInteger, ONE, plain } from '../../../../shared/decimal.ts'
+import { decimalOfInteger, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
+import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import type { RatedPrice } from '../../../../shared/rating/rate.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -17,7 +18,7 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   const currency = charge.schedule.pricing_currency
   const [only] = rated.rated.charges
   const single = rated.rated.charges.length === 1 && only ? only : null
-  const meterValue = meterValueView(charge, rated.rated.volume)
+  const meterValue = meterValueView(charge, rated.metered)
   const persisted = persistedOf(charge)
   return {
     pricing_currency: currency,
@@ -37,7 +38,31 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
         }
       : {}),
     ...(persisted ? { persisted_usage: persistedView(charge, persisted) } : {}),
+    ...(rated.included ? { included_volume_details: includedView(rated.included, currency) } : {}),
   }
+}
+
+/** What is included in the window, what of it was left for this time, and what this time used. */
+function includedView({ included, available, periodVolume }: IncludedVolumeDetails, currency: string) {
+  const { metric } = periodVolume
+  const view = ({ quantity, count }: IncludedVolume) => ({
+    ...volumeView(metric, plain(quantity), currency),
+    ...(count.eq(ZERO) ? {} : { count: plain(count) }),
+  })
+  return {
+    included_volume: view(included),
+    available_included_volume: view(available),
+    period_volume: view(periodVolume),
+  }
+}
+
+/** `1000 of 5000 included`; with events where those are. */
+function includedText({ used, periodVolume }: IncludedVolumeDetails, currency: string): string[] {
+  const money = periodVolume.metric === 'AMOUNT' ? ` ${currency}` : ''
+  return [
+    ...(used.quantity.eq(ZERO) ? [] : [`${plain(used.quantity)} of ${plain(periodVolume.quantity)}${money} included`]),
+    ...(used.count.eq(ZERO) ? [] : [`${plain(used.count)} of ${plain(periodVolume.count)} events included`]),
+  ]
 }
 
 const persistedOf = ({ persisted, usage }: Charge): PersistedUsage | null =>
@@ -126,11 +151,12 @@ type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
 const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as WithoutNulls<T>
 
-function describe({ rated, before, scale, share, charge }: RatedCharge, currency: string): string {
+function describe({ rated, included, before, scale, share, charge }: RatedCharge, currency: string): string {
   const bands = rated.charges.map(band => describeCharge(band, currency)).join('; ')
   const persisted = persistedOf(charge)
   const parts = [
     bands,
+    ...(included ? includedText(included, currency) : []),
     ...(persisted ? [`counted on from ${persistedText(charge, persisted)} at ${formatInstant(persisted.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
     ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),

@@ -14,21 +14,27 @@ import { periodShare, pricingScale } from '../../../../shared/billing/proration.
 import { type Decimal, decimal, decimalOfInteger, ONE, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
+import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
-import { NO_PRIOR, type Prior } from '../../../../shared/rating/price-model.ts'
+import { NO_PRIOR } from '../../../../shared/rating/price-model.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../../../shared/rating/rate.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
-import { chargedShares, earlierUsage } from '../charges/spread-price.ts'
+import { chargedShares } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
 import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
+import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
 
 export type RatedCharge = {
   readonly charge: Charge
   readonly rated: RatedPrice
-  /** What earlier invoices billed of the same pricing period; null when the charge starts it. */
+  /** The usage, before what is included of it; of what is not metered, one. */
+  readonly metered: Volume
+  /** What of the usage was included in the price; null when it includes nothing. */
+  readonly included: IncludedVolumeDetails | null
+  /** What earlier invoices billed of the same pricing period, with the usage; null when the charge starts it. */
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
   /** How many prices per pricing period make one billing period. */
   readonly scale: Fraction
@@ -44,17 +50,16 @@ export type RatedCharge = {
 export function rateCharge(charge: Charge, usage: UsageFigures, rounding: RoundingMode): RatedCharge {
   const config = priceOf(charge)
   const { scale, share } = fractionsOf(charge)
-  const prior = priorOf(config, charge, usage)
-  const { billedUsage } = charge
-  const rated = rate(config, volumeOf(charge, charge.usage, usage), { prior })
-  const before = billedUsage === null ? null : rate(config, volumeOf(charge, billedUsage, usage), { prior })
+  const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage)
+  const rated = rate(config, billable, { prior })
+  const before = earlier && { total: rate(config, earlier.billable, { prior }).total, volume: earlier.metered }
   const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
   const scaled = timesFraction(due, multiplyFractions(scale, share))
   const exact = signed(charge, scaled)
   const { soFar, billed } = spreadOf({ charge, rated, before, scale, share })
   const isRounded = billed !== null && rounding === 'DEFAULT'
   const quantity = isRounded ? signed(charge, roundedDifference(soFar, billed, config.currency)) : exact
-  return { charge, rated, before, scale, share, exact, quantity }
+  return { charge, rated, metered, included, before, scale, share, exact, quantity }
 }
 
 /**
@@ -76,12 +81,16 @@ function spreadOf({
   return { soFar: timesFraction(whole, soFar), billed: timesFraction(whole, earlier) }
 }
 
-/** What the pricing periods before left of the blocks they bought. */
-const priorOf = (config: PriceConfig, charge: Charge, usage: UsageFigures): Prior =>
-  earlierUsage(charge).reduce<Prior>(
-    (prior, interval) => rate(config, volumeOf(charge, interval, usage), { prior }),
-    NO_PRIOR,
-  )
+const UNMETERED: ChargeUsage = {
+  metered: numberVolume(ONE),
+  billable: numberVolume(ONE),
+  included: null,
+  before: null,
+  prior: NO_PRIOR,
+}
+
+const usageOf = (config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): ChargeUsage =>
+  isMetered(charge) ? chargeUsage(config, charge, interval => volumeOf(charge, interval, usage), own) : UNMETERED
 
 /** An amount as the invoice bills it: what is deducted is below zero. */
 export const signed = ({ productItem }: Charge, quantity: Decimal): Decimal =>
@@ -98,22 +107,27 @@ export function rateLate(
   of: { readonly usage: UsageFigures; readonly rounding: RoundingMode },
 ): RatedCharge | null {
   const config = priceOf(charge)
-  const volume = volumeOf(charge, charge.usage, of.usage)
-  const counted = { ...volume, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
-  if (volume.quantity.lt(counted.quantity)) return null
+  const now = usageOf(config, charge, of.usage)
+  const { metered, prior, included } = now
+  const counted = { ...metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
+  if (metered.quantity.lt(counted.quantity)) return null
   const isMore =
-    volume.count.gte(counted.count) && !(volume.quantity.eq(counted.quantity) && volume.count.eq(counted.count))
-  const prior = priorOf(config, charge, of.usage)
-  const rated = rate(config, volume, { prior })
+    metered.count.gte(counted.count) && !(metered.quantity.eq(counted.quantity) && metered.count.eq(counted.count))
+  const rated = rate(config, now.billable, { prior })
   const due = rated.total.quantity.minus(signed(charge, unit.exact))
   if (!isMore && due.lte(ZERO)) return null
-  if (due.lt(ZERO) && !rate(config, counted, { prior }).total.quantity.eq(signed(charge, unit.exact))) return null
+  if (due.lt(ZERO)) {
+    const then = rate(config, usageOf(config, charge, of.usage, counted).billable, { prior })
+    if (!then.total.quantity.eq(signed(charge, unit.exact))) return null
+  }
   const whole = signed(charge, rated.total.quantity)
   const exact = whole.minus(unit.exact)
   const printed = toMoney(amount(whole, config.currency)).quantity.minus(unit.printed)
   return {
     charge,
     rated,
+    metered,
+    included,
     before: { total: amount(signed(charge, unit.exact), config.currency), volume: counted },
     scale: WHOLE,
     share: WHOLE,
@@ -123,8 +137,8 @@ export function rateLate(
 }
 
 /** A metered charge without usage and without money: left out of the invoice unless the platform wants it (1.1). */
-export const isZeroUsage = ({ charge, rated, quantity }: RatedCharge): boolean =>
-  isMetered(charge) && rated.volume.quantity.eq(ZERO) && quantity.eq(ZERO)
+export const isZeroUsage = ({ charge, metered, quantity }: RatedCharge): boolean =>
+  isMetered(charge) && metered.quantity.eq(ZERO) && quantity.eq(ZERO)
 
 function priceOf({ config, schedule, calculation, billingCurrency }: Charge): PriceConfig {
   if (schedule.pricing_currency !== billingCurrency) {
@@ -153,10 +167,9 @@ function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   return { scale: isWhole(scale) ? WHOLE : scale, share: metered ? WHOLE : periodShare(period) }
 }
 
-function volumeOf(charge: Charge, interval: Interval | null, usage: UsageFigures): Volume {
+function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures): Volume {
   const { calculation, schedule } = charge
-  if (!isMetered(charge)) return numberVolume(ONE)
-  if (!calculation || !interval) throw new Error(`the metered charge ${charge.key} has no calculation`)
+  if (!calculation) throw new Error(`the metered charge ${charge.key} has no calculation`)
   const figures = usage.get(needKey(charge, interval))
   if (!figures) throw new Error(`the usage of ${charge.key} was not read`)
   if (calculation.value_type !== 'AMOUNT') {

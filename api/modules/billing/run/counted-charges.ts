@@ -13,7 +13,7 @@ export function countedCharges(
   printed: (key: string) => Decimal,
   parts: PartsOfCharges | null,
 ): ClosedCharge[] {
-  return rated.flatMap(({ charge, rated: { volume }, exact }): ClosedCharge[] => {
+  return rated.flatMap(({ charge, metered: volume, exact }): ClosedCharge[] => {
     const { schedule, item, config, productItem, service, usage } = charge
     if (!usage) return []
     return [

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
-import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
+import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
@@ -56,6 +56,7 @@ export type ConfigInput = {
   readonly billing_in_advance?: boolean | null
   readonly top_up?: { readonly rollover?: boolean | null } | null
   readonly step_accumulation?: string | null
+  readonly default_included_volume?: IncludedVolumeInput | null
   readonly conditions?: Conditions | null
 }
 

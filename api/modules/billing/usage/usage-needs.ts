@@ -3,7 +3,7 @@ import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import type { Charge } from '../charges/charges.ts'
-import { earlierUsage } from '../charges/spread-price.ts'
+import { usageSteps } from '../charges/usage-steps.ts'
 import type { CalculationInput } from '../terms/billing-inputs.ts'
 
 export type UsageNeed = {
@@ -42,9 +42,9 @@ export function needKey(
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>()
   for (const charge of charges) {
-    const { calculation, condition, usage, billedUsage } = charge
+    const { calculation, condition, billedUsage } = charge
     if (!calculation) continue
-    for (const interval of [usage, billedUsage, ...earlierUsage(charge)]) {
+    for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
       if (!interval) continue
       const key = needKey(charge, interval)
       needs.set(key, { key, calculation, condition, interval })

@@ -7,7 +7,13 @@ import {
 } from '../../../../shared/rating/rate.ts'
 import { withIds } from '../../../resource/nested-ids.ts'
 import type { Conditions } from '../conditions/schema.ts'
-import type { PricingItem, PricingItemConfig, PricingItemConfigInput, PricingItemInput } from './schema.ts'
+import type {
+  IncludedVolume,
+  PricingItem,
+  PricingItemConfig,
+  PricingItemConfigInput,
+  PricingItemInput,
+} from './schema.ts'
 
 /**
  * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`; `conditions` are
@@ -53,9 +59,14 @@ function canonicalConfigs(
       conditions: conditions.get(`${field}.${index}.conditions`) ?? null,
       top_up: config.top_up ?? null,
       step_accumulation: config.step_accumulation ?? null,
+      default_included_volume: includedOf(config),
     }
   })
 }
+
+/** With the reset that is meant when none is said. */
+const includedOf = ({ default_included_volume: given }: PricingItemConfigInput): IncludedVolume | null =>
+  given ? { ...given, reset_type: given.reset_type ?? 'BILLING_PERIOD' } : null
 
 function pricingTypeOf(config: PricingItemConfigInput, field: string): SupportedPricingType {
   const type = config.pricing_type ?? config.type

@@ -1,6 +1,6 @@
 // Whether a config is a price that can be billed. Pure; the figures are read by the very code that rates them.
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
-import { currencyOfBands, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import type { PricePeriod, PricingItem, PricingItemConfig } from './schema.ts'
 
@@ -54,6 +54,6 @@ function lengthOf({ type, value }: PricePeriod): { unit: 'MONTH' | 'DAY'; value:
 
 /** The currencies that prices of `items` are in, each once, in the order they appear. */
 export function currenciesOf(items: readonly PricingItem[]): string[] {
-  const named = items.flatMap(item => item.configs.map(config => currencyOfBands(config.bands)))
+  const named = items.flatMap(item => item.configs.map(currencyOfPrice))
   return [...new Set(named.filter(currency => currency !== null))]
 }

@@ -52,6 +52,7 @@ describe('pricings', () => {
             conditions: null,
             top_up: null,
             step_accumulation: null,
+            default_included_volume: null,
           },
         ],
       },
@@ -185,6 +186,20 @@ describe('pricings', () => {
   ])('tiers %s', async (_name, given, fault) => {
     const { answer } = await catalog.draft(given)
     expect(refusal(answer)).toEqual(fault ? [400, 'INVALID_FIELD', `${config}.${fault}`] : [201, undefined, undefined])
+  })
+
+  test('include volume, by default anew each billing period; what does not fit what is metered is refused', async () => {
+    const priced = (default_included_volume: object) => catalog.draft({ ...FLAT, default_included_volume })
+    const { answer } = await priced({ number: '100' })
+    expect(answer.body['items'][0].configs[0].default_included_volume).toEqual({
+      number: '100',
+      reset_type: 'BILLING_PERIOD',
+    })
+    const refused = async (included: object) => refusal((await priced(included)).answer)
+    const at = 'items.0.configs.0.default_included_volume'
+    expect(await refused({ amount: eur('5') })).toEqual([400, 'INVALID_FIELD', `${at}.amount`])
+    expect(await refused({ number: '-1' })).toEqual([400, 'INVALID_FIELD', `${at}.number`])
+    expect(await refused({ number: '1', reset_type: 'DAILY' })).toEqual([400, 'INVALID_FIELD', `${at}.reset_type`])
   })
 
   test('a RECURRING item takes a lump sum, also in advance, and nothing else', async () => {

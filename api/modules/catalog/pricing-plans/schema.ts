@@ -1,6 +1,7 @@
 // Wire shapes of prices, and the canonical form in which a pricing stores and shows them. A member that is not here is
 // refused by name.
 import Type, { type Static } from 'typebox'
+import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included-volume.ts'
 import { BANDS_MAX } from '../../../../shared/rating/parse-price-config.ts'
 import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/rating/price-model.ts'
 import type { SupportedPricingType } from '../../../../shared/rating/rate.ts'
@@ -40,6 +41,14 @@ export const PricingBand = Shape({
 // Which pricing types are priced is for rating to say, so the text is checked with the rest of the price.
 const PricingType = Type.String({ minLength: 1, maxLength: 64 })
 
+/** Usage that is free: a number, or of metered money an amount or a count of events. */
+const IncludedVolume = Shape({
+  number: Given(DecimalText),
+  amount: Given(Amount),
+  count: Given(DecimalText),
+  reset_type: Given(Type.Enum(INCLUDED_VOLUME_RESETS)),
+})
+
 /** What becomes of the unused rest of the last block. */
 const TopUp = Shape({ rollover: Given(Type.Boolean()) })
 
@@ -56,6 +65,7 @@ export const PricingItemConfigShape = Shape({
   conditions: Given(ConfigConditions),
   top_up: Given(TopUp),
   step_accumulation: Given(Type.Enum(STEP_ACCUMULATIONS)),
+  default_included_volume: Given(IncludedVolume),
 })
 
 export const PricingItemShape = Shape({
@@ -83,6 +93,7 @@ export const PricingCategories = Type.Array(
 )
 
 export type PricingBand = Static<typeof PricingBand>
+export type IncludedVolume = Static<typeof IncludedVolume>
 export type PricePeriod = Static<typeof Period>
 /** What a request may say about a config, before it is canonical. */
 export type PricingItemConfigInput = Static<typeof PricingItemConfigShape>
@@ -108,6 +119,8 @@ export type PricingItemConfig = {
   top_up: { rollover?: boolean | null } | null
   /** Whether a step charges the fees of all steps reached. */
   step_accumulation: StepAccumulation | null
+  /** What is free of the usage; null where nothing is. Prices saved before it existed lack it. */
+  default_included_volume?: IncludedVolume | null
 }
 
 /** An item as stored and shown. This release prices exactly one product item. */
