@@ -17,16 +17,52 @@ export type BillingTime = 'CALENDAR' | 'EXACT'
 
 /** Schedules without an end run on; nothing is computed past the last year an instant can be written in. */
 const HORIZON = Temporal.PlainDate.from('2200-01-01')
+/** Before this instant no day of the horizon has started anywhere, so the days need not be compared. */
+const HORIZON_AT = Date.UTC(2199, 11, 30)
 /** A calendar period of n months (n weeks) counts from here: quarters start in January, weeks on Monday, and a length that
  * does not divide a year runs on over new year, so that every period is whole. */
 const MONTH_EPOCH = Temporal.PlainDate.from('2000-01-01')
 const WEEK_EPOCH = Temporal.PlainDate.from('2000-01-03')
+
+/** Answers kept of one kind of question; a calendar has few days, and thousands of customers ask for the same ones. */
+const KEPT_MAX = 20_000
+/** Grids with their cuts, of which each keeps its own. */
+const GRIDS_MAX = 2_000
+
+/** The same function, which computes each answer once. `keyOf` is the same for the same question. */
+function remembered<Args extends readonly unknown[], Value>(
+  compute: (...args: Args) => Value,
+  keyOf: (...args: Args) => string | number,
+  max = KEPT_MAX,
+): (...args: Args) => Value {
+  const known = new Map<string | number, Value>()
+  return (...args) => {
+    const key = keyOf(...args)
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const value = compute(...args)
+    if (known.size >= max) known.clear()
+    known.set(key, value)
+    return value
+  }
+}
 
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/
 const ZONE_OFFSET = /^(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?$/
 
 /** A zone from an IANA name or an offset (`Europe/Brussels`, `EST`, `+02:00`, `UTC+2`), or null when there is none. */
 export function zoneOf(text: string): Zone | null {
+  const known = zones.get(text)
+  if (known !== undefined) return known
+  const zone = findZone(text)
+  if (zone !== null && zones.size < KEPT_MAX) zones.set(text, zone)
+  return zone
+}
+
+/** The zones that were named so far: to make sure that there is one takes longer than to use it. */
+const zones = new Map<string, Zone>()
+
+function findZone(text: string): Zone | null {
   const offset = ZONE_OFFSET.exec(text)
   const name = offset ? `${offset[1]}${offset[2]?.padStart(2, '0')}:${offset[3] ?? '00'}` : text
   if (!offset && !ZONE_NAME.test(text)) return null
@@ -43,17 +79,23 @@ export function zoneOf(text: string): Zone | null {
 const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
 
-const day = (date: LocalDate): Temporal.PlainDate => Temporal.PlainDate.from(date)
+const day = remembered(
+  (date: LocalDate): Temporal.PlainDate => Temporal.PlainDate.from(date),
+  date => date,
+)
 const textOf = (date: Temporal.PlainDate): LocalDate => date.toString() as LocalDate
 const startOf = (date: Temporal.PlainDate, zone: Zone): Instant =>
   instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
 
 /** The day `at` belongs to: the last one that has started. Clocks set back over midnight never make it an earlier day. */
-function dayAt(at: Instant, zone: Zone): Temporal.PlainDate {
-  const date = zoned(at, zone).toPlainDate()
-  const next = date.add({ days: 1 })
-  return startOf(next, zone) <= at ? next : date
-}
+const dayAt = remembered(
+  (at: Instant, zone: Zone): Temporal.PlainDate => {
+    const date = zoned(at, zone).toPlainDate()
+    const next = date.add({ days: 1 })
+    return startOf(next, zone) <= at ? next : date
+  },
+  (at, zone) => `${at} ${zone}`,
+)
 
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
 
@@ -66,16 +108,25 @@ export function localDate(text: string): LocalDate | null {
   return date.day === dayOfMonth ? textOf(date) : null
 }
 
-export const localDateOf = (at: Instant, zone: Zone): LocalDate => textOf(dayAt(at, zone))
+export const localDateOf = remembered(
+  (at: Instant, zone: Zone): LocalDate => textOf(dayAt(at, zone)),
+  (at, zone) => `${at} ${zone}`,
+)
 
 /** The first instant of a local day (01:00 where midnight is skipped). */
-export const startOfLocalDay = (date: LocalDate, zone: Zone): Instant => startOf(day(date), zone)
+export const startOfLocalDay = remembered(
+  (date: LocalDate, zone: Zone): Instant => startOf(day(date), zone),
+  (date, zone) => `${date} ${zone}`,
+)
 
 /** The last local day an interval touches: the day before `end` when it ends at midnight, else the day of `end`. */
 export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
 
 /** Days from `from` up to `to`, `to` not counted. */
-export const daysBetween = (from: LocalDate, to: LocalDate): number => day(from).until(day(to)).days
+export const daysBetween = remembered(
+  (from: LocalDate, to: LocalDate): number => day(from).until(day(to)).days,
+  (from, to) => `${from} ${to}`,
+)
 
 /** Local days of an interval: the day it starts on counts whole, the day it ends on does not (semantics 4.4). */
 export const localDays = (of: Interval, zone: Zone): number =>
@@ -148,44 +199,92 @@ export type BillingPeriod = {
   readonly coveredDays: number
 }
 
-type Cuts = { readonly origin: Temporal.PlainDate; readonly step: Step }
+/** Where one period ends and the next begins. */
+type Cut = { readonly date: Temporal.PlainDate; readonly start: Instant }
 
-function cutsOf(grid: PeriodGrid): Cuts {
-  const step = stepOf(grid.length)
-  // Days have no calendar start to align to, so they count from the anchor in both billing times.
-  if (grid.billingTime === 'EXACT' || grid.length.type === 'DAY') return { origin: dayAt(grid.anchor, grid.zone), step }
-  return { origin: step.unit === 'months' ? MONTH_EPOCH : WEEK_EPOCH, step }
+/** How one grid cuts time. Its periods are the same for every price and every customer on it, so each is computed once. */
+type Cuts = {
+  /** The cut before the period of this ordinal. Every cut is counted from the origin, so 31 January never drifts to the 28th. */
+  readonly at: (ordinal: number) => Cut
+  /** Days of the period of this ordinal. */
+  readonly daysIn: (ordinal: number) => number
+  /** The ordinal of the period that holds the day of this instant. */
+  readonly ordinalAt: (at: Instant) => number
 }
 
-/** Every cut is counted from the origin, so 31 January never drifts to the 28th. */
-const cutoffAt = (cuts: Cuts, ordinal: number): Temporal.PlainDate => steps(cuts.origin, cuts.step, ordinal)
+const cutsOf = remembered(
+  ({ length, billingTime, zone, anchor }: PeriodGrid): Cuts => {
+    const step = stepOf(length)
+    const origin = isCounted(length, billingTime)
+      ? dayAt(anchor, zone)
+      : step.unit === 'months'
+        ? MONTH_EPOCH
+        : WEEK_EPOCH
+    const cuts = new Map<number, Cut>()
+    const at = (ordinal: number): Cut => {
+      const known = cuts.get(ordinal)
+      if (known) return known
+      const date = steps(origin, step, ordinal)
+      const cut = { date, start: startOf(date, zone) }
+      if (cuts.size >= KEPT_MAX) cuts.clear()
+      cuts.set(ordinal, cut)
+      return cut
+    }
+    return {
+      at,
+      daysIn: remembered(
+        (ordinal: number) => at(ordinal).date.until(at(ordinal + 1).date).days,
+        ordinal => ordinal,
+      ),
+      ordinalAt: remembered(
+        (instant: Instant) => ordinalOf({ origin, step, at }, dayAt(instant, zone)),
+        instant => instant,
+      ),
+    }
+  },
+  // Calendar months and weeks are the same whatever the anchor.
+  ({ length, billingTime, zone, anchor }) =>
+    `${length.type} ${length.value} ${isCounted(length, billingTime) ? anchor : ''} ${zone}`,
+  GRIDS_MAX,
+)
 
-/** The ordinal of the period that holds `date`. */
-function ordinalOf({ origin, step }: Cuts, date: Temporal.PlainDate): number {
+/** Whether periods are counted from the anchor. Days have no calendar start to align to, so they are in both billing times. */
+const isCounted = (length: PeriodLength, billingTime: BillingTime): boolean =>
+  billingTime === 'EXACT' || length.type === 'DAY'
+
+function ordinalOf(
+  { origin, step, at }: { readonly origin: Temporal.PlainDate; readonly step: Step; readonly at: Cuts['at'] },
+  date: Temporal.PlainDate,
+): number {
   if (step.unit === 'days') return Math.floor(origin.until(date).days / step.size)
   const months = (date.year - origin.year) * 12 + date.month - origin.month
   const ordinal = Math.floor(months / step.size)
-  return Temporal.PlainDate.compare(cutoffAt({ origin, step }, ordinal), date) > 0 ? ordinal - 1 : ordinal
+  return Temporal.PlainDate.compare(at(ordinal).date, date) > 0 ? ordinal - 1 : ordinal
 }
 
 function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: number): BillingPeriod | null {
-  const from = cutoffAt(cuts, ordinal)
-  const to = cutoffAt(cuts, ordinal + 1)
-  const start = startOf(from, zone)
-  const end = startOf(to, zone)
-  if (start >= end) return null // a day a zone left out when it crossed the date line
-  const full = interval(start, end)
-  const covered = intersect(full, { start: span.start, end: span.end ?? end })
+  const from = cuts.at(ordinal)
+  const to = cuts.at(ordinal + 1)
+  if (from.start >= to.start) return null // a day a zone left out when it crossed the date line
+  const full = interval(from.start, to.start)
+  const covered = intersect(full, { start: span.start, end: span.end ?? to.start })
   if (!covered) return null
-  const coveredFrom = covered.start === start ? from : dayAt(covered.start, zone)
-  const coveredTo = covered.end === end ? to : dayAt(covered.end, zone)
+  const fullDays = cuts.daysIn(ordinal)
+  const whole = covered.start === from.start && covered.end === to.start
   return {
     index: ordinal - first,
     full,
     covered,
-    fullDays: from.until(to).days,
-    coveredDays: coveredFrom.until(coveredTo).days,
+    fullDays,
+    coveredDays: whole ? fullDays : daysOf(covered, { from, to }, zone),
   }
+}
+
+/** Days of a part of a period, which lies between two cuts. */
+function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; readonly to: Cut }, zone: Zone): number {
+  const first = start === from.start ? from.date : dayAt(start, zone)
+  const after = end === to.start ? to.date : dayAt(end, zone)
+  return first.until(after).days
 }
 
 /**
@@ -194,11 +293,11 @@ function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: nu
  */
 export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<BillingPeriod, void, undefined> {
   const cuts = cutsOf(grid)
-  const first = ordinalOf(cuts, dayAt(span.start, grid.zone))
+  const first = cuts.ordinalAt(span.start)
   for (let ordinal = first; ; ordinal += 1) {
-    const from = cutoffAt(cuts, ordinal)
-    if (Temporal.PlainDate.compare(from, HORIZON) >= 0) return
-    if (span.end !== null && startOf(from, grid.zone) >= span.end) return
+    const from = cuts.at(ordinal)
+    if (from.start >= HORIZON_AT && Temporal.PlainDate.compare(from.date, HORIZON) >= 0) return
+    if (span.end !== null && from.start >= span.end) return
     const period = periodAt(cuts, grid.zone, span, ordinal, first)
     if (period) yield period
   }
@@ -208,6 +307,5 @@ export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<Billing
 export function billingPeriodAt(grid: PeriodGrid, span: Span, at: Instant): BillingPeriod | null {
   if (at < span.start || (span.end !== null && at >= span.end)) return null
   const cuts = cutsOf(grid)
-  const first = ordinalOf(cuts, dayAt(span.start, grid.zone))
-  return periodAt(cuts, grid.zone, span, ordinalOf(cuts, dayAt(at, grid.zone)), first)
+  return periodAt(cuts, grid.zone, span, cuts.ordinalAt(at), cuts.ordinalAt(span.start))
 }
