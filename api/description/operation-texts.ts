@@ -132,6 +132,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_update:
     'Setting `status` to `FINAL` gives the invoice its number and fixes it for good. `on_hold` keeps it from becoming FINAL by ' +
     'itself. `custom_fields` can change after that too: they are on no document.',
+  invoices_void:
+    'Only for an OPEN or DRAFT invoice. It takes no number, and billing leaves its period and its advance charges unbilled. It cannot be ' +
+    'undone.',
+  invoices_archive:
+    'An invoice that is ARCHIVED does not change again. Its period stays as it was: unbilled, where it was VOID.',
   invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
   invoices_preview:

@@ -15,7 +15,9 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'ResourceIdentifier.type': 'Its object type.',
   'Invoice.status': 'OPEN while its period runs, DRAFT when the period has ended, FINAL when it has its number.',
   'InvoicePreview.status': 'What the invoice will be at first.',
-  'InvoiceUpdate.status': 'FINAL gives the invoice its number and fixes it.',
+  'InvoiceUpdate.status': 'FINAL gives the invoice its number and fixes it. VOID makes it one that is never issued.',
+  'InvoiceUpdate.notes':
+    'Takes the place of the notes that were written on the invoice. They are printed, and fixed once it is FINAL.',
   'Invoice.type': 'What the document is.',
   'InvoicePreview.type': 'What the document is.',
   billing_type: 'Always DEFAULT.',

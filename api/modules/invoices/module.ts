@@ -17,6 +17,8 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps>({
     'GET /v1/invoices/:id': anInvoice,
     'GET /v1/invoices/:id/pdf': anInvoice,
     'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
+    'POST /v1/invoices/:id/void': anInvoice,
+    'POST /v1/invoices/:id/archive': anInvoice,
     'POST /v1/invoices/:id/refresh': { ...anInvoice, body: () => ({ types: ['FULL'] }) },
   },
 })

@@ -1,5 +1,5 @@
 // Every query of invoices and their counters. Writes take the tenant's unit of work.
-import { and, asc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
@@ -37,7 +37,7 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
 
 const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
 
-/** The invoices of a subscription that are not VOID, in order. There may be a thousand, so none brings its content. */
+/** The invoices of a subscription that hold their periods, in order. There may be a thousand, so none brings its content. */
 export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceOutline[]> {
   return await uow.tx
     .select(OUTLINE)
@@ -46,7 +46,7 @@ export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: strin
       and(
         inThisTenant(uow, invoices),
         eq(invoices.pricing_plan_subscription_id, subscriptionId),
-        ne(invoices.status, 'VOID'),
+        eq(invoices.holds_period, true),
       ),
     )
     .orderBy(asc(invoices.cutoff_at), asc(invoices.id))

@@ -24,6 +24,7 @@ import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { refreshInvoice } from './changes/refresh-invoice.ts'
 import { updateInvoice } from './changes/update-invoice.ts'
+import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { renderInvoicePdf } from './pdf/render-pdf.ts'
 import type { InvoiceDeps } from './producer.ts'
@@ -38,8 +39,13 @@ const Flag = Optional(OneOf('true', 'false'))
 const Parts = { include_periods: Flag, include_lines: Flag }
 const ListOptions = { ...orderQuery(INVOICE_LIST), ...SliceQuery, ...Parts }
 
+const NOTES_MAX = 20
+const NOTE_LENGTH_MAX = 2_000
 const PatchBody = Shape({
-  status: Optional(Type.Literal('FINAL')),
+  status: Optional(OneOf('FINAL', 'VOID')),
+  notes: Optional(
+    Nullable(Type.Array(Type.String({ minLength: 1, maxLength: NOTE_LENGTH_MAX }), { maxItems: NOTES_MAX })),
+  ),
   on_hold: Optional(Type.Boolean()),
   payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
   paid: Optional(Type.Boolean()),
@@ -74,6 +80,26 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
       const of = { tenant, actor, id: params.id, actions: fieldActionsOf(query) }
       return invoiceView(await updateInvoice(deps, of, body))
     },
+  })
+  actionRoute(app, deps, {
+    ...about('UPDATE', 'Make an OPEN or DRAFT invoice VOID: it is never issued, and its period is not billed again.'),
+    method: 'POST',
+    url: `${PATH}/:id/void`,
+    status: 200,
+    params: IdParams,
+    response: InvoiceView,
+    handle: async ({ tenant, actor }, { params }) =>
+      invoiceView(await voidInvoice(deps, { tenant, actor, id: params.id })),
+  })
+  actionRoute(app, deps, {
+    ...about('UPDATE', 'Put a VOID invoice away, or a DRAFT that is for no billing period.'),
+    method: 'POST',
+    url: `${PATH}/:id/archive`,
+    status: 200,
+    params: IdParams,
+    response: InvoiceView,
+    handle: async ({ tenant, actor }, { params }) =>
+      invoiceView(await archiveInvoice(deps, { tenant, actor, id: params.id })),
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now.'),

@@ -36,6 +36,10 @@ export const invoices = pgTable('invoices', {
   sales_tax_percentage: decimalText(),
   on_hold: boolean().notNull(),
   payment_status: text().$type<'UNPAID' | 'PAID'>().notNull(),
+  /** Whether billing leaves the period of the invoice to it; false once the period is gone, or billed by another invoice. */
+  holds_period: boolean().notNull(),
+  /** What people wrote on it. */
+  own_notes: wireJson<readonly string[]>().notNull(),
   content: wireJson<InvoiceContent>().notNull(),
   inputs_hash: text().notNull(),
   finalize_at: timestamp(),
@@ -51,6 +55,13 @@ export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly Cust
 
 /** An invoice without what is printed on it, which is nearly all of its size. */
 export type InvoiceOutline = Omit<StoredInvoice, 'content'>
+
+/** What an invoice says at first of what only people and other documents do to it. */
+export const UNTOUCHED = { holds_period: true, own_notes: [] } as const satisfies Partial<StoredInvoice>
+
+/** Whether an invoice still changes with what it is computed from. */
+export const isOpenEnded = ({ status }: Pick<StoredInvoice, 'status'>): boolean =>
+  status === 'OPEN' || status === 'DRAFT'
 
 /** The columns that a producer computes. */
 export type InvoiceColumns = Pick<

@@ -50,6 +50,7 @@ export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,
+    notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
   }
 }

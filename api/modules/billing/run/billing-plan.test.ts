@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { InvoiceStatus } from '../../invoices/table.ts'
+import { UNTOUCHED } from '../../invoices/table.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 import { nextBilling, planBilling } from './billing-plan.ts'
 import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
@@ -28,6 +29,7 @@ function rowsOf(...statuses: readonly InvoiceStatus[]): SubscriptionInvoice[] {
     pricing_plan_subscription_id: 'subscription',
     on_hold: false,
     payment_status: 'UNPAID',
+    ...UNTOUCHED,
     inputs_hash: '',
     finalize_at: statuses[index] === 'DRAFT' ? '2026-04-01T08:00:00Z' : null,
     updated_to_final_at: null,

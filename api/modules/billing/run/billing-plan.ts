@@ -1,5 +1,6 @@
 // What a billing run does next with a subscription, from its state and the time. Pure.
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
+import { isOpenEnded } from '../../invoices/table.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -25,7 +26,7 @@ const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: 
 export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], now: Instant): BillingPlan {
   if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
   const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
-  const gone = new Set(rows.filter(row => isOpenEnded(row)).map(keyOfRow))
+  const gone = new Set(rows.filter(isOpenEnded).map(keyOfRow))
   const due: { key: string; window: InvoiceWindow; urgency: Urgency }[] = []
   let nextOpensAt: Instant | null = null
   for (const window of invoiceWindows(inputs)) {
@@ -53,8 +54,6 @@ function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: 
   if (row.status === 'OPEN') return window.cutoffAt <= now ? 'MOVE' : 'REFRESH'
   return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALIZE' : 'REFRESH'
 }
-
-const isOpenEnded = (row: SubscriptionInvoice): boolean => row.status === 'OPEN' || row.status === 'DRAFT'
 
 /** The first invoice exists only when something is billed in advance; every other collects, whatever it comes to. */
 function billsAnything(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {

@@ -4,6 +4,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
+import { UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
 import { closedUsageOf } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
@@ -117,6 +118,7 @@ function previewView(
     pricing_plan_subscription_id: subscription.id,
     on_hold: subscription.init_invoice_on_hold,
     payment_status: 'UNPAID',
+    ...UNTOUCHED,
     inputs_hash: '',
     finalize_at: null,
     updated_to_final_at: null,

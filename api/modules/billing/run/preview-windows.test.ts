@@ -1,6 +1,8 @@
 // Which invoices a preview shows.
+
 import { expect, test } from 'vitest'
 import { at, formatInstant } from '../../../../shared/time.ts'
+import { UNTOUCHED } from '../../invoices/table.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type ExampleItem, eur, exampleInputs, metered, recurring } from '../testing/example-inputs.ts'
 import { previewWindows } from './preview-windows.ts'
@@ -40,6 +42,7 @@ const row = (month: number, status: 'FINAL' | 'DRAFT' | 'OPEN'): SubscriptionInv
   sales_tax_percentage: null,
   on_hold: false,
   payment_status: 'UNPAID',
+  ...UNTOUCHED,
   inputs_hash: '',
   finalize_at: null,
   updated_to_final_at: null,

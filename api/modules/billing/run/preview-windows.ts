@@ -1,6 +1,7 @@
 // Which invoices a preview shows: those that the subscription will have from a moment on, each knowing what those before it
 // bill in advance, and which of them late usage goes on. Pure.
 import { at, type Instant } from '../../../../shared/time.ts'
+import { isOpenEnded } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
@@ -62,7 +63,7 @@ function* candidates(
 ): Generator<Candidate, void, undefined> {
   const ahead = new Set<string>()
   let takesLate = inputs.platform.late_event_policy === 'NEXT_INVOICE'
-  const closed = new Set(rows.filter(row => row.status === 'FINAL' || row.status === 'ARCHIVED').map(keyOfRow))
+  const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
     const key = keyOfWindow(window)
     const billed = new Set([...ahead, ...billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })])

@@ -6,9 +6,9 @@ import { at, formatInstant, type Instant, instantOf } from '../../../../shared/t
 import { emit } from '../../../outbox.ts'
 import { finalFault, makeFinal } from '../../invoices/changes/finalize.ts'
 import { graceEnd } from '../../invoices/changes/grace.ts'
-import { change, voidInvoice } from '../../invoices/changes/invoice-change.ts'
+import { change, voidGonePeriod } from '../../invoices/changes/invoice-change.ts'
 import { insertInvoice, type NewInvoice } from '../../invoices/repository.ts'
-import type { InvoiceRow, InvoiceStatus } from '../../invoices/table.ts'
+import { type InvoiceRow, type InvoiceStatus, UNTOUCHED } from '../../invoices/table.ts'
 import { hasLines, invoiceView } from '../../invoices/view.ts'
 import { lockSubscription, saveNextBilling } from '../../subscriptions/next-billing.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
@@ -78,7 +78,7 @@ function mayClose({ row, window, inputs }: InvoiceState, now: Instant): boolean 
 async function advance(uow: Uow, step: Step): Promise<InvoiceRow | null> {
   const { row, window, inputs } = step.state
   if (row && row.status !== 'OPEN' && row.status !== 'DRAFT') return row
-  if (!window) return row ? await voidInvoice(uow, row) : null
+  if (!window) return row ? await voidGonePeriod(uow, row) : null
   if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED') return row
   const ended = window.cutoffAt <= uow.now
   if (ended && !step.complete) return row
@@ -126,6 +126,7 @@ async function saveComputed(uow: Uow, { state }: Step, { columns, lines }: Count
     pricing_plan_subscription_id: inputs.subscription.id,
     on_hold: onHold,
     payment_status: 'UNPAID',
+    ...UNTOUCHED,
     finalize_at: status === 'DRAFT' && !onHold ? closingTime(state, uow.now, columns) : null,
     updated_to_final_at: null,
     to_be_reprocessed_at: null,

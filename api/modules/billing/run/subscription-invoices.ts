@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { invoicesOfSubscription } from '../../invoices/repository.ts'
-import type { InvoiceOutline } from '../../invoices/table.ts'
+import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
 /** The columns of an invoice that say for which period of its subscription it is. */
@@ -29,7 +29,7 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
   return { period_start, period_end, advance_only, cutoff_at, usage_from }
 }
 
-/** The invoices for periods of a subscription that are not VOID, by their cutoff. */
+/** The invoices that hold periods of a subscription, by their cutoff. */
 export async function loadSubscriptionInvoices(uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> {
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscription(uow, subscriptionId)
@@ -58,16 +58,11 @@ type Of = { readonly key: string; readonly cutoffAt: Instant }
  * cut first. So at any time there is one, and what it bills is billed by no other.
  */
 export const takesLateUsage = (rows: readonly SubscriptionInvoice[], of: Of): boolean =>
-  !rows.some(
-    row =>
-      keyOfRow(row) !== of.key && (row.status === 'OPEN' || row.status === 'DRAFT') && at(row.cutoff_at) < of.cutoffAt,
-  )
+  !rows.some(row => keyOfRow(row) !== of.key && isOpenEnded(row) && at(row.cutoff_at) < of.cutoffAt)
 
 /** Advance charges that other invoices bill: earlier ones, and later ones that are closed. */
 export function billedElsewhere(rows: readonly SubscriptionInvoice[], of: Of): Set<string> {
   const others = rows.filter(row => keyOfRow(row) !== of.key)
-  const billing = others.filter(
-    row => at(row.cutoff_at) < of.cutoffAt || row.status === 'FINAL' || row.status === 'ARCHIVED',
-  )
+  const billing = others.filter(row => at(row.cutoff_at) < of.cutoffAt || !isOpenEnded(row))
   return new Set(billing.flatMap(row => row.advance_charges))
 }

@@ -193,7 +193,10 @@ function namedOf(
 
 type FinalInvoices = ReadonlyMap<string, readonly FinalInvoice[]>
 
-/** FINAL invoices by subscription, of those whose time has one of the events and that kept nothing of what they counted. */
+/**
+ * FINAL invoices by subscription, of those whose time has one of the events and that kept nothing of what they counted. One that was
+ * made VOID by hand has billed none of its time, and no other does: it is as if it had been FINAL before every event.
+ */
 async function loadFinalInvoices(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -205,9 +208,9 @@ async function loadFinalInvoices(
   const ms = (column: string) => sql.raw(`(extract(epoch from ${column}) * 1000)::bigint::text`)
   const { rows } = await uow.tx.execute<{ id: string; start_ms: string; end_ms: string; final_ms: string }>(sql`
     select pricing_plan_subscription_id as id, ${ms('period_start')} as start_ms, ${ms('period_end')} as end_ms,
-      ${ms('updated_to_final_at')} as final_ms
+      ${ms("case status when 'FINAL' then updated_to_final_at else to_timestamp(0) end")} as final_ms
     from invoices
-    where platform_id = ${platformId} and environment = ${environment} and status = 'FINAL' and not advance_only
+    where platform_id = ${platformId} and environment = ${environment} and holds_period and status in ('FINAL', 'VOID', 'ARCHIVED') and not advance_only
       and not exists (select from closed_usage c
         where c.platform_id = invoices.platform_id and c.environment = invoices.environment and c.invoice_id = invoices.id)
       and pricing_plan_subscription_id in ${subscriptionIds}

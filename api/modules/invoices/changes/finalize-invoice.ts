@@ -10,19 +10,23 @@ import type { InvoiceRow } from '../table.ts'
 import { makeFinal } from './finalize.ts'
 import { invalidMove } from './invoice-change.ts'
 import { setCustomFields } from './set-custom-fields.ts'
+import { setNotes } from './set-notes.ts'
+
+/** What is saved with it, so that the invoice is not FINAL without. */
+export type SavedWith = { readonly fields?: GivenFields | null; readonly notes?: readonly string[] | null | undefined }
 
 const SETTLE_MS = 10_000
 const RETRY_AFTER_S = 5
 
 /**
- * Makes the invoice FINAL, and saves custom fields with it; one that is FINAL already stays as it is but for those, so concurrent
+ * Makes the invoice FINAL, and saves custom fields and notes with it; one that is FINAL already stays as it is but for those, so concurrent
  * calls give one number. Waits until all usage accepted so far is counted: SERVICE_UNAVAILABLE when that takes too long. Throws
  * INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not ended.
  */
 export async function finalizeInvoice(
   deps: InvoiceDeps,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
-  fields: GivenFields | null = null,
+  { fields = null, notes }: SavedWith = {},
 ): Promise<InvoiceRow> {
   const { tenant, actor, id } = of
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
@@ -35,13 +39,14 @@ export async function finalizeInvoice(
   }
   return await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
     const row = await lockInvoice(uow, id)
-    if (row.status === 'FINAL') return await setCustomFields(uow, row, fields)
+    if (row.status === 'FINAL') return await setNotes(uow, await setCustomFields(uow, row, fields), notes)
     if (row.status === 'VOID' || row.status === 'ARCHIVED')
       throw invalidMove(row, `An invoice that is ${row.status} cannot become FINAL.`)
     if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
     if (current.cutoffAt > uow.now)
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
-    const saved = await makeFinal(uow, await setCustomFields(uow, row, fields), current.compute(uow.now))
+    const changed = await setNotes(uow, await setCustomFields(uow, row, fields), notes)
+    const saved = await makeFinal(uow, changed, current.compute(uow.now))
     await current.close(uow)
     return saved
   })

@@ -43,9 +43,9 @@ export async function change(
   return saved
 }
 
-/** For an invoice whose period its subscription no longer has. */
-export const voidInvoice = (uow: Uow, row: InvoiceRow): Promise<InvoiceRow> =>
-  change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null })
+/** For an invoice whose period its subscription no longer has: were the period to come back, it is billed by another. */
+export const voidGonePeriod = (uow: Uow, row: InvoiceRow): Promise<InvoiceRow> =>
+  change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null, holds_period: false })
 
 /** The refusal of a move the lifecycle forbids. */
 export const invalidMove = (row: InvoiceRow, message: string, field = 'status'): AppError =>

@@ -17,9 +17,12 @@ import { finalizeInvoice } from './finalize-invoice.ts'
 import { graceEnd } from './grace.ts'
 import { change, invalidMove } from './invoice-change.ts'
 import { setCustomFields } from './set-custom-fields.ts'
+import { checkNotes, setNotes } from './set-notes.ts'
+import { voidInvoice } from './void-invoice.ts'
 
 export type InvoicePatch = {
-  readonly status?: 'FINAL'
+  readonly status?: 'FINAL' | 'VOID'
+  readonly notes?: readonly string[] | null
   readonly on_hold?: boolean
   readonly payment_status?: 'UNPAID' | 'PAID' | 'PARTIALLY_PAID' | 'OVERPAID'
   readonly paid?: boolean
@@ -35,24 +38,34 @@ export async function updateInvoice(
   patch: InvoicePatch,
 ): Promise<InvoiceRow> {
   const { tenant, actor, id } = of
+  if (patch.status === 'VOID') {
+    const other = Object.keys(patch).find(name => name !== 'status')
+    if (other !== undefined)
+      throw new AppError('INVALID_FIELD', 'An invoice that becomes VOID takes no other change; send status alone.', {
+        field: other,
+      })
+    return await voidInvoice(deps, { tenant, actor, id })
+  }
   const payment = paymentOf(patch)
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   if (patch.status === 'FINAL' && patch.on_hold === true)
     throw invalidMove(found, 'An invoice on hold is not FINAL; send one of the two.', 'on_hold')
   if (payment !== null && patch.status !== 'FINAL') checkPayable(found)
+  if (patch.notes !== undefined) checkNotes(found)
   const fields = fieldsOf(patch, of.actions ?? {})
   let row = found
   let left = fields
   if (patch.status === 'FINAL' && found.status !== 'FINAL') {
     // With the invoice, so that it is not FINAL without them.
-    row = await finalizeInvoice(deps, { tenant, actor, id }, fields)
+    row = await finalizeInvoice(deps, { tenant, actor, id }, { fields, notes: patch.notes })
     left = null
   }
-  if (patch.on_hold === undefined && payment === null && left === null) return row
+  const notes = patch.status === 'FINAL' ? undefined : patch.notes
+  if (patch.on_hold === undefined && payment === null && left === null && notes === undefined) return row
   const producer = producerOf(deps, found)
   return await inTenant(deps.database, tenant, actor, async uow => {
     await producer.lock(uow, found)
-    let locked = await setCustomFields(uow, await lockInvoice(uow, id), left)
+    let locked = await setNotes(uow, await setCustomFields(uow, await lockInvoice(uow, id), left), notes)
     if (patch.on_hold !== undefined) locked = await hold(uow, producer, { row: locked, onHold: patch.on_hold })
     return payment === null ? locked : await pay(uow, locked, payment)
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { closeInTurn } from '../../billing/testing/example-closing.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../../billing/testing/example-inputs.ts'
 import type { InvoiceView } from '../schema.ts'
-import type { InvoiceColumns } from '../table.ts'
+import { type InvoiceColumns, UNTOUCHED } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { printable } from './invoice-document.ts'
 import { pdfText } from './pdf-text.ts'
@@ -48,6 +48,7 @@ function viewOf(built: InvoiceColumns | undefined): InvoiceView {
     pricing_plan_subscription_id: 'subscription',
     on_hold: false,
     payment_status: 'UNPAID',
+    ...UNTOUCHED,
     inputs_hash: '',
     finalize_at: null,
     updated_to_final_at: '2026-02-01T08:00:00Z',
