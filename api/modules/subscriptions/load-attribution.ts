@@ -4,6 +4,7 @@ import type { AttributedCustomer, Candidate, CustomerTerms, Held } from '../../.
 import { type Directory, GENERATIONS_MAX } from '../../../shared/attribution/replicate.ts'
 import { selectorOf } from '../../../shared/attribution/selector.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import type { AttributionTerms } from '../parties/customers/table.ts'
 
@@ -121,6 +122,47 @@ async function loadSubscriptions(
     subscription.held.push({ start_ms: start, end_ms: end, version_id, plan_reference, meters })
   }
   return [...found.values()]
+}
+
+/** Of what was read for many customers at once what concerns each: it and those whose usage may go on to it. */
+export function attributionsOf(
+  all: AttributionInputs,
+  customerIds: readonly string[],
+): ReadonlyMap<string, AttributionInputs> {
+  const childrenOf = new Map<string, string[]>()
+  for (const { id, terms } of all.customers)
+    for (const parent of new Set(terms?.flatMap(term => term.parent_customer_ids)))
+      childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), id])
+  const places = new Map(all.customers.map(({ id }, place) => [id, place]))
+  const held = groupBy(
+    all.subscriptions.map((subscription, place) => ({ subscription, place })),
+    ({ subscription }) => subscription.customer_id,
+  )
+  return new Map(
+    [...new Set(customerIds)].map(customerId => {
+      const known = withChildren(customerId, childrenOf)
+      const own = [...known].flatMap(id => places.get(id) ?? []).sort((a, b) => a - b)
+      const subscriptions = [...known].flatMap(id => held.get(id) ?? []).sort((a, b) => a.place - b.place)
+      return [
+        customerId,
+        {
+          customers: own.flatMap(place => all.customers[place] ?? []),
+          subscriptions: subscriptions.map(({ subscription }) => subscription),
+        },
+      ]
+    }),
+  )
+}
+
+/** A customer, its children, theirs and so on. */
+function withChildren(customerId: string, childrenOf: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const known = new Set([customerId])
+  let last = [customerId]
+  for (let generation = 0; generation < GENERATIONS_MAX && last.length > 0; generation += 1) {
+    last = [...new Set(last.flatMap(id => childrenOf.get(id) ?? []))].filter(id => !known.has(id))
+    for (const id of last) known.add(id)
+  }
+  return known
 }
 
 const ALWAYS: CustomerTerms = { from: instantOf(0), selector: null, parentIds: [] }

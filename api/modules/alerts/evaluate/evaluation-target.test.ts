@@ -3,10 +3,8 @@ import { decimal, plain } from '../../../../shared/decimal.ts'
 import { type Instant, instantOf, interval, parseInstant } from '../../../../shared/time.ts'
 import type { CalculationInput } from '../../billing/terms/billing-inputs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
-import type { AttributionCustomer, AttributionSubscription } from '../../subscriptions/load-attribution.ts'
 import type { RuleEntitlement } from '../schema.ts'
 import {
-  attributionOf,
   fingerprintOf,
   mayHaveChanged,
   targetsOf,
@@ -265,42 +263,4 @@ describe('what was read', () => {
     expect(new Set(prints).size).toBe(prints.length)
     expect(fingerprintOf(targets(subscription()))).toBe(prints[0])
   })
-})
-
-test('the customers of a subscription are its own, their children and those of these, and no others', () => {
-  const customer = (id: string, ...parents: string[]): AttributionCustomer => ({
-    id,
-    reference: null,
-    processing_only: false,
-    terms: parents.map(parent => ({ from: '2026-01-01T00:00:00Z', selector: null, parent_customer_ids: [parent] })),
-  })
-  const held = (id: string, customer_id: string): AttributionSubscription => ({
-    id,
-    reference: null,
-    customer_id,
-    replicates: false,
-    country: null,
-    held: [],
-  })
-  const all = {
-    customers: [
-      customer('a'),
-      customer('b', 'x', 'a'),
-      customer('c', 'b'),
-      customer('d'),
-      customer('e', 'd'),
-      customer('loop', 'loop'),
-    ],
-    subscriptions: [held('1', 'a'), held('2', 'c'), held('3', 'd')],
-  }
-  const ids = (of: string) => {
-    const { customers, subscriptions } = attributionOf(all, of)
-    return [customers, subscriptions].map(list => list.map(({ id }) => id).join(''))
-  }
-  expect([ids('a'), ids('b'), ids('d'), ids('loop')]).toEqual([
-    ['abc', '12'],
-    ['bc', '2'],
-    ['de', '3'],
-    ['loop', ''],
-  ])
 })

@@ -1,6 +1,5 @@
 // What is watched of a subscription: which rules, over which time, against what is granted. Pure.
 import { createHash } from 'node:crypto'
-import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
 import {
   carriedOn,
@@ -15,7 +14,6 @@ import type { CalculationInput, ScheduleInput } from '../../billing/terms/billin
 import { activeSpan, gridOf, type PeriodInputs } from '../../billing/terms/windows.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
-import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import type { RuleEntitlement } from '../schema.ts'
 import type { AlertRule } from '../table.ts'
 import { type PersistedUsageByPrice, persistedKey } from './load-persisted-usage.ts'
@@ -156,20 +154,4 @@ export function mayHaveChanged(
 ): boolean {
   if (!last || last.fingerprint !== of.fingerprint || of.now - last.looked_at >= UNCHANGED_MS) return true
   return of.marks.some(({ partition, seq }) => seq > (last.positions[partition] ?? 0))
-}
-
-/** Of what was read for many customers at once what concerns this one: it and those whose usage may go on to it. */
-export function attributionOf(all: AttributionInputs, customerId: string): AttributionInputs {
-  const known = new Set([customerId])
-  for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
-    const children = all.customers.filter(
-      ({ id, terms }) => !known.has(id) && terms?.some(term => term.parent_customer_ids.some(each => known.has(each))),
-    )
-    if (children.length === 0) break
-    for (const { id } of children) known.add(id)
-  }
-  return {
-    customers: all.customers.filter(({ id }) => known.has(id)),
-    subscriptions: all.subscriptions.filter(({ customer_id }) => known.has(customer_id)),
-  }
 }

@@ -6,15 +6,14 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
-import { loadCalculations } from '../../billing/terms/load-inputs.ts'
+import { loadCalculations } from '../../billing/terms/load-catalog.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
 import { loadEntitlements } from '../../subscriptions/entitlements/load-entitlements.ts'
-import { type AttributionInputs, loadAttribution } from '../../subscriptions/load-attribution.ts'
+import { type AttributionInputs, attributionsOf, loadAttribution } from '../../subscriptions/load-attribution.ts'
 import { schedules } from '../../subscriptions/table.ts'
 import { alerts } from '../table.ts'
 import { activeRules } from './active-rules.ts'
 import {
-  attributionOf,
   type EvaluationTarget,
   type LastEvaluation,
   targetsOf,
@@ -73,7 +72,7 @@ export async function loadPage(
   const attribution = await loadAttribution(uow, { customerIds, with: 'CHILDREN' })
   return {
     open,
-    attribution: new Map(customerIds.map(id => [id, attributionOf(attribution, id)])),
+    attribution: attributionsOf(attribution, customerIds),
     last: await lastLooks(uow, [...open.keys()]),
     next: subscriptions.length < limit ? null : (ids.at(-1) ?? null),
   }

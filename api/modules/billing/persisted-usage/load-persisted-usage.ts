@@ -1,6 +1,7 @@
 // The states that were told of a subscription's prices, as billing counts on from them.
-import { and, asc, desc, eq } from 'drizzle-orm'
+import { and, asc, desc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { persistData } from './table.ts'
 
@@ -13,12 +14,19 @@ export type PersistedUsageInput = {
   readonly persist_usage: string
 }
 
-/** Those that hold: for each schedule, price and moment the one that was told last; in a fixed order, by time within a price. */
-export async function loadPersistedUsage(uow: ReadUow, subscriptionId: string): Promise<PersistedUsageInput[]> {
+/**
+ * Those that hold of these subscriptions, by subscription: for each schedule, price and moment the one that was told last; in a
+ * fixed order, by time within a price.
+ */
+export async function loadPersistedUsage(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, PersistedUsageInput[]>> {
   const p = persistData
   const by = [p.pricing_plan_schedule_id, p.pricing_item_config_id, p.start_at]
-  return await uow.tx
+  const rows = await uow.tx
     .selectDistinctOn(by, {
+      subscription_id: p.pricing_plan_subscription_id,
       id: p.id,
       schedule_id: p.pricing_plan_schedule_id,
       config_id: p.pricing_item_config_id,
@@ -26,6 +34,13 @@ export async function loadPersistedUsage(uow: ReadUow, subscriptionId: string): 
       persist_usage: p.persist_usage,
     })
     .from(p)
-    .where(and(inThisTenant(uow, p), eq(p.pricing_plan_subscription_id, subscriptionId)))
+    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_subscription_id, [...subscriptionIds])))
     .orderBy(...by.map(column => asc(column)), desc(p.seq))
+  const found = new Map<string, PersistedUsageInput[]>()
+  for (const [id, own] of groupBy(rows, row => row.subscription_id))
+    found.set(
+      id,
+      own.map(({ subscription_id: _, ...state }) => state),
+    )
+  return found
 }

@@ -1,34 +1,18 @@
-// Reads what invoices are computed from. Only the columns an invoice depends on, in a fixed order, so that two readings
-// of the same state have the same inputs_hash.
-import { and, asc, eq, inArray } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+// Reads what invoices are computed from, of any number of subscriptions at once. Only the columns an invoice depends on, in a fixed
+// order, so that two readings of the same state have the same inputs_hash.
+import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import type { TenantTable } from '../../../resource/define-resource.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { loadConditionNames } from '../../catalog/conditions/load-names.ts'
-import type { Conditions } from '../../catalog/conditions/schema.ts'
-import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
-import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
-import { productCategories, productItems, products } from '../../catalog/products/table.ts'
-import { loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
-import { loadBillingEntity, loadCustomer, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
-import { loadNumberFields } from '../../parties/platforms/number-fields.ts'
+import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
+import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
+import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
-import { loadAttribution } from '../../subscriptions/load-attribution.ts'
+import { type AttributionInputs, attributionsOf, loadAttribution } from '../../subscriptions/load-attribution.ts'
 import { schedules, subscriptions } from '../../subscriptions/table.ts'
 import { loadPersistedUsage } from '../persisted-usage/load-persisted-usage.ts'
-import type {
-  BillingInputs,
-  CalculationInput,
-  CategoryInput,
-  PlanInput,
-  PlatformInput,
-  PricingInput,
-  ProductInput,
-  ProductItemInput,
-  ScheduleInput,
-  SubscriptionInput,
-} from './billing-inputs.ts'
+import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
+import { type CatalogInputs, loadCatalog } from './load-catalog.ts'
 import { loadSubLineCustomers } from './load-sub-line-customers.ts'
 
 /**
@@ -36,55 +20,104 @@ import { loadSubLineCustomers } from './load-sub-line-customers.ts'
  * itself. Throws RESOURCE_NOT_FOUND when the tenant has no such subscription.
  */
 export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): Promise<BillingInputs> {
-  const subscription = await loadSubscription(uow, subscriptionId)
-  const loaded = await loadSchedules(uow, subscription)
-  const prices = await loadPricings(uow, loaded)
-  const sold = await loadProducts(uow, prices)
-  const attribution = await loadAttribution(uow, {
-    customerIds: [subscription.customer_id],
-    with: 'CHILDREN',
-    ...(subscription.status === 'DRAFT' ? { previewing: subscription.id } : {}),
-  })
-  const platform = await loadPlatform(uow)
-  const { customer_id: customerId, billing_entity_id: billingEntityId } = subscription
-  return {
-    platform,
-    customer: await loadCustomer(uow, subscription.customer_id),
-    billing_entity: await loadBillingEntity(uow, subscription.billing_entity_id),
-    number_fields: await loadNumberFields(uow, platform.invoice_settings, { customerId, billingEntityId }),
-    subscription,
-    schedules: loaded,
-    plans: await loadPlans(uow, loaded),
-    pricings: prices,
-    ...sold,
-    calculations: await loadCalculations(uow, sold.product_items),
-    persisted_usages: await loadPersistedUsage(uow, subscription.id),
-    condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
-    attribution,
-    copied_fields: await loadCopiedFields(uow, [
-      { type: 'CUSTOMER', ids: [customerId] },
-      { type: 'BILLING_ENTITY', ids: [billingEntityId] },
-      { type: 'PRICING_PLAN_SUBSCRIPTION', ids: [subscription.id] },
-      { type: 'PRICING_PLAN', ids: loaded.map(schedule => schedule.pricing_plan_id) },
-      { type: 'PRODUCT', ids: sold.products.map(product => product.id) },
-      { type: 'PRODUCT_ITEM', ids: sold.product_items.map(item => item.id) },
-    ]),
-    sub_line_customers: await loadSubLineCustomers(uow, { subscription, attribution }),
-  }
+  const inputs = (await loadManyInputs(uow, [subscriptionId])).get(subscriptionId)
+  if (!inputs) throw missing('PRICING_PLAN_SUBSCRIPTION', subscriptionId)
+  return inputs
 }
 
-const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductItemInput[]): Conditions[] => [
-  ...items.flatMap(item => item.usage_based?.conditions ?? []),
-  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(config => config.conditions ?? []))),
+/** The same of many subscriptions, in as many statements as of one; one that the tenant does not have is not there. */
+export async function loadManyInputs(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, BillingInputs>> {
+  if (subscriptionIds.length === 0) return new Map()
+  const found = await loadSubscriptions(uow, subscriptionIds)
+  if (found.length === 0) return new Map()
+  const scheduled = await loadSchedules(uow, found)
+  const schedulesOf = ({ id }: SubscriptionInput): ScheduleInput[] => scheduled.get(id) ?? []
+  const catalogOf = await loadCatalog(uow, [...scheduled.values()].flat())
+  const attributions = await loadAttributions(uow, found)
+  const platform = await loadPlatform(uow)
+  const idsOf = (name: 'customer_id' | 'billing_entity_id') => [...new Set(found.map(each => each[name]))]
+  const customers = await loadCustomers(uow, idsOf('customer_id'))
+  const entities = await loadBillingEntities(uow, idsOf('billing_entity_id'))
+  const numberFields = await loadNumberFieldsOf(
+    uow,
+    platform.invoice_settings,
+    found.map(each => ({ customerId: each.customer_id, billingEntityId: each.billing_entity_id })),
+  )
+  const persisted = await loadPersistedUsage(
+    uow,
+    found.map(({ id }) => id),
+  )
+  const each = found.map((subscription, place) => {
+    const attribution = attributions[place]
+    const catalog = catalogOf(schedulesOf(subscription))
+    if (!attribution) throw new Error('every subscription has its attribution')
+    return { subscription, attribution, catalog, schedules: schedulesOf(subscription) }
+  })
+  const copied = await loadCopiedFields(uow, each.map(copiedFrom))
+  const sharing = await loadSubLineCustomers(uow, each)
+  return new Map(
+    each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
+      const { condition_names, calculations, ...sold } = catalog
+      const inputs: BillingInputs = {
+        platform,
+        customer: known(customers, 'CUSTOMER', subscription.customer_id),
+        billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
+        number_fields: numberFields[place] ?? [],
+        subscription,
+        schedules: own,
+        ...sold,
+        calculations,
+        persisted_usages: persisted.get(subscription.id) ?? [],
+        condition_names,
+        attribution,
+        copied_fields: copied[place] ?? [],
+        sub_line_customers: sharing[place] ?? [],
+      }
+      return [subscription.id, inputs]
+    }),
+  )
+}
+
+function known<T>(found: ReadonlyMap<string, T>, type: string, id: string): T {
+  const one = found.get(id)
+  if (one === undefined) throw missing(type, id)
+  return one
+}
+
+type Sold = {
+  readonly subscription: SubscriptionInput
+  readonly catalog: CatalogInputs
+  readonly schedules: readonly ScheduleInput[]
+}
+
+const copiedFrom = ({ subscription, catalog, schedules: own }: Sold): CopiedFrom[] => [
+  { type: 'CUSTOMER', ids: [subscription.customer_id] },
+  { type: 'BILLING_ENTITY', ids: [subscription.billing_entity_id] },
+  { type: 'PRICING_PLAN_SUBSCRIPTION', ids: [subscription.id] },
+  { type: 'PRICING_PLAN', ids: own.map(schedule => schedule.pricing_plan_id) },
+  { type: 'PRODUCT', ids: catalog.products.map(product => product.id) },
+  { type: 'PRODUCT_ITEM', ids: catalog.product_items.map(item => item.id) },
 ]
 
-const one = (uow: ReadUow, table: TenantTable, id: string) => and(inThisTenant(uow, table), eq(table.id, id))
-const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
-  and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))
+/** What decides whose events are theirs, in the order of the subscriptions. One that is DRAFT counts as if it were activated. */
+async function loadAttributions(uow: ReadUow, all: readonly SubscriptionInput[]): Promise<AttributionInputs[]> {
+  const customerIds = [...new Set(all.flatMap(each => (each.status === 'DRAFT' ? [] : [each.customer_id])))]
+  const found = attributionsOf(await loadAttribution(uow, { customerIds, with: 'CHILDREN' }), customerIds)
+  const attributions: AttributionInputs[] = []
+  for (const { id, status, customer_id } of all) {
+    const own = status === 'DRAFT' ? null : found.get(customer_id)
+    const previewing = { customerIds: [customer_id], with: 'CHILDREN', previewing: id } as const
+    attributions.push(own ?? (await loadAttribution(uow, previewing)))
+  }
+  return attributions
+}
 
-async function loadSubscription(uow: ReadUow, id: string): Promise<SubscriptionInput> {
+async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<SubscriptionInput[]> {
   const s = subscriptions
-  const [row] = await uow.tx
+  const rows = await uow.tx
     .select({
       id: s.id,
       status: s.status,
@@ -103,17 +136,26 @@ async function loadSubscription(uow: ReadUow, id: string): Promise<SubscriptionI
       inactive_periods: s.inactive_periods,
     })
     .from(s)
-    .where(one(uow, s, id))
-  if (!row) throw missing('PRICING_PLAN_SUBSCRIPTION', id)
-  const { period, type } = row.due_date_configuration
-  return { ...row, due_date_configuration: { type, period: period ?? null } }
+    .where(and(inThisTenant(uow, s), inArray(s.id, [...ids])))
+    .orderBy(asc(s.id))
+  return rows.map(row => {
+    const { period, type } = row.due_date_configuration
+    return { ...row, due_date_configuration: { type, period: period ?? null } }
+  })
 }
 
-async function loadSchedules(uow: ReadUow, subscription: SubscriptionInput): Promise<ScheduleInput[]> {
+/** By subscription: those in force, and of a DRAFT subscription its DRAFT ones too. */
+async function loadSchedules(
+  uow: ReadUow,
+  all: readonly SubscriptionInput[],
+): Promise<ReadonlyMap<string, ScheduleInput[]>> {
   const s = schedules
-  const statuses: ('DRAFT' | 'ACTIVE')[] = subscription.status === 'DRAFT' ? ['DRAFT', 'ACTIVE'] : ['ACTIVE']
-  return await uow.tx
+  const drafts = new Set(all.flatMap(({ id, status }) => (status === 'DRAFT' ? [id] : [])))
+  const ids = all.map(({ id }) => id)
+  const rows = await uow.tx
     .select({
+      subscription_id: s.pricing_plan_subscription_id,
+      status: s.status,
       id: s.id,
       pricing_plan_id: s.pricing_plan_id,
       pricing_plan_version_id: s.pricing_plan_version_id,
@@ -124,120 +166,21 @@ async function loadSchedules(uow: ReadUow, subscription: SubscriptionInput): Pro
       discount: s.discount,
     })
     .from(s)
-    .where(and(inThisTenant(uow, s), eq(s.pricing_plan_subscription_id, subscription.id), inArray(s.status, statuses)))
-    .orderBy(asc(s.start_at), asc(s.id))
-}
-
-async function loadPlans(uow: ReadUow, of: readonly ScheduleInput[]): Promise<PlanInput[]> {
-  if (of.length === 0) return []
-  const p = pricingPlans
-  const ids = of.map(schedule => schedule.pricing_plan_id)
-  return await uow.tx
-    .select({ id: p.id, amount_type: p.amount_type })
-    .from(p)
-    .where(among(uow, p, ids))
-    .orderBy(asc(p.id))
-}
-
-async function loadPricings(uow: ReadUow, of: readonly ScheduleInput[]): Promise<PricingInput[]> {
-  if (of.length === 0) return []
-  const p = pricings
-  const versions = [...new Set(of.map(schedule => schedule.pricing_plan_version_id))]
-  return await uow.tx
-    .select({
-      id: p.id,
-      pricing_plan_version_id: p.pricing_plan_version_id,
-      name: p.name,
-      display_order: p.display_order,
-      items: p.items,
-    })
-    .from(p)
-    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
-    .orderBy(asc(p.id))
-}
-
-type Sold = {
-  readonly product_items: ProductItemInput[]
-  readonly products: ProductInput[]
-  readonly product_categories: CategoryInput[]
-}
-
-async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<Sold> {
-  const itemIds = of.flatMap(pricing => pricing.items.flatMap(item => item.product_item_ids))
-  if (itemIds.length === 0) return { product_items: [], products: [], product_categories: [] }
-  const i = productItems
-  const items = await uow.tx
-    .select({
-      id: i.id,
-      product_id: i.product_id,
-      reference: i.reference,
-      name: i.name,
-      type: i.type,
-      model_type: i.model_type,
-      meter_value_calculation_id: i.meter_value_calculation_id,
-      usage_based: i.usage_based,
-      tax_category: i.tax_category,
-      display_order: i.display_order,
-      unit_name: i.unit_name,
-    })
-    .from(i)
-    .where(among(uow, i, itemIds))
-    .orderBy(asc(i.id))
-  const p = products
-  const { id, name, tax_category, display_order, category_id } = p
-  const parents = await uow.tx
-    .select({ id, name, category_id, tax_category, display_order })
-    .from(p)
     .where(
-      among(
-        uow,
-        p,
-        items.map(item => item.product_id),
+      and(
+        inThisTenant(uow, s),
+        inArray(s.pricing_plan_subscription_id, ids),
+        inArray(s.status, drafts.size > 0 ? ['DRAFT', 'ACTIVE'] : ['ACTIVE']),
       ),
     )
-    .orderBy(asc(p.id))
-  return { product_items: items, products: parents, product_categories: await loadCategories(uow, parents) }
-}
-
-async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promise<CategoryInput[]> {
-  const ids = of.map(product => product.category_id).filter(id => id !== null)
-  if (ids.length === 0) return []
-  const { id, name, tax_category, display_order } = productCategories
-  return await uow.tx
-    .select({ id, name, tax_category, display_order })
-    .from(productCategories)
-    .where(among(uow, productCategories, ids))
-    .orderBy(asc(id))
-}
-
-/** The calculations that these name. */
-export async function loadCalculations(
-  uow: ReadUow,
-  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id'>[],
-): Promise<CalculationInput[]> {
-  const ids = of.map(item => item.meter_value_calculation_id).filter(id => id !== null)
-  if (ids.length === 0) return []
-  const c = meterValueCalculations
-  const joined = (table: TenantTable, id: PgColumn) =>
-    and(eq(table.platform_id, c.platform_id), eq(table.environment, c.environment), eq(table.id, id))
-  return await uow.tx
-    .select({
-      id: c.id,
-      reference: c.reference,
-      calculation_type: c.calculation_type,
-      persist: c.persist,
-      meter_reference: meters.reference,
-      value_reference: meterValues.reference,
-      value_type: meterValues.type,
-      property_reference: meterProperties.reference,
-      property_type: meterProperties.type,
-    })
-    .from(c)
-    .innerJoin(meters, joined(meters, c.meter_id))
-    .leftJoin(meterValues, joined(meterValues, c.meter_value_id))
-    .leftJoin(meterProperties, joined(meterProperties, c.meter_property_id))
-    .where(among(uow, c, ids))
-    .orderBy(asc(c.id))
+    .orderBy(asc(s.start_at), asc(s.id))
+  const held = rows.filter(({ status, subscription_id: id }) => status === 'ACTIVE' || drafts.has(id))
+  return new Map(
+    [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
+      id,
+      own.map(({ subscription_id: _subscription, status: _status, ...schedule }) => schedule),
+    ]),
+  )
 }
 
 async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {

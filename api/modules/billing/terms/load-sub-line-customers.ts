@@ -7,22 +7,28 @@ import { customers } from '../../parties/customers/table.ts'
 import type { BillingInputs } from './billing-inputs.ts'
 import { sendersOf } from './usage-parts.ts'
 
-/** By id; none when the subscription does not ask for sub lines of customers. */
-export async function loadSubLineCustomers(
-  uow: ReadUow,
-  { subscription, attribution }: Pick<BillingInputs, 'subscription' | 'attribution'>,
-): Promise<NamedCustomer[]> {
-  if (!subscription.display_invoice_sub_lines_per_processing_only_customer) return []
-  const ids = [subscription.customer_id, ...sendersOf(attribution, subscription.id).map(({ id }) => id)]
+type Of = Pick<BillingInputs, 'subscription' | 'attribution'>
+
+/** Those of each subscription, in their order and by id; none when it does not ask for sub lines of customers. */
+export async function loadSubLineCustomers(uow: ReadUow, all: readonly Of[]): Promise<NamedCustomer[][]> {
+  const wanted = all.map(namedOn)
+  const ids = [...new Set(wanted.flat())]
+  if (ids.length === 0) return all.map(() => [])
   const c = customers
   const rows = await uow.tx
     .select({ id: c.id, reference: c.reference, type: c.type, individual: c.individual, organization: c.organization })
     .from(c)
-    .where(and(inThisTenant(uow, c), inArray(c.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, c), inArray(c.id, ids)))
     .orderBy(asc(c.id))
-  return rows.map(({ individual, organization, ...row }) => ({
+  const named = rows.map(({ individual, organization, ...row }) => ({
     ...row,
     individual: individual?.name ? { name: individual.name } : null,
     organization: organization?.legal_name ? { legal_name: organization.legal_name } : null,
   })) as NamedCustomer[]
+  return wanted.map(own => named.filter(({ id }) => own.includes(id)))
+}
+
+function namedOn({ subscription, attribution }: Of): string[] {
+  if (!subscription.display_invoice_sub_lines_per_processing_only_customer) return []
+  return [subscription.customer_id, ...sendersOf(attribution, subscription.id).map(({ id }) => id)]
 }

@@ -33,6 +33,22 @@ export async function loadConditionNames(uow: ReadUow, all: readonly Conditions[
   return { properties, variables: [...variables].map(([variable, values]) => ({ id: variable, values })) }
 }
 
+/** Of what was read for many conditions at once what these name; the same as reading it for them alone. */
+export function namesIn(
+  { properties, variables }: ConditionNamesInput,
+  all: readonly Conditions[],
+): ConditionNamesInput {
+  const tests = all.flatMap(conditions => testsOf(conditions, '').map(({ test }) => test))
+  const [ofProperties, ofVariables] = [
+    new Set(tests.map(test => test.id)),
+    new Set(tests.flatMap(test => test.meter_property_variable_id ?? [])),
+  ]
+  return {
+    properties: properties.filter(({ id }) => ofProperties.has(id)),
+    variables: variables.filter(({ id }) => ofVariables.has(id)),
+  }
+}
+
 /** What is named now, with the values that variables had then. */
 export const namesAsOf = (now: ConditionNamesInput, then: ConditionNamesInput): ConditionNamesInput => ({
   properties: byId([...now.properties, ...then.properties]),

@@ -9,10 +9,13 @@ import type { CopiedFieldView } from '../schema.ts'
 /** Whose values an invoice may show. */
 export type CopiedFrom = { readonly type: ResourceWithCustomFields; readonly ids: readonly string[] }
 
-/** The values to copy, in the order of `from` and then of their references. */
-export async function loadCopiedFields(uow: ReadUow, from: readonly CopiedFrom[]): Promise<CopiedFieldView[]> {
-  const ids = [...new Set(from.flatMap(each => each.ids))]
-  if (ids.length === 0) return []
+/** The values to copy to each of many invoices, in the order of its `from` and then of their references. */
+export async function loadCopiedFields(
+  uow: ReadUow,
+  all: readonly (readonly CopiedFrom[])[],
+): Promise<CopiedFieldView[][]> {
+  const ids = [...new Set(all.flatMap(from => from.flatMap(each => each.ids)))]
+  if (ids.length === 0) return all.map(() => [])
   const rows = await uow.tx
     .select({
       resource_id: v.resource_id,
@@ -28,15 +31,18 @@ export async function loadCopiedFields(uow: ReadUow, from: readonly CopiedFrom[]
     .where(and(inThisTenant(uow, f), eq(f.copy_value_to_invoice, true)))
     .groupBy(v.resource_id, f.resource_type, f.id, f.reference, f.name, f.multiple_values)
     .orderBy(sql`${f.reference} collate "C"`, asc(v.resource_id))
-  return from.flatMap(({ type }) =>
-    rows
-      .filter(row => row.type === type)
-      .map(({ resource_id, id, reference, name, multiple, values }) => ({
-        resource: { type, id: resource_id },
-        id,
-        reference,
-        ...(name === null ? {} : { name }),
-        ...(multiple ? { values } : { value: values[0] ?? '' }),
-      })),
+  if (rows.length === 0) return all.map(() => [])
+  return all.map(from =>
+    from.flatMap(({ type, ids: own }) =>
+      rows
+        .filter(row => row.type === type && own.includes(row.resource_id))
+        .map(({ resource_id, id, reference, name, multiple, values }) => ({
+          resource: { type, id: resource_id },
+          id,
+          reference,
+          ...(name === null ? {} : { name }),
+          ...(multiple ? { values } : { value: values[0] ?? '' }),
+        })),
+    ),
   )
 }

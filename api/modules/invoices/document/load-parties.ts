@@ -1,5 +1,5 @@
 // Reads who an invoice is between. Only the columns a document depends on, so that two readings of one state are equal.
-import { and, eq } from 'drizzle-orm'
+import { and, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -26,10 +26,10 @@ export async function loadInvoicingSettings(uow: ReadUow): Promise<InvoicingSett
 export const missing = (objectType: string, id: string): AppError =>
   new AppError('RESOURCE_NOT_FOUND', `There is no ${objectType} ${JSON.stringify(id)}.`, { resourceType: objectType })
 
-/** Throws RESOURCE_NOT_FOUND when the tenant has no such customer. */
-export async function loadCustomer(uow: ReadUow, id: string): Promise<CustomerInput> {
+/** By id; one that the tenant does not have is not there. */
+export async function loadCustomers(uow: ReadUow, ids: readonly string[]): Promise<Map<string, CustomerInput>> {
   const c = customers
-  const [row] = await uow.tx
+  const rows = await uow.tx
     .select({
       id: c.id,
       reference: c.reference,
@@ -41,15 +41,17 @@ export async function loadCustomer(uow: ReadUow, id: string): Promise<CustomerIn
       organization: c.organization,
     })
     .from(c)
-    .where(and(inThisTenant(uow, c), eq(c.id, id)))
-  if (!row) throw missing('CUSTOMER', id)
-  return row as CustomerInput
+    .where(and(inThisTenant(uow, c), inArray(c.id, [...new Set(ids)])))
+  return new Map(rows.map(row => [row.id, row as CustomerInput]))
 }
 
-/** Throws RESOURCE_NOT_FOUND when the tenant has no such billing entity. */
-export async function loadBillingEntity(uow: ReadUow, id: string): Promise<BillingEntityInput> {
+/** By id; one that the tenant does not have is not there. */
+export async function loadBillingEntities(
+  uow: ReadUow,
+  ids: readonly string[],
+): Promise<Map<string, BillingEntityInput>> {
   const b = billingEntities
-  const [row] = await uow.tx
+  const rows = await uow.tx
     .select({
       id: b.id,
       reference: b.reference,
@@ -64,7 +66,6 @@ export async function loadBillingEntity(uow: ReadUow, id: string): Promise<Billi
       tax_registrations: b.tax_registrations,
     })
     .from(b)
-    .where(and(inThisTenant(uow, b), eq(b.id, id)))
-  if (!row) throw missing('BILLING_ENTITY', id)
-  return row as BillingEntityInput
+    .where(and(inThisTenant(uow, b), inArray(b.id, [...new Set(ids)])))
+  return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
 }

@@ -40,19 +40,36 @@ export async function keepNumberFields(uow: Uow, row: Platform, previous: Platfo
 const fieldsOf = (uow: Uow, { invoice_settings }: Platform): Promise<CustomField[]> =>
   requireFields(uow, variablesOf(invoice_settings).map(named), FIELD)
 
+/** The two that a number may show fields of. */
+export type NumberedParties = { readonly customerId: string; readonly billingEntityId: string }
+
 /** What the fields of the prefix say for an invoice between these. */
 export async function loadNumberFields(
   uow: ReadUow,
   settings: InvoiceSettings,
-  parties: { readonly customerId: string; readonly billingEntityId: string },
+  parties: NumberedParties,
 ): Promise<NumberField[]> {
+  const [fields = []] = await loadNumberFieldsOf(uow, settings, [parties])
+  return fields
+}
+
+/** The same of many invoices, in their order. */
+export async function loadNumberFieldsOf(
+  uow: ReadUow,
+  settings: InvoiceSettings,
+  all: readonly NumberedParties[],
+): Promise<NumberField[][]> {
   const variables = variablesOf(settings)
-  const ids = { customer: parties.customerId, billing_entity: parties.billingEntityId }
+  const idOf = { customer: 'customerId', billing_entity: 'billingEntityId' } as const
   const values = await valuesNamed(
     uow,
-    variables.map(variable => ({ ...named(variable), resourceId: ids[variable.owner] })),
+    all.flatMap(parties =>
+      variables.map(variable => ({ ...named(variable), resourceId: parties[idOf[variable.owner]] })),
+    ),
   )
-  return variables.map((variable, index) => ({ ...variable, value: values[index] ?? null }))
+  return all.map((_, place) =>
+    variables.map((variable, index) => ({ ...variable, value: values[place * variables.length + index] ?? null })),
+  )
 }
 
 /** Longer ones make numbers that nobody can read, and that the index of numbers cannot hold. */

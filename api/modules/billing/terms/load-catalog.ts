@@ -1,0 +1,201 @@
+// Reads what is sold: plans, prices, products and what is metered for them, once for any number of subscriptions. Thousands of them
+// share a plan, so what belongs to one set of plan versions is put together once, and is one object for all.
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { TenantTable } from '../../../resource/define-resource.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
+import type { Conditions } from '../../catalog/conditions/schema.ts'
+import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
+import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
+import { productCategories, productItems, products } from '../../catalog/products/table.ts'
+import type {
+  BillingInputs,
+  CalculationInput,
+  CategoryInput,
+  PlanInput,
+  PricingInput,
+  ProductInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
+
+/** What the schedules of a subscription sell. */
+export type CatalogInputs = Pick<
+  BillingInputs,
+  'plans' | 'pricings' | 'product_items' | 'products' | 'product_categories' | 'calculations' | 'condition_names'
+>
+
+type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id'>
+
+/** Reads what all of these sell, and gives what some of them do: the same object for the same plans. */
+export async function loadCatalog(
+  uow: ReadUow,
+  all: readonly Named[],
+): Promise<(of: readonly Named[]) => CatalogInputs> {
+  const plans = await loadPlans(uow, all)
+  const prices = await loadPricings(uow, all)
+  const sold = await loadProducts(uow, prices)
+  const calculations = await loadCalculations(uow, sold.product_items)
+  const whole: CatalogInputs = {
+    plans,
+    pricings: prices,
+    ...sold,
+    calculations,
+    condition_names: await loadConditionNames(uow, conditionsIn(prices, sold.product_items)),
+  }
+  const known = new Map<string, CatalogInputs>()
+  return of => {
+    const key = JSON.stringify([
+      [...new Set(of.map(each => each.pricing_plan_id))].sort(),
+      [...new Set(of.map(each => each.pricing_plan_version_id))].sort(),
+    ])
+    const found = known.get(key) ?? partOf(whole, of)
+    known.set(key, found)
+    return found
+  }
+}
+
+/** What some schedules sell of it, in the same order. */
+function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
+  const ids = (list: readonly (string | null)[]) => new Set(list)
+  const planIds = ids(of.map(each => each.pricing_plan_id))
+  const versionIds = ids(of.map(each => each.pricing_plan_version_id))
+  const prices = whole.pricings.filter(each => versionIds.has(each.pricing_plan_version_id))
+  const itemIds = ids(prices.flatMap(price => price.items.flatMap(item => item.product_item_ids)))
+  const items = whole.product_items.filter(({ id }) => itemIds.has(id))
+  const productIds = ids(items.map(item => item.product_id))
+  const parents = whole.products.filter(({ id }) => productIds.has(id))
+  const categoryIds = ids(parents.map(product => product.category_id))
+  const calculationIds = ids(items.map(item => item.meter_value_calculation_id))
+  return {
+    plans: whole.plans.filter(({ id }) => planIds.has(id)),
+    pricings: prices,
+    product_items: items,
+    products: parents,
+    product_categories: whole.product_categories.filter(({ id }) => categoryIds.has(id)),
+    calculations: whole.calculations.filter(({ id }) => calculationIds.has(id)),
+    condition_names: namesIn(whole.condition_names, conditionsIn(prices, items)),
+  }
+}
+
+const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductItemInput[]): Conditions[] => [
+  ...items.flatMap(item => item.usage_based?.conditions ?? []),
+  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(config => config.conditions ?? []))),
+]
+
+const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
+  and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))
+
+async function loadPlans(uow: ReadUow, of: readonly Named[]): Promise<PlanInput[]> {
+  if (of.length === 0) return []
+  const p = pricingPlans
+  const ids = of.map(schedule => schedule.pricing_plan_id)
+  return await uow.tx
+    .select({ id: p.id, amount_type: p.amount_type })
+    .from(p)
+    .where(among(uow, p, ids))
+    .orderBy(asc(p.id))
+}
+
+async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<PricingInput[]> {
+  if (of.length === 0) return []
+  const p = pricings
+  const versions = [...new Set(of.map(schedule => schedule.pricing_plan_version_id))]
+  return await uow.tx
+    .select({
+      id: p.id,
+      pricing_plan_version_id: p.pricing_plan_version_id,
+      name: p.name,
+      display_order: p.display_order,
+      items: p.items,
+    })
+    .from(p)
+    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
+    .orderBy(asc(p.id))
+}
+
+type Sold = {
+  readonly product_items: ProductItemInput[]
+  readonly products: ProductInput[]
+  readonly product_categories: CategoryInput[]
+}
+
+async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<Sold> {
+  const itemIds = of.flatMap(pricing => pricing.items.flatMap(item => item.product_item_ids))
+  if (itemIds.length === 0) return { product_items: [], products: [], product_categories: [] }
+  const i = productItems
+  const items = await uow.tx
+    .select({
+      id: i.id,
+      product_id: i.product_id,
+      reference: i.reference,
+      name: i.name,
+      type: i.type,
+      model_type: i.model_type,
+      meter_value_calculation_id: i.meter_value_calculation_id,
+      usage_based: i.usage_based,
+      tax_category: i.tax_category,
+      display_order: i.display_order,
+      unit_name: i.unit_name,
+    })
+    .from(i)
+    .where(among(uow, i, itemIds))
+    .orderBy(asc(i.id))
+  const p = products
+  const { id, name, tax_category, display_order, category_id } = p
+  const parents = await uow.tx
+    .select({ id, name, category_id, tax_category, display_order })
+    .from(p)
+    .where(
+      among(
+        uow,
+        p,
+        items.map(item => item.product_id),
+      ),
+    )
+    .orderBy(asc(p.id))
+  return { product_items: items, products: parents, product_categories: await loadCategories(uow, parents) }
+}
+
+async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promise<CategoryInput[]> {
+  const ids = of.map(product => product.category_id).filter(id => id !== null)
+  if (ids.length === 0) return []
+  const { id, name, tax_category, display_order } = productCategories
+  return await uow.tx
+    .select({ id, name, tax_category, display_order })
+    .from(productCategories)
+    .where(among(uow, productCategories, ids))
+    .orderBy(asc(id))
+}
+
+/** The calculations that these name. */
+export async function loadCalculations(
+  uow: ReadUow,
+  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id'>[],
+): Promise<CalculationInput[]> {
+  const ids = of.map(item => item.meter_value_calculation_id).filter(id => id !== null)
+  if (ids.length === 0) return []
+  const c = meterValueCalculations
+  const joined = (table: TenantTable, id: PgColumn) =>
+    and(eq(table.platform_id, c.platform_id), eq(table.environment, c.environment), eq(table.id, id))
+  return await uow.tx
+    .select({
+      id: c.id,
+      reference: c.reference,
+      calculation_type: c.calculation_type,
+      persist: c.persist,
+      meter_reference: meters.reference,
+      value_reference: meterValues.reference,
+      value_type: meterValues.type,
+      property_reference: meterProperties.reference,
+      property_type: meterProperties.type,
+    })
+    .from(c)
+    .innerJoin(meters, joined(meters, c.meter_id))
+    .leftJoin(meterValues, joined(meterValues, c.meter_value_id))
+    .leftJoin(meterProperties, joined(meterProperties, c.meter_property_id))
+    .where(among(uow, c, ids))
+    .orderBy(asc(c.id))
+}
