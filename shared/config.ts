@@ -236,9 +236,9 @@ export const SETTINGS = {
     integer(1, 86_400),
   ),
   OUTBOX_RETENTION_DAYS: setting(
-    'Days the outbox keeps a change that every consumer has passed. Audit records are kept for good.',
+    'Days the outbox, and with it the log of webhook events, keeps a change that every consumer has passed. Audit records are kept for good.',
     '30',
-    integer(7, 3_650),
+    integer(30, 3_650),
   ),
   OUTBOUND_HTTP: setting(
     'Whether addresses that users give may be http:// on port 80, besides https:// on port 443.',

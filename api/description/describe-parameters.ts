@@ -20,6 +20,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   type: 'Only those of this type.',
   status: 'Only those with this status.',
   'statuses[]': 'Only those with one of these statuses. May be repeated.',
+  'types[]': 'Only those of one of these types, by their exact names. May be repeated.',
   variant: 'Only those of this variant.',
   'variants[]': 'Only those of one of these variants. May be repeated.',
   active: 'Only those that are active, or only those that are not.',

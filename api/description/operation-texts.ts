@@ -90,6 +90,14 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   webhooks_test_connection:
     'Sends an event of type `WEBHOOK.TEST` to the address, with the credentials that are sent. Use it before `webhooks_create`.',
   webhooks_actions_read: 'Names match exactly: none stands for several, and CREATED or UPDATED do not imply others.',
+  webhook_events_list:
+    'Complete and in order, also for those who have no webhook: continue with `starting_after` the last event you read, and you miss none and get none twice. With ' +
+    'a filter an answer may hold fewer than `limit` although `has_more` is true; follow `links.next`.',
+  webhook_events_get: 'Use it to see which webhooks have received the event, and which have not.',
+  webhook_events_attempts_read: 'Shows when the event was sent, why, and how the endpoint answered.',
+  webhook_events_resend:
+    'Use it when your system has lost an event. The body and the id are the same as before. The queue does not change, and a failure does not count ' +
+    'towards the 20 that disable a webhook. Refused while the service has disabled the webhook.',
   roles_list: 'Built-in roles come first. `child_roles` are answered when `include_child_roles` is true.',
   roles_get: 'Built-in roles can be read by their id as well.',
   permissions_list: 'A permission is named `RESOURCE.ACTION`, and is what one or more operations need.',

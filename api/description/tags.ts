@@ -97,6 +97,11 @@ export const TAGS: readonly Tag[] = [
     'A webhook gets each change as it happens: in order, at least once, signed, for as long as its endpoint takes to recover.',
   ),
   tag(
+    'webhook-events',
+    'Webhook events',
+    'Every event of the last 30 days in the order of commits, what became of it at each webhook, and a way to send it again.',
+  ),
+  tag(
     'files',
     'Files',
     'A CSV file of usage: uploaded or fetched from an address, read line by line, each line with its result.',

@@ -20,6 +20,8 @@ export type Slice =
   | { readonly kind: 'AFTER' | 'BEFORE'; readonly id: string; readonly limit: number }
 
 export type CursorSlice = Extract<Slice, { kind: 'AFTER' | 'BEFORE' }>
+/** Of a list that is read by its cursors alone: `START` is its beginning. */
+export type FeedSlice = CursorSlice | { readonly kind: 'START'; readonly limit: number }
 
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
@@ -55,7 +57,11 @@ export const noSuchCursor = ({ kind }: Slice): AppError => {
 export function sliceView(
   path: string,
   query: Query,
-  of: { readonly slice: Slice; readonly sliced: Sliced<{ readonly id: string }>; readonly data: readonly unknown[] },
+  of: {
+    readonly slice: Slice | FeedSlice
+    readonly sliced: Sliced<{ readonly id: string }>
+    readonly data: readonly unknown[]
+  },
 ): object {
   const { slice, sliced, data } = of
   const url = urlOf(path, query)
@@ -69,7 +75,8 @@ export function sliceView(
   }
   const [first, last] = [sliced.rows[0]?.id, sliced.rows.at(-1)?.id]
   // On the side the cursor is on there is at least what it names.
-  const isThere = (side: 'AFTER' | 'BEFORE'): boolean => sliced.more || slice.kind !== side
+  const isThere = (side: 'AFTER' | 'BEFORE'): boolean =>
+    slice.kind === 'START' ? side === 'AFTER' && sliced.more : sliced.more || slice.kind !== side
   return {
     data,
     limit: slice.limit,

@@ -14,6 +14,7 @@ export type OutboxRow = {
   data: Record<string, unknown>
   /** The whole resource before the change; null unless it is an update. */
   previous_data: Record<string, unknown> | null
+  metadata: Record<string, unknown> | null
   request_id: string | null
   actor_id: string | null
   impersonated_user_id: string | null
@@ -35,5 +36,5 @@ export const outboxRow = ({ former_values, ...row }: StoredOutboxRow): OutboxRow
 /** What `outboxRow` takes, of the outbox or a part of it called `o`. */
 export const OUTBOX_COLUMNS: SQL = sql.raw(`
   o.platform_id, o.environment, o.id, o.type, o.object_type, o.object_id, o.data, o.previous_data, o.former_values,
-  o.request_id, o.actor_id, o.impersonated_user_id, o.credential_id, o.ip, o.idempotency_key,
+  o.metadata, o.request_id, o.actor_id, o.impersonated_user_id, o.credential_id, o.ip, o.idempotency_key,
   to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at`)

@@ -13,6 +13,8 @@ export type DomainEvent = {
   readonly data: Record<string, unknown>
   /** The resource before the change; null unless it is an update. */
   readonly previous: Record<string, unknown> | null
+  /** What else a receiver may want to know, such as what caused it (contract: Webhook delivery payload). */
+  readonly metadata?: Record<string, unknown>
 }
 
 /**
@@ -28,10 +30,11 @@ export async function writeNotice(
   if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
   const data = JSON.stringify(event.data)
   await tx.execute(sql`
-    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, request_id, actor_id,
+    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, metadata, request_id, actor_id,
       impersonated_user_id, credential_id, ip, idempotency_key, created_at)
     values (${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
       ${data}::jsonb, ${event.previous === null ? null : storedFormer(event.previous, data)}::jsonb,
+      ${event.metadata === undefined ? null : JSON.stringify(event.metadata)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
       ${actor.idempotencyKey ?? null}, ${at})`)
 }

@@ -1,11 +1,14 @@
 // What a tenant is told of as it happens: webhooks, their deliveries, and the events themselves.
-import { onSeeded } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { type WebhookJobDeps, webhookJobs } from './delivery/jobs.ts'
 import { wakeQueues } from './delivery/wake-queues.ts'
 import { WEBHOOK_EVENTS } from './events.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './routes.ts'
 import { webhookResource } from './webhook.ts'
+
+// Events have no place in the log before the relay has run, so an id of another kind stands for a foreign one.
+const anEvent = onSeeded('WEBHOOK')
 
 const aWebhook = onSeeded('WEBHOOK')
 const body = () => ({ reference: 'tried', name: 'Tried', url: 'https://127.0.0.1/' })
@@ -26,5 +29,12 @@ export const webhooks = defineModule<ModuleRouteDeps & WebhookRouteDeps, Webhook
     'POST /v1/webhooks/:id/send-penalty-box-payload': aWebhook,
     'POST /v1/webhooks/test-connection': { body },
     'GET /v1/webhooks/actions': {},
+    'GET /v1/webhook-events': {},
+    'GET /v1/webhook-events/:id': anEvent,
+    'GET /v1/webhook-events/:id/attempts': anEvent,
+    'POST /v1/webhook-events/:id/resend': {
+      ...anEvent,
+      body: seeded => ({ webhook_id: seededId(seeded, 'WEBHOOK') }),
+    },
   },
 })

@@ -13,6 +13,7 @@ import { sendPenaltyBox } from './delivery/penalty-box.ts'
 import type { Post } from './delivery/post.ts'
 import { createOpener, type Endpoint } from './delivery/request.ts'
 import { connectionOf, refuseDisabled, sendTest } from './delivery/test-delivery.ts'
+import { eventLogRoutes } from './log/routes.ts'
 import { Connection, SecretBody } from './schema.ts'
 import { removeSecret, rollSecret } from './settings/roll-secret.ts'
 import {
@@ -35,6 +36,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
   settingsRoutes(app, deps)
   secretRoutes(app, deps)
   testRoutes(app, deps)
+  eventLogRoutes(app, deps)
   readRoute(app, deps, {
     tag,
     permission: 'WEBHOOK.VIEW',

@@ -1,7 +1,11 @@
-import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Environment } from '../../../shared/tenant.ts'
 import { tenantColumns, timestamp } from '../../resource/columns.ts'
 
 export const AUTHENTICATION_TYPES = ['PASSWORD', 'API_KEY', 'NONE'] as const
+/** Why an event was sent: in its turn, out of the penalty box, by hand, or again by a replay. */
+export const ATTEMPT_KINDS = ['QUEUE', 'PENALTY_BOX', 'RESEND', 'REPLAY'] as const
+export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 export type AuthenticationType = (typeof AUTHENTICATION_TYPES)[number]
 
 export const webhooks = pgTable('webhooks', {
@@ -23,6 +27,21 @@ export const webhooks = pgTable('webhooks', {
   secret_rolled_at: timestamp(),
   previous_secret_sealed: text(),
   previous_secret_until: timestamp(),
+})
+
+/** What was sent to a webhook, and what came of it. */
+export const webhookAttempts = pgTable('webhook_attempts', {
+  platform_id: text().notNull(),
+  environment: text().$type<Environment>().notNull(),
+  id: text().notNull(),
+  created_at: timestamp().notNull(),
+  webhook_id: text().notNull(),
+  event_id: text().notNull(),
+  kind: text().$type<AttemptKind>().notNull(),
+  succeeded: boolean().notNull(),
+  response_code: integer(),
+  cause: text(),
+  duration_ms: integer().notNull(),
 })
 
 export type Webhook = typeof webhooks.$inferSelect

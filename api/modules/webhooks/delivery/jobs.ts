@@ -8,6 +8,7 @@ import { formatExact, QUEUE_RIGHTS } from './queue-store.ts'
 export type WebhookJobDeps = {
   /** In the role millrace_worker. */
   readonly system: Database
+  readonly outboxRetentionDays: number
 }
 
 /**
@@ -32,22 +33,24 @@ const findWaiting = defineJob<WebhookJobDeps>({
   },
 })
 
-/** How long what came of attempts is kept. */
-const ATTEMPTS_MS = 30 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
 const BATCH_MAX = 10_000
 
+/** Deletes attempts as old as the outbox keeps events whose event is gone. Without its attempts, an event would seem never to have been sent. */
 const expireAttempts = defineJob<WebhookJobDeps>({
   name: 'expire-webhook-attempts',
   class: 'long',
   every: '53 3 * * *',
-  rights: { webhook_attempts: ['select', 'delete'] },
-  run: async ({ system }, _payload, { stop }) => {
-    const before = formatExact(instantOf(system.clock.now() - ATTEMPTS_MS))
+  rights: { webhook_attempts: ['select', 'delete'], outbox: ['select'] },
+  run: async ({ system, outboxRetentionDays }, _payload, { stop }) => {
+    const before = formatExact(instantOf(system.clock.now() - outboxRetentionDays * DAY_MS))
     for (let deleted = BATCH_MAX; deleted === BATCH_MAX && !stop.aborted; ) {
       const { rowCount } = await asSystem(system, 'expire-webhook-attempts', tx =>
         tx.execute(sql`
           delete from webhook_attempts where (platform_id, environment, id) in (
-            select platform_id, environment, id from webhook_attempts where created_at < ${before}::timestamptz
+            select platform_id, environment, id from webhook_attempts a
+            where created_at < ${before}::timestamptz and not exists (select from outbox o
+              where o.platform_id = a.platform_id and o.environment = a.environment and o.id = a.event_id)
             order by created_at limit ${BATCH_MAX})`),
       )
       deleted = rowCount ?? 0

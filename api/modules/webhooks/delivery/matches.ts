@@ -4,3 +4,13 @@ import { type SQL, sql } from 'drizzle-orm'
 /** Included types alone, when there are any; otherwise all that are not excluded. Names match exactly. */
 export const selectsSql = (of: { readonly included: SQL; readonly excluded: SQL; readonly type: SQL }): SQL =>
   sql`(case when cardinality(${of.included}) > 0 then ${of.type} = any(${of.included}) else ${of.type} <> all(${of.excluded}) end)`
+
+/** Names as an array of the database. */
+export const textArray = (names: readonly string[]): SQL =>
+  sql`array(select jsonb_array_elements_text(${JSON.stringify(names)}::jsonb))`
+
+/** As `selectsSql`, for a type at hand. */
+export const selects = (
+  { included_actions, excluded_actions }: { included_actions: readonly string[]; excluded_actions: readonly string[] },
+  type: string,
+): boolean => (included_actions.length > 0 ? included_actions.includes(type) : !excluded_actions.includes(type))

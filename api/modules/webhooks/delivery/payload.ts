@@ -1,11 +1,12 @@
-// The body of a delivery (contract: Webhook delivery payload). Made from a row of the outbox, which never changes, so it is the same
-// text at every attempt.
+// The body of a delivery (contract: Webhook delivery payload): a function of a row of the outbox, which never changes. The function
+// never changes either (payload.test.ts holds its bytes), so a body is the same at every attempt, whichever version of the program
+// makes it (docs/decisions/0021).
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 
 export type PayloadEvent = Pick<
   OutboxRow,
-  'created_at' | 'type' | 'request_id' | 'environment' | 'data' | 'previous_data'
+  'created_at' | 'type' | 'request_id' | 'environment' | 'data' | 'previous_data' | 'metadata'
 >
 
 /** The payload as the members of an object; `previous_data` is there for updates alone, when `withPrevious`. */
@@ -16,6 +17,7 @@ export const payloadOf = (event: PayloadEvent, withPrevious: boolean): Record<st
   environment: event.environment,
   ...(withPrevious && event.previous_data !== null ? { previous_data: event.previous_data } : {}),
   data: event.data,
+  ...(event.metadata === null ? {} : { metadata: event.metadata }),
 })
 
 /** The text that is sent, and that signatures are of. */

@@ -17,8 +17,8 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
     where platform_id = ${platformId} and environment = ${environment} and position is not null)`
   if (previous === null) {
     await uow.tx.execute(sql`
-      insert into webhook_queues (platform_id, environment, webhook_id, position)
-      values (${platformId}, ${environment}, ${id}, ${last})`)
+      insert into webhook_queues (platform_id, environment, webhook_id, position, first_position)
+      select ${platformId}, ${environment}, ${id}, last, last from (select ${last} as last) l`)
     return
   }
   if (active === previous.active) return

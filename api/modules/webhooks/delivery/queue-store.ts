@@ -6,6 +6,7 @@ import { type Instant, instantOf } from '../../../../shared/time.ts'
 import type { Rights } from '../../../jobs/define-job.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
+import type { AttemptKind } from '../table.ts'
 import { selectsSql } from './matches.ts'
 import type { Endpoint } from './request.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
@@ -125,7 +126,7 @@ export type AttemptRow = {
   readonly id: string
   readonly created_at: string
   readonly event_id: string
-  readonly kind: 'QUEUE' | 'PENALTY_BOX' | 'RESEND'
+  readonly kind: AttemptKind
   readonly succeeded: boolean
   readonly response_code: number | null
   readonly cause: string | null

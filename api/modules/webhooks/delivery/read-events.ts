@@ -5,7 +5,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import type { Webhook } from '../table.ts'
-import { selectsSql } from './matches.ts'
+import { selectsSql, textArray } from './matches.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
 
 /** The next `limit` events of `webhook` after `position`, those that are too old to be sent left out. */
@@ -16,11 +16,9 @@ export async function eventsAfter(
   limit: number,
 ): Promise<RelayedChange[]> {
   const { platformId, environment } = uow.tenant
-  const list = (types: readonly string[]) =>
-    sql`array(select jsonb_array_elements_text(${JSON.stringify(types)}::jsonb))`
   const isSelected = selectsSql({
-    included: list(included_actions),
-    excluded: list(excluded_actions),
+    included: textArray(included_actions),
+    excluded: textArray(excluded_actions),
     type: sql`o.type`,
   })
   const { rows } = await uow.tx.execute<StoredOutboxRow & { position: string }>(sql`

@@ -30,6 +30,7 @@ export async function sendTest(
     environment: of.environment,
     data: of.data,
     previous_data: null,
+    metadata: null,
   }
   const sent = { eventId: newId('evnt'), body: payloadText(event, false), now: of.now }
   return connectionOf(await deps.post(await requestFor(endpoint, sent, deps.open)))

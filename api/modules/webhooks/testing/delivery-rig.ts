@@ -25,7 +25,7 @@ export type DeliveryRig = {
   readonly system: Database
   readonly metrics: WorkerMetrics
   readonly deps: SenderDeps
-  readonly jobDeps: { system: Database; metrics: WorkerMetrics; logger: Logger }
+  readonly jobDeps: { system: Database; outboxRetentionDays: number; metrics: WorkerMetrics; logger: Logger }
   /** Puts every committed change in its place, and wakes the queues that want it. */
   relay(): Promise<void>
   /** Sends until nothing is due now. `post` in place of a real one. */
@@ -52,7 +52,7 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
     system,
     metrics,
     deps,
-    jobDeps: { system, metrics, logger: silentLogger },
+    jobDeps: { system, outboxRetentionDays: 30, metrics, logger: silentLogger },
     relay: async () => {
       // A transaction of another test's database holds the order up while it is open.
       await expect

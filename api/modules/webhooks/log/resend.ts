@@ -1,0 +1,41 @@
+// One event sent again by hand, at once and outside the queue of its webhook.
+import { inTenant, readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { ActionContext } from '../../../http/route.ts'
+import { getOne } from '../../../resource/store.ts'
+import { selects } from '../delivery/matches.ts'
+import type { PostOutcome } from '../delivery/post.ts'
+import { saveAttempts } from '../delivery/save-attempts.ts'
+import { attempt, attemptRow, type SendDeps } from '../delivery/send-queue.ts'
+import { refuseDisabled } from '../delivery/test-delivery.ts'
+import { webhookResource } from '../webhook.ts'
+import { getEvent } from './list-events.ts'
+
+/**
+ * Sends the event to the webhook. The attempt is kept and changes nothing else: neither the queue nor the count of failures. Throws
+ * RESOURCE_NOT_FOUND, and INVALID_OPERATION for a disabled webhook and for one that does not take this type.
+ */
+export async function resendEvent(
+  deps: SendDeps,
+  { tenant, actor, database }: ActionContext,
+  of: { readonly eventId: string; readonly webhookId: string },
+): Promise<PostOutcome> {
+  const { webhook, event } = await readTenant(database, tenant, async uow => ({
+    webhook: await getOne(uow, webhookResource, of.webhookId),
+    event: await getEvent(uow, of.eventId),
+  }))
+  refuseDisabled(webhook)
+  if (!selects(webhook, event.type)) {
+    const message = `The webhook does not take ${event.type}; change its included_actions or excluded_actions first.`
+    throw new AppError('INVALID_OPERATION', message, {
+      field: 'webhook_id',
+      resourceId: webhook.id,
+      resourceType: 'WEBHOOK',
+    })
+  }
+  const outcome = await attempt(deps, webhook, event)
+  await inTenant(database, tenant, actor, uow =>
+    saveAttempts(uow, webhook.id, [attemptRow('RESEND', event, deps, outcome)]),
+  )
+  return outcome
+}
