@@ -80,6 +80,8 @@ type Facts = {
   readonly bandIsOptional: boolean
   /** The members of the price it reads besides its bands. */
   readonly settings: readonly SettingName[]
+  /** Whether its tiers are found by a position, which can be that of another metric or of several prices together. */
+  readonly placed: boolean
 }
 
 export type PriceModel = Facts & {
@@ -93,7 +95,7 @@ export type PriceModel = Facts & {
 }
 
 type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
-  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional'>> & {
+  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed'>> & {
     readonly takes: readonly T[]
     /** What the model reads of one band. Throws BandFault when it contradicts itself. */
     readonly read: (band: Pick<Band, T>, metric: Metric) => B
@@ -109,6 +111,7 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
     metrics: ['NUMBER', 'AMOUNT'],
     settings: [],
     bandIsOptional: false,
+    placed: false,
     ...of,
     prepare: (bands, metric, settings, at) => {
       const placed = bands.map((said, index): Placed<B> => {

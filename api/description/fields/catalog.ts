@@ -73,6 +73,14 @@ export const CATALOG: Readonly<Record<string, string>> = {
   reset_type:
     'When the volume is granted anew and the unused rest is lost: each BILLING_PERIOD (the default; a partial one has its part by ' +
     'days), each PRICING_PERIOD, or once for the whole SCHEDULE. With `top_up.rollover` the rest is added to the next grant.',
+  tiering_conditions: 'Which events decide on the tier: an expression. Null: the usage that is billed.',
+  'TieringConditions.name': 'What the conditions are called.',
+  'TieringConditions.expression': 'What must hold of an event that counts for the tier.',
+  volume_group_reference:
+    'Prices of a version with the same text find their tier by what they use together; each pays its share of every band.',
+  tiering_meter_value_calculation_id:
+    'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
+  tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
   'PricingBlockSize.number': 'How many units.',
   tier_top_bound: 'The end of the tier, inclusive. Null on the last tier.',
   'PricingTierTopBound.': 'A bound: a number, or money where money is metered.',

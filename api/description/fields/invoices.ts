@@ -114,6 +114,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   pricing_scale: 'The fraction by which tiers and amounts are scaled, for a part of the pricing period.',
   numerator: 'The upper part of the fraction.',
   denominator: 'The lower part of the fraction.',
+  tiering_meter_value: 'The usage that decided on the tier, where it is not the usage that is billed.',
+  volume_share: 'Of prices that find their tier together: the share of the band that this price has.',
   included_volume_details: 'What the price includes, and what of it this time used. Absent when it includes nothing.',
   included_volume: 'What is included in the window that it is granted for.',
   available_included_volume: 'What earlier usage of the window left of it.',

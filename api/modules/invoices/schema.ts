@@ -58,6 +58,8 @@ const Band = Type.Object({
   block_size: Optional(Quantity),
   tier_lower_bound: Optional(Quantity),
   tier_top_bound: Optional(Quantity),
+  /** The share of the band that the line has, of prices that find their tier together. */
+  volume_share: Optional(Text),
 })
 
 const MeterValue = Type.Object({
@@ -75,6 +77,8 @@ const PriceDetails = Type.Object({
   pricing_amount: Money,
   band: Optional(Band),
   meter_value: Optional(MeterValue),
+  /** What decided on the tier, where that is other usage than what is billed. */
+  tiering_meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
   /** Of a customer's sub line: its share of the usage the line rates, from 0 to 1. */
   meter_value_share_of_total: Optional(Text),

@@ -10,6 +10,7 @@ export const stairStep = definePriceModel({
   bands: 'tiers',
   basis: 'lump',
   perPricingPeriod: true,
+  placed: true,
   settings: ['stepAccumulation'],
   takes: FEE_FIELDS,
   read: readFeeBand,

@@ -24,6 +24,7 @@ export const tiered = definePriceModel({
   bands: 'tiers',
   basis: 'units',
   perPricingPeriod: true,
+  placed: true,
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume, position }) => {

@@ -6,6 +6,7 @@ export const topTiered = definePriceModel({
   bands: 'tiers',
   basis: 'units',
   perPricingPeriod: true,
+  placed: true,
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume, position }) => {

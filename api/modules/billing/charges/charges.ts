@@ -67,6 +67,12 @@ export function chargeAt(term: PriceTerm, instant: Instant): Charge | null {
   return chargesOfPeriod(term, term.calendar, period).find(({ service }) => contains(service, instant)) ?? null
 }
 
+/** What the other prices of the volume group charge for the same time. */
+export const groupCharges = (charge: Charge): Charge[] =>
+  charge.group.flatMap(term =>
+    charge.late === null ? (chargeAt(term, charge.service.start) ?? []) : [{ ...charge, ...term, persisted: [] }],
+  )
+
 /** In advance: what starts in the scan. In arrears: what ends in the time collected. */
 function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
   if (inAdvance) return contains(advanceScan(window), covered.start)

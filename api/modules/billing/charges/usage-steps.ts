@@ -5,7 +5,7 @@ import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/peri
 import { periodShare } from '../../../../shared/billing/proration.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import type { PriceCalendar } from '../terms/price-terms.ts'
+import type { PriceCalendar, UsageQuestion } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
 
 /** A charge of a price in the order of time: what its pricing period used up to the end of it. */
@@ -17,6 +17,18 @@ export type UsageStep = {
   readonly share: Fraction
   /** From the start of its pricing period. */
   readonly usage: Interval
+}
+
+/** The time in which other usage decides on the tier: that of the pricing period so far, and as far as earlier invoices billed it. */
+export function tieringTime(
+  { calendar, usage, billedUsage, service }: Charge,
+  { calculation }: UsageQuestion,
+): { readonly now: Interval; readonly before: Interval | null } | null {
+  if (!calendar || usage === null) return null
+  const { span, pricingGrid } = calendar
+  const from = billingPeriodAt(pricingGrid, span, service.start)?.covered.start ?? service.start
+  const upTo = ({ end }: Interval) => usageInterval(calculation.persist, span.start, interval(from, end))
+  return { now: upTo(usage), before: billedUsage && upTo(billedUsage) }
 }
 
 /** The steps from the earliest that matters to the charge's own, which is the last. None when the charge is not metered. */

@@ -1,5 +1,6 @@
 // Which closed time has usage that its invoices did not count: found by the marks of the log, not by reading usage again.
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
+import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
@@ -34,7 +35,7 @@ export async function findLateCharges(
     const term = termOf(terms, unit)
     return term?.calculation ? [{ unit, term }] : []
   })
-  const touched = await touchedUnits(deps.usage, tenant, inputs, priced)
+  const touched = (await touchedUnits(deps.usage, tenant, inputs, priced)).map(one => together(one, priced))
   if (touched.length === 0) return []
   const hashes = touched.map(({ unit }) => unit.namesHash)
   const names = await readTenant(deps.database, tenant, uow => closedNames(uow, hashes))
@@ -50,6 +51,24 @@ export async function findLateCharges(
   })
 }
 
+/** The units that find their tier together with this one: of the other prices of its group, over the same time. */
+const othersOf = ({ unit, term }: Priced, all: readonly Priced[]): Priced[] =>
+  term.group.length === 0
+    ? []
+    : all.filter(
+        other =>
+          term.group.some(({ item, config }) => item.id === other.term.item.id && config.id === other.term.config.id) &&
+          other.term.schedule.id === term.schedule.id &&
+          other.unit.last.usage[0] === unit.last.usage[0] &&
+          other.unit.last.usage[1] === unit.last.usage[1],
+      )
+
+function together(one: Priced, all: readonly Priced[]): Priced {
+  const others = othersOf(one, all).map(({ unit }) => unit.last)
+  const total = (name: 'number' | 'count') => plain(sum([one.unit.last, ...others].map(last => decimal(last[name]))))
+  return { ...one, unit: { ...one.unit, together: { number: total('number'), count: total('count') } } }
+}
+
 const pieceKey = ({ last, counted }: LateUnit): string => `${last.usage.join(' ')} ${counted.invoice_id}`
 
 async function touchedUnits(
@@ -59,28 +78,36 @@ async function touchedUnits(
   priced: readonly Priced[],
 ): Promise<Priced[]> {
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
-  const ofMeters = [...groupBy(priced, ({ term }) => term.calculation?.meter_reference ?? '')].map(
-    ([meterReference, own]) => {
-      // Prices of one invoice ask the same of the same time: it is asked once.
-      const pieces = new Map(
-        own.map(({ unit }) => [
-          pieceKey(unit),
-          {
-            interval: usageOf(unit),
-            positions: unit.counted.positions,
-            newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
-          },
-        ]),
-      )
-      return { meterReference, own, pieces }
-    },
-  )
+  const asked = priced.flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
+  const ofMeters = [...groupBy(asked, each => each.meterReference)].map(([meterReference, own]) => {
+    // Prices of one invoice ask the same of the same time: it is asked once.
+    const pieces = new Map(
+      own.map(({ unit }) => [
+        pieceKey(unit),
+        {
+          interval: usageOf(unit),
+          positions: unit.counted.positions,
+          newKeys: customerKeys.filter(key => !unit.counted.customer_keys.includes(key)),
+        },
+      ]),
+    )
+    return { meterReference, own, pieces }
+  })
   const flags = await usage.touched(
     tenant,
     ofMeters.map(({ meterReference, pieces }) => ({ customerKeys, meterReference, pieces: [...pieces.values()] })),
   )
-  return ofMeters.flatMap(({ own, pieces }, place) => {
-    const touched = new Set([...pieces.keys()].filter((_, piece) => flags[place]?.[piece] === true))
-    return own.filter(({ unit }) => touched.has(pieceKey(unit)))
-  })
+  const touched = new Set(
+    ofMeters.flatMap(({ own, pieces }, place) => {
+      const found = new Set([...pieces.keys()].filter((_, piece) => flags[place]?.[piece] === true))
+      return own.flatMap(({ unit }) => (found.has(pieceKey(unit)) ? [unit] : []))
+    }),
+  )
+  // What one price of a group uses changes the share of the others.
+  return priced.filter(one => [one, ...othersOf(one, priced)].some(({ unit }) => touched.has(unit)))
 }
+
+/** The meters whose events change what a price comes to: what it bills, and what decides on its tier. */
+const metersOf = ({ calculation, tiering }: PriceTerm): string[] => [
+  ...new Set([calculation, tiering?.calculation].flatMap(each => each?.meter_reference ?? [])),
+]

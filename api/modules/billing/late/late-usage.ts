@@ -21,6 +21,8 @@ export type LateUnit = {
   readonly printed: Decimal
   /** Of that what each customer was asked, with its usage when it was asked last, as far as the invoices show it. */
   readonly parts: ReadonlyMap<string, ClosedPart>
+  /** What all prices of its volume group were found to use; of one that stands alone, its own. */
+  readonly together: Pick<ClosedCharge, 'number' | 'count'>
   /** What was counted when it was asked last. */
   readonly counted: Pick<ClosedUsage, 'invoice_id' | 'positions' | 'customer_keys'>
   /** Conditions mean what they meant when it was asked first. */
@@ -61,6 +63,7 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
     exact: sum(charges.map(({ exact }) => decimal(exact))),
     printed: sum(charges.map(({ printed }) => decimal(printed))),
     parts: partsOf(charges, last),
+    together: { number: last.number, count: last.count },
     counted: (entries.at(-1) ?? first).of,
     namesHash: first.of.names_hash,
   }

@@ -1,12 +1,11 @@
 // How a rated charge is explained on the invoice: bands, volumes and, in words, how the amount came about.
 import { type Fraction, isWhole } from '../../../../shared/billing/fraction.ts'
 import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
-import { decimalOfInteger, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
+import { decimalOfInteger, ONE, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
-import type { RatedPrice } from '../../../../shared/rating/rate.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -19,12 +18,14 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   const [only] = rated.rated.charges
   const single = rated.rated.charges.length === 1 && only ? only : null
   const meterValue = meterValueView(charge, rated.metered)
+  const tieringValue = tieringView(rated)
   const persisted = persistedOf(charge)
   return {
     pricing_currency: currency,
     pricing_amount: amountView(amount(rated.exact, currency)),
-    ...(single ? { band: bandView(rated.rated, single) } : {}),
+    ...(single ? { band: bandView(rated, single) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
+    ...(tieringValue ? { tiering_meter_value: tieringValue } : {}),
     ...(single?.priceBound ? { price_bound: single.priceBound } : {}),
     description: describe(rated, currency),
     ...(isWhole(share) ? {} : { proration: { covered_days: charge.period.coveredDays, days: charge.period.fullDays } }),
@@ -81,12 +82,13 @@ const persistedText = ({ calculation, schedule }: Charge, { usage }: PersistedUs
   calculation?.value_type === 'AMOUNT' ? `${plain(usage)} ${schedule.pricing_currency}` : plain(usage)
 
 /** One sub line a band, when several bands charged; null when the line says it all. */
-export function subLines({ rated, charge }: RatedCharge): SubLineView[] | null {
+export function subLines(of: RatedCharge): SubLineView[] | null {
+  const { rated, charge, pool } = of
   if (rated.charges.length < 2) return null
   const currency = charge.schedule.pricing_currency
   return rated.charges.map((band, index) => {
     const exact = amountView(amount(band.quantity, currency))
-    const description = describeCharge(band, currency)
+    const description = [describeCharge(band, currency), ...poolText(pool)].join(', ')
     return {
       sub_line_order: index,
       description,
@@ -94,7 +96,7 @@ export function subLines({ rated, charge }: RatedCharge): SubLineView[] | null {
         amount: exact,
         pricing_currency: currency,
         pricing_amount: exact,
-        band: bandView(rated, band),
+        band: bandView(of, band),
         meter_value: volumeView(rated.volume.metric, plain(band.units), currency),
         ...(band.priceBound ? { price_bound: band.priceBound } : {}),
         description,
@@ -123,7 +125,10 @@ const fractionView = ({ numerator, denominator }: Fraction) => ({
   denominator: plain(denominator),
 })
 
-function bandView(price: RatedPrice, { band, lowerBound, topBound, bandIndex }: BandCharge): BandView {
+function bandView(
+  { rated: price, pool }: RatedCharge,
+  { band, lowerBound, topBound, bandIndex }: BandCharge,
+): BandView {
   const currency = price.total.currency
   const money = (quantity: typeof band.amount) => (quantity === null ? null : amountView(amount(quantity, currency)))
   const bound = (quantity: typeof topBound) =>
@@ -144,6 +149,7 @@ function bandView(price: RatedPrice, { band, lowerBound, topBound, bandIndex }: 
     block_size: band.blockSize.eq(ONE) ? null : { number: plain(band.blockSize) },
     tier_lower_bound: tiered ? bound(lowerBound) : null,
     tier_top_bound: bound(topBound),
+    volume_share: pool ? shareText(pool.share) : null,
   })
 }
 
@@ -151,11 +157,14 @@ type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
 const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as WithoutNulls<T>
 
-function describe({ rated, included, before, scale, share, charge }: RatedCharge, currency: string): string {
+function describe(of: RatedCharge, currency: string): string {
+  const { rated, included, pool, before, scale, share, charge } = of
   const bands = rated.charges.map(band => describeCharge(band, currency)).join('; ')
   const persisted = persistedOf(charge)
   const parts = [
     bands,
+    ...poolText(pool),
+    ...tieringText(of),
     ...(included ? includedText(included, currency) : []),
     ...(persisted ? [`counted on from ${persistedText(charge, persisted)} at ${formatInstant(persisted.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
@@ -164,6 +173,22 @@ function describe({ rated, included, before, scale, share, charge }: RatedCharge
   ]
   return parts.filter(part => part !== '').join(', ')
 }
+
+/** `× 800 ÷ 1500 of the group` */
+const poolText = (pool: RatedCharge['pool']): string[] => (pool ? [`× ${ratio(pool.share)} of the group`] : [])
+
+/** `tier of 50 seats_max` */
+const tieringText = ({ charge, position }: RatedCharge): string[] =>
+  position && charge.tiering ? [`tier of ${plain(position)} ${charge.tiering.calculation.reference}`] : []
+
+function tieringView({ charge, position }: RatedCharge): MeterValueView | null {
+  if (!position || !charge.tiering) return null
+  const { id, reference, value_type: type } = charge.tiering.calculation
+  return { id, reference, ...volumeView(type ?? 'NUMBER', plain(position), charge.schedule.pricing_currency) }
+}
+
+/** A share as a decimal of at most twelve places; the description has it exactly. */
+const shareText = ({ numerator, denominator }: Fraction): string => plain(roundHalfUp(numerator.div(denominator), 12))
 
 const ratio = ({ numerator, denominator }: Fraction): string =>
   denominator.eq(decimalOfInteger(1)) ? plain(numerator) : `${plain(numerator)} ÷ ${plain(denominator)}`

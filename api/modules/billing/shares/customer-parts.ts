@@ -19,7 +19,8 @@ import { amountVolume, numberVolume, type Volume } from '../../../../shared/rati
 import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
-import { type RatedCharge, signed, withPersistedUsage } from '../rating/rate-charge.ts'
+import { withPersistedUsage } from '../rating/charge-volume.ts'
+import { type RatedCharge, signed } from '../rating/rate-charge.ts'
 import { type CustomerFigure, type CustomerFigures, needKey } from '../usage/usage-needs.ts'
 
 export type CustomerPart = {

@@ -7,6 +7,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
+import type { Tiering } from '../../catalog/pricing-plans/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
@@ -57,6 +58,8 @@ export type ConfigInput = {
   readonly top_up?: { readonly rollover?: boolean | null } | null
   readonly step_accumulation?: string | null
   readonly default_included_volume?: IncludedVolumeInput | null
+  readonly tiering_conditions?: Tiering | null
+  readonly volume_group_reference?: string | null
   readonly conditions?: Conditions | null
 }
 
@@ -98,7 +101,10 @@ export type ProductItemInput = {
   readonly type: 'REVENUE' | 'DEDUCTION'
   readonly model_type: 'USAGE_BASED' | 'RECURRING'
   readonly meter_value_calculation_id: string | null
-  readonly usage_based?: { readonly conditions?: Conditions | null } | null
+  readonly usage_based?: {
+    readonly conditions?: Conditions | null
+    readonly tiering_meter_value_calculation_id?: string | null
+  } | null
   readonly tax_category: TaxCategory | null
   readonly display_order: number | null
   readonly unit_name: { readonly singular?: string | null; readonly plural?: string | null } | null

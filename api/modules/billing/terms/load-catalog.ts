@@ -14,6 +14,7 @@ import type {
   BillingInputs,
   CalculationInput,
   CategoryInput,
+  ConfigInput,
   PlanInput,
   PricingInput,
   ProductInput,
@@ -68,7 +69,7 @@ function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
   const productIds = ids(items.map(item => item.product_id))
   const parents = whole.products.filter(({ id }) => productIds.has(id))
   const categoryIds = ids(parents.map(product => product.category_id))
-  const calculationIds = ids(items.map(item => item.meter_value_calculation_id))
+  const calculationIds = ids(items.flatMap(calculationsOf))
   return {
     plans: whole.plans.filter(({ id }) => planIds.has(id)),
     pricings: prices,
@@ -82,8 +83,19 @@ function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
 
 const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductItemInput[]): Conditions[] => [
   ...items.flatMap(item => item.usage_based?.conditions ?? []),
-  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(config => config.conditions ?? []))),
+  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(conditionsOf))),
 ]
+
+const conditionsOf = ({ conditions, tiering_conditions: tiering }: ConfigInput): Conditions[] => [
+  ...(conditions ? [conditions] : []),
+  ...(tiering ? [{ ...tiering, meter_properties: [] }] : []),
+]
+
+/** What measures an item, and what decides on its tier. */
+const calculationsOf = (item: Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>): string[] =>
+  [item.meter_value_calculation_id, item.usage_based?.tiering_meter_value_calculation_id].filter(
+    id => typeof id === 'string',
+  )
 
 const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
   and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))
@@ -173,9 +185,9 @@ async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promis
 /** The calculations that these name. */
 export async function loadCalculations(
   uow: ReadUow,
-  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id'>[],
+  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>[],
 ): Promise<CalculationInput[]> {
-  const ids = of.map(item => item.meter_value_calculation_id).filter(id => id !== null)
+  const ids = of.flatMap(calculationsOf)
   if (ids.length === 0) return []
   const c = meterValueCalculations
   const joined = (table: TenantTable, id: PgColumn) =>

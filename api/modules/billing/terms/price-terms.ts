@@ -7,7 +7,7 @@ import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
-import { type ConditionNames, configConditions } from '../../catalog/conditions/config-conditions.ts'
+import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { defaultTaxCategory } from '../../invoices/document/parties.ts'
 import type {
@@ -34,6 +34,9 @@ export type PriceCalendar = {
   readonly pricingGrid: PeriodGrid
 }
 
+/** A figure of usage: a calculation, and of which events; null for all of its meter. */
+export type UsageQuestion = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
+
 /** A price in force: a price configuration with everything around it. */
 export type PriceTerm = {
   readonly subscriptionId: string
@@ -52,6 +55,10 @@ export type PriceTerm = {
   readonly calculation: CalculationInput | null
   /** Which usage the configuration rates; null for all of the calculation's meter. */
   readonly condition: UsageCondition | null
+  /** What decides on the tier, where that is not the usage that is rated. */
+  readonly tiering: UsageQuestion | null
+  /** The other prices of the schedule that find their tier together with this one. */
+  readonly group: readonly PriceTerm[]
   /** Persisted usage of the configuration, in the order of time: usage from there on is on top of it. */
   readonly persisted: readonly PersistedUsage[]
   readonly inAdvance: boolean
@@ -72,11 +79,32 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
     calculations: byId(inputs.calculations),
   }
   return inputs.schedules.flatMap(schedule =>
-    inputs.pricings
-      .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
-      .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
-      .flatMap(pricing => termsOfPricing(shared, { schedule, pricing })),
+    inGroups(
+      inputs.pricings
+        .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
+        .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
+        .flatMap(pricing => termsOfPricing(shared, { schedule, pricing })),
+    ),
   )
+}
+
+/** The terms of a schedule, each with the others of its volume group (semantics 3.1). */
+function inGroups(terms: readonly PriceTerm[]): PriceTerm[] {
+  return terms.map(term => {
+    const name = term.config.volume_group_reference
+    const group = name ? terms.filter(other => other !== term && other.config.volume_group_reference === name) : []
+    return group.length === 0 ? term : { ...term, group }
+  })
+}
+
+/** The metric of the item that decides on the tier, and which of its events the price counts; null when it is the usage itself. */
+function tieringOf(of: Shared, { usage_based, meter_value_calculation_id }: ProductItemInput, config: ConfigInput) {
+  const other = usage_based?.tiering_meter_value_calculation_id ?? null
+  const conditions = config.tiering_conditions ?? null
+  const id = other ?? meter_value_calculation_id
+  if ((other === null && conditions === null) || id === null) return null
+  const condition = conditions && usageConditionOf({ ...conditions, meter_properties: [] }, of.names)
+  return { calculation: of.calculations(id), condition }
 }
 
 type Find<T> = (id: string) => T
@@ -128,6 +156,8 @@ function termsOfPricing(
           billingCurrency: inputs.subscription.billing_currency,
           calculation: calculationId === null ? null : of.calculations(calculationId),
           condition: conditions.get(config.id) ?? null,
+          tiering: tieringOf(of, productItem, config),
+          group: [],
           persisted: persistedOf(inputs, schedule, config),
           inAdvance: config.billing_in_advance === true,
           calendar: calendarOf(of, schedule, config),

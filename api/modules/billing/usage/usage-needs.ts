@@ -2,9 +2,10 @@
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
-import type { Charge } from '../charges/charges.ts'
-import { usageSteps } from '../charges/usage-steps.ts'
+import { type Charge, groupCharges } from '../charges/charges.ts'
+import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import type { CalculationInput } from '../terms/billing-inputs.ts'
+import type { UsageQuestion } from '../terms/price-terms.ts'
 
 export type UsageNeed = {
   readonly key: string
@@ -38,16 +39,24 @@ export function needKey(
   return `${calculation?.id} ${interval.start} ${interval.end}${which}`
 }
 
+/** The same for what decides on the tier of a charge, where that is other usage. */
+export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Interval): string =>
+  `${needKey({ ...charge, ...tiering }, interval)}${tiering.condition === null ? '' : ' tier'}`
+
 /** The usage of these charges, each figure once. */
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>()
-  for (const charge of charges) {
-    const { calculation, condition, billedUsage } = charge
+  const add = (need: UsageNeed): unknown => needs.set(need.key, need)
+  for (const charge of charges.flatMap(each => [each, ...groupCharges(each)])) {
+    const { calculation, condition, billedUsage, tiering } = charge
     if (!calculation) continue
     for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
-      if (!interval) continue
-      const key = needKey(charge, interval)
-      needs.set(key, { key, calculation, condition, interval })
+      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval })
+    }
+    if (!tiering) continue
+    const time = tieringTime(charge, tiering)
+    for (const interval of time ? [time.now, time.before] : []) {
+      if (interval) add({ key: tieringKey(charge, tiering, interval), ...tiering, interval })
     }
   }
   return [...needs.values()]

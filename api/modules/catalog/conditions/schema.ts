@@ -64,6 +64,12 @@ export const ItemConditions = Shape(
   { title: 'ItemConditions' },
 )
 
+/** Conditions that say which events count for the tier: an expression only (semantics 3.1). */
+export const TieringConditions = Shape(
+  { name: Given(Name), expression: expressionShape(DEPTH_MAX) },
+  { title: 'TieringConditions' },
+)
+
 type Maybe<T> = T | null | undefined
 /** What a request may say of one property. */
 export type PropertyConditionInput = {
@@ -104,6 +110,6 @@ export type Expression = {
 export type Conditions = {
   name: string | null
   meter_properties: PropertyCondition[]
-  /** On product items only. */
+  /** On product items, and for tiers. */
   expression?: Expression
 }

@@ -13,6 +13,7 @@ import type {
   PricingItemConfig,
   PricingItemConfigInput,
   PricingItemInput,
+  Tiering,
 } from './schema.ts'
 
 /**
@@ -60,9 +61,15 @@ function canonicalConfigs(
       top_up: config.top_up ?? null,
       step_accumulation: config.step_accumulation ?? null,
       default_included_volume: includedOf(config),
+      tiering_conditions: tieringOf(conditions.get(`${field}.${index}.tiering_conditions`)),
+      volume_group_reference: config.volume_group_reference ?? null,
     }
   })
 }
+
+/** An expression is all they have. */
+const tieringOf = (conditions: Conditions | undefined): Tiering | null =>
+  conditions?.expression ? { name: conditions.name, expression: conditions.expression } : null
 
 /** With the reset that is meant when none is said. */
 const includedOf = ({ default_included_volume: given }: PricingItemConfigInput): IncludedVolume | null =>

@@ -3,6 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { currenciesOf } from './check-price.ts'
 import { checkPricing } from './check-pricing.ts'
+import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 import { pricingsOf } from './version-pricings.ts'
 
 const refuse = (message: string, details: { resourceId?: string; resourceType?: string } = {}): never => {
@@ -13,14 +14,20 @@ const refuse = (message: string, details: { resourceId?: string; resourceType?: 
 export async function checkActivation(uow: Uow, versionId: string): Promise<void> {
   const rows = await pricingsOf(uow, [versionId])
   if (rows.length === 0) refuse('A version needs at least one pricing before it can be ACTIVE.')
+  const groups: GroupMember[] = []
   for (const row of rows) {
-    const { products, items } = await checkPricing(uow, row, row).catch(error => {
+    const {
+      products,
+      items,
+      groups: own,
+    } = await checkPricing(uow, row, row).catch(error => {
       if (!(error instanceof AppError)) throw error
       return refuse(`The pricing ${row.id} cannot be billed: ${error.details.field}: ${error.message}`, {
         resourceId: row.id,
         resourceType: 'PRICING',
       })
     })
+    groups.push(...own.map(member => ({ ...member, field: `${row.id}.${member.field}` })))
     for (const product of products.values()) {
       if (product.status !== 'ACTIVE') refuseNotActive('PRODUCT', product)
     }
@@ -28,9 +35,20 @@ export async function checkActivation(uow: Uow, versionId: string): Promise<void
       if (item.status !== 'ACTIVE') refuseNotActive('PRODUCT_ITEM', item)
     }
   }
+  refuseMixedGroups(groups)
   const currencies = currenciesOf(rows.flatMap(row => row.items))
   if (currencies.length > 1) {
     refuse(`The prices of a version are in one currency; this one has ${currencies.join(', ')}.`)
+  }
+}
+
+/** Groups reach over the pricings of a version. */
+function refuseMixedGroups(groups: readonly GroupMember[]): void {
+  try {
+    checkVolumeGroups(groups)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    refuse(`${error.details.field}: ${error.message}`)
   }
 }
 

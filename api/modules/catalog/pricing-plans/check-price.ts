@@ -6,7 +6,7 @@ import type { PricePeriod, PricingItem, PricingItemConfig } from './schema.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), or one that recurs. */
 export type Priced =
-  | { readonly model: 'USAGE_BASED'; readonly metric: 'NUMBER' | 'AMOUNT' }
+  | { readonly model: 'USAGE_BASED'; readonly metric: 'NUMBER' | 'AMOUNT'; readonly tieringMetric?: boolean }
   | { readonly model: 'RECURRING' }
 
 const refuse = (code: ErrorCode, field: string, message: string): never => {
@@ -32,11 +32,27 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
       checkUsagePeriods(config.pricing_period, config.billing_period, `${field}.pricing_period`)
     }
   }
+  checkTiering(config, priced, field)
   const reading = parsePriceConfig(config, { metric: priced.model === 'RECURRING' ? 'NUMBER' : priced.metric })
   if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
   const silent = config.bands.every(band => !band.amount && !band.fixed_amount && !band.percentage)
   if (silent && model?.needsPrice) {
     refuse('MISSING_FIELD', `${field}.bands.0.amount`, 'No band has a price; give an amount, or the pricing_type NONE.')
+  }
+}
+
+/** What decides on the tier: the usage itself, other usage, or that of several prices together. */
+function checkTiering(config: PricingItemConfig, priced: Priced, field: string): void {
+  const { pricing_type: type, tiering_conditions: conditions, volume_group_reference: group } = config
+  for (const [name, given] of Object.entries({ tiering_conditions: conditions, volume_group_reference: group })) {
+    if (!given || findPriceModel(type)?.placed) continue
+    refuse('INVALID_FIELD', `${field}.${name}`, `${type} has no tiers that usage is placed on; leave ${name} out.`)
+  }
+  const isOther = conditions || (priced.model === 'USAGE_BASED' && priced.tieringMetric === true)
+  if (group && isOther) {
+    const message =
+      'The tier of a group is found by what its prices use together; it cannot be found by other usage too.'
+    refuse('INVALID_FIELD', `${field}.volume_group_reference`, message)
   }
 }
 
@@ -47,7 +63,7 @@ function checkUsagePeriods(pricing: PricePeriod, billing: PricePeriod, field: st
   refuse('INVALID_FIELD', field, 'The billing_period of a metered price must be a whole number of its pricing_period.')
 }
 
-function lengthOf({ type, value }: PricePeriod): { unit: 'MONTH' | 'DAY'; value: number } {
+export function lengthOf({ type, value }: PricePeriod): { unit: 'MONTH' | 'DAY'; value: number } {
   if (type === 'YEAR' || type === 'MONTH') return { unit: 'MONTH', value: type === 'YEAR' ? 12 * value : value }
   return { unit: 'DAY', value: type === 'WEEK' ? 7 * value : value }
 }

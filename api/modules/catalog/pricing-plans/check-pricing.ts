@@ -1,15 +1,14 @@
 // Whether a pricing names things that can be sold, at prices that can be billed.
-import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { requireAll } from '../../../resource/store.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { checkConditions, type MeteredConditions, testsOf } from '../conditions/check-conditions.ts'
 import type { Conditions } from '../conditions/schema.ts'
-import { type Meter, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import type { Product, ProductItem } from '../products/table.ts'
 import { checkPrice, type Priced } from './check-price.ts'
+import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
+import { type Measure, measuresOf } from './measures.ts'
 import type { PricingItem } from './schema.ts'
 import type { Pricing } from './table.ts'
 
@@ -19,6 +18,8 @@ type Contents = Pick<Pricing, 'product_ids' | 'items'>
 type Named = {
   readonly products: ReadonlyMap<string, Product>
   readonly items: ReadonlyMap<string, ProductItem>
+  /** Its prices that find their tier together with others. */
+  readonly groups: readonly GroupMember[]
 }
 
 /**
@@ -46,7 +47,11 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
     checkItem(item, row.product_ids, items.get(productItemIdOf(item)), measures, `items.${index}`),
   )
   await checkConditions(uow, conditions)
-  return { products, items }
+  const groups = row.items.flatMap((item, index) =>
+    groupMembers(item, items.get(productItemIdOf(item)), measures, `items.${index}`),
+  )
+  checkVolumeGroups(groups)
+  return { products, items, groups }
 }
 
 const productItemIdOf = (item: PricingItem): string => item.product_item_ids[0] ?? ''
@@ -110,7 +115,11 @@ function checkItem(
   const priced: Priced =
     productItem.model_type === 'RECURRING'
       ? { model: 'RECURRING' }
-      : { model: 'USAGE_BASED', metric: measure?.metric ?? 'NUMBER' }
+      : {
+          model: 'USAGE_BASED',
+          metric: measure?.metric ?? 'NUMBER',
+          tieringMetric: Boolean(productItem.usage_based?.tiering_meter_value_calculation_id),
+        }
   for (const [index, config] of item.configs.entries()) checkPrice(config, priced, `${field}.configs.${index}`)
   const own = item.configs.flatMap(({ conditions }, index) =>
     conditions ? [{ conditions, field: `${field}.configs.${index}.conditions` }] : [],
@@ -118,10 +127,56 @@ function checkItem(
   const shared = productItem.usage_based?.conditions
   const all = [...own, ...(shared ? [{ conditions: shared, field: `${field}.product_item_ids.0` }] : [])]
   const [first] = all
-  if (!first) return []
+  const tiering = tieringConditions(item, productItem, measures, field)
+  if (!first) return tiering
   if (!measure) throw new AppError('INVALID_FIELD', 'Only metered items have usage to test.', { field: first.field })
-  checkSize(all)
-  return all.map(each => ({ ...each, meter: measure.meter }))
+  checkSize([...all, ...tiering])
+  return [...all.map(each => ({ ...each, meter: measure.meter })), ...tiering]
+}
+
+/** Conditions of tiers are asked of the metric that decides on the tier. */
+function tieringConditions(
+  item: PricingItem,
+  productItem: ProductItem,
+  measures: ReadonlyMap<string, Measure>,
+  field: string,
+): MeteredConditions[] {
+  const id = productItem.usage_based?.tiering_meter_value_calculation_id ?? productItem.meter_value_calculation_id
+  const measure = measures.get(id ?? '')
+  return item.configs.flatMap(({ tiering_conditions: tiering }, index) =>
+    tiering && measure
+      ? [
+          {
+            conditions: { ...tiering, meter_properties: [] },
+            meter: measure.meter,
+            field: `${field}.configs.${index}.tiering_conditions`,
+          },
+        ]
+      : [],
+  )
+}
+
+function groupMembers(
+  item: PricingItem,
+  productItem: ProductItem | undefined,
+  measures: ReadonlyMap<string, Measure>,
+  field: string,
+): GroupMember[] {
+  const measure = measures.get(productItem?.meter_value_calculation_id ?? '')
+  return item.configs.flatMap((config, index) =>
+    config.volume_group_reference && measure
+      ? [
+          {
+            group: config.volume_group_reference,
+            metric: measure.metric,
+            persist: measure.persist,
+            billingPeriod: config.billing_period,
+            pricingPeriod: config.pricing_period,
+            field: `${field}.configs.${index}`,
+          },
+        ]
+      : [],
+  )
 }
 
 function checkSize(conditions: readonly { conditions: Conditions; field: string }[]): void {
@@ -130,30 +185,6 @@ function checkSize(conditions: readonly { conditions: Conditions; field: string 
   if (tests.length <= TESTS_MAX && variables.size <= VARIABLES_MAX) return
   const message = `The conditions of one item have at most ${TESTS_MAX} tests and ${VARIABLES_MAX} variables together.`
   throw new AppError('INVALID_FIELD', message, { field: conditions[0]?.field ?? '' })
-}
-
-type Measure = {
-  readonly metric: 'NUMBER' | 'AMOUNT'
-  readonly meter: Pick<Meter, 'reference' | 'meter_properties'>
-}
-
-/** What each calculation of these items measures, and on which meter; a count of distinct values is a number. */
-async function measuresOf(uow: Uow, items: readonly ProductItem[]): Promise<Map<string, Measure>> {
-  const ids = items.flatMap(item => item.meter_value_calculation_id ?? [])
-  if (ids.length === 0) return new Map()
-  const c = meterValueCalculations
-  const rows = await uow.tx
-    .select({
-      id: c.id,
-      type: meterValues.type,
-      reference: meters.reference,
-      meter_properties: meters.meter_properties,
-    })
-    .from(c)
-    .innerJoin(meters, and(inThisTenant(uow, meters), eq(meters.id, c.meter_id)))
-    .leftJoin(meterValues, and(inThisTenant(uow, meterValues), eq(meterValues.id, c.meter_value_id)))
-    .where(and(inThisTenant(uow, c), inArray(c.id, ids)))
-  return new Map(rows.map(({ id, type, ...meter }) => [id, { metric: type ?? 'NUMBER', meter }]))
 }
 
 const byId = <R extends { id: string }>(rows: readonly R[]): Map<string, R> => new Map(rows.map(row => [row.id, row]))

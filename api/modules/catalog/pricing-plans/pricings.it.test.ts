@@ -5,6 +5,7 @@ import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import { meterResource } from '../meters/meter.ts'
+import { meterPropertyResource } from '../meters/meter-property.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { pricingResource } from './pricing.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
@@ -53,6 +54,8 @@ describe('pricings', () => {
             top_up: null,
             step_accumulation: null,
             default_included_volume: null,
+            tiering_conditions: null,
+            volume_group_reference: null,
           },
         ],
       },
@@ -200,6 +203,40 @@ describe('pricings', () => {
     expect(await refused({ amount: eur('5') })).toEqual([400, 'INVALID_FIELD', `${at}.amount`])
     expect(await refused({ number: '-1' })).toEqual([400, 'INVALID_FIELD', `${at}.number`])
     expect(await refused({ number: '1', reset_type: 'DAILY' })).toEqual([400, 'INVALID_FIELD', `${at}.reset_type`])
+  })
+
+  test('place usage on tiers by conditions and groups, where the price has tiers', async () => {
+    const property = await a.seed.make(meterPropertyResource)
+    const test = { id: property['id'], comparator: 'EQUALS', value: 'eu' }
+    const expression = { operator: 'AND', operands: [{ meter_property: test }] }
+    const at = 'items.0.configs.0'
+    const refused = async (config: object) => refusal((await catalog.draft(config)).answer)
+    const grouped = await catalog.draft({ ...tiers('10', null), volume_group_reference: 'tokens' })
+    expect(grouped.answer.body['items'][0].configs[0].volume_group_reference).toBe('tokens')
+    expect(await refused({ ...FLAT, volume_group_reference: 'tokens' })).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${at}.volume_group_reference`,
+    ])
+    expect(await refused({ ...FLAT, tiering_conditions: { expression } })).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${at}.tiering_conditions`,
+    ])
+    expect(
+      await refused({ ...tiers('10', null), tiering_conditions: { expression }, volume_group_reference: 'tokens' }),
+    ).toEqual([400, 'INVALID_FIELD', `${at}.volume_group_reference`])
+    // A property that the meter does not list.
+    expect(await refused({ ...tiers('10', null), tiering_conditions: { expression } })).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${at}.tiering_conditions.expression.operands.0.meter_property.id`,
+    ])
+    expect(await refused({ ...tiers('10', null), tiering_conditions: { name: 'x' } })).toEqual([
+      400,
+      'MISSING_FIELD',
+      `${at}.tiering_conditions.expression`,
+    ])
   })
 
   test('a RECURRING item takes a lump sum, also in advance, and nothing else', async () => {

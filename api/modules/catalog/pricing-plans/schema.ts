@@ -14,9 +14,10 @@ import {
   Nullable,
   Optional,
   Period,
+  Reference,
   Shape,
 } from '../../../resource/shapes.ts'
-import { type Conditions, ConfigConditions } from '../conditions/schema.ts'
+import { type Conditions, ConfigConditions, type Expression, TieringConditions } from '../conditions/schema.ts'
 
 const ITEMS_MAX = 200
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
@@ -66,6 +67,8 @@ export const PricingItemConfigShape = Shape({
   top_up: Given(TopUp),
   step_accumulation: Given(Type.Enum(STEP_ACCUMULATIONS)),
   default_included_volume: Given(IncludedVolume),
+  tiering_conditions: Given(TieringConditions),
+  volume_group_reference: Given(Reference),
 })
 
 export const PricingItemShape = Shape({
@@ -94,6 +97,8 @@ export const PricingCategories = Type.Array(
 
 export type PricingBand = Static<typeof PricingBand>
 export type IncludedVolume = Static<typeof IncludedVolume>
+/** Conditions that are an expression. */
+export type Tiering = { name: string | null; expression: Expression }
 export type PricePeriod = Static<typeof Period>
 /** What a request may say about a config, before it is canonical. */
 export type PricingItemConfigInput = Static<typeof PricingItemConfigShape>
@@ -121,6 +126,10 @@ export type PricingItemConfig = {
   step_accumulation: StepAccumulation | null
   /** What is free of the usage; null where nothing is. Prices saved before it existed lack it. */
   default_included_volume?: IncludedVolume | null
+  /** Which events count for the tier; null: the usage that is priced. */
+  tiering_conditions?: Tiering | null
+  /** The same on prices that find their tier by what they use together. */
+  volume_group_reference?: string | null
 }
 
 /** An item as stored and shown. This release prices exactly one product item. */

@@ -105,6 +105,11 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   expand: {
     product: { by: 'product_id', to: () => productResource },
     meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
+    tiering_meter_value_calculation: {
+      by: 'tiering_meter_value_calculation_id',
+      to: () => meterValueCalculationResource,
+      within: '**',
+    },
     meter_property_variable: {
       by: 'meter_property_variable_id',
       to: () => meterPropertyVariableResource,
@@ -147,16 +152,22 @@ async function requireOpenProduct(uow: Uow, productId: string): Promise<void> {
 }
 
 async function canonicalUsage(uow: Uow, usage: ProductItem['usage_based']): Promise<ProductItem['usage_based']> {
-  if (!usage?.conditions) return usage && { meter_value_calculation_id: usage.meter_value_calculation_id }
+  if (!usage) return usage
+  const { meter_value_calculation_id, tiering_meter_value_calculation_id: tiering } = usage
+  const measured = { meter_value_calculation_id, ...(tiering ? { tiering_meter_value_calculation_id: tiering } : {}) }
+  if (!usage.conditions) return measured
   const placed = [{ conditions: usage.conditions, field: 'usage_based.conditions' }]
   const [conditions] = await canonicalConditions(uow, placed)
-  return { ...usage, conditions: conditions ?? null }
+  return { ...measured, conditions: conditions ?? null }
 }
 
 async function checkUsage(uow: Uow, usage: NonNullable<ProductItem['usage_based']>): Promise<void> {
   const field = 'usage_based.meter_value_calculation_id'
-  const ids = [{ id: usage.meter_value_calculation_id, field }]
-  const [calculation] = await requireAll(uow, meterValueCalculationResource, ids)
+  const tiering = usage.tiering_meter_value_calculation_id
+  const [calculation] = await requireAll(uow, meterValueCalculationResource, [
+    { id: usage.meter_value_calculation_id, field },
+    ...(tiering ? [{ id: tiering, field: 'usage_based.tiering_meter_value_calculation_id' }] : []),
+  ])
   if (!usage.conditions || !calculation) return
   const meter = await getOne(uow, meterResource, calculation.meter_id)
   await checkConditions(uow, [{ conditions: usage.conditions, meter, field: 'usage_based.conditions' }])

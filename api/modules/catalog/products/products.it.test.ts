@@ -233,7 +233,6 @@ describe('items', () => {
   })
 
   test.each([
-    ['tiering by another metric', 'tiering_meter_value_calculation_id'],
     ['further metrics', 'report_meter_value_calculation_ids'],
     ['conditions', 'conditions'],
   ])('%s is refused by name', async (_name, field) => {
@@ -250,6 +249,28 @@ describe('items', () => {
     const made = await a.seed.make(productItemResource)
     const answer = await a.call('DELETE', `/v1/meter-value-calculations/${made['meter_value_calculation_id']}`)
     expect([answer.status, answer.body['code']]).toEqual([409, 'COULD_NOT_DELETE_RESOURCE'])
+  })
+
+  test('the calculation that decides on its tiers is shown, expanded, and stays', async () => {
+    const owner = await product()
+    const [billed, seats] = [
+      await a.seed.make(meterValueCalculationResource),
+      await a.seed.make(meterValueCalculationResource),
+    ]
+    const usage_based = { meter_value_calculation_id: billed['id'], tiering_meter_value_calculation_id: seats['id'] }
+    const made = await item(owner['id'], { model_type: 'USAGE_BASED', usage_based })
+    expect(made['usage_based']).toEqual(usage_based)
+    const read = await a.call('GET', `/v1/product-items/${made['id']}?expand[]=tiering_meter_value_calculation`)
+    expect(read.body['usage_based']['tiering_meter_value_calculation']).toMatchObject({ id: seats['id'] })
+    const removed = await a.call('DELETE', `/v1/meter-value-calculations/${seats['id']}`)
+    expect([removed.status, removed.body['code']]).toEqual([409, 'COULD_NOT_DELETE_RESOURCE'])
+    const unknown = { ...usage_based, tiering_meter_value_calculation_id: 'bmet_nothing' }
+    const refused = await a.call(
+      'POST',
+      '/v1/product-items',
+      itemBody(owner['id'], { model_type: 'USAGE_BASED', usage_based: unknown }),
+    )
+    expect(refusal(refused)).toEqual([404, 'RESOURCE_NOT_FOUND', 'usage_based.tiering_meter_value_calculation_id'])
   })
 
   test('a product that is DEPRECATED or ARCHIVED takes no new items', async () => {

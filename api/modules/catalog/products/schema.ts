@@ -5,6 +5,10 @@ import { type Conditions, ItemConditions } from '../conditions/schema.ts'
 
 export const UsageBased = Shape({
   meter_value_calculation_id: IdText('meter value calculation'),
+  /** What decides on the tier, where that is another metric than the one that is billed. */
+  tiering_meter_value_calculation_id: Optional(Nullable(IdText('meter value calculation'))),
+  // Shown by expand[]; what is sent back of it is not read.
+  tiering_meter_value_calculation: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   /** Which events the item is about; all of the calculation's meter without any. */
   conditions: Optional(Nullable(ItemConditions)),
 })
@@ -13,5 +17,9 @@ const UnitText = Type.String({ minLength: 1, maxLength: 64 })
 export const UnitName = Shape({ singular: UnitText, plural: UnitText })
 
 /** As stored: conditions are canonical. */
-export type UsageBased = { meter_value_calculation_id: string; conditions?: Conditions | null }
+export type UsageBased = {
+  meter_value_calculation_id: string
+  tiering_meter_value_calculation_id?: string | null
+  conditions?: Conditions | null
+}
 export type UnitName = Static<typeof UnitName>

@@ -1,0 +1,85 @@
+// The price of a charge, read, and what was metered for it. Pure.
+import { carriedOn, isPersistable, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
+import { type Decimal, decimalOfInteger, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import type { PriceConfig } from '../../../../shared/rating/rate.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import type { Charge } from '../charges/charges.ts'
+import type { ConfigInput } from '../terms/billing-inputs.ts'
+import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
+
+const readings = new WeakMap<ConfigInput, Map<string, PriceConfigReading>>()
+
+/** A price is read once, however many periods of it are charged. */
+function readPrice(config: ConfigInput, metric: Metric, currency: string): PriceConfigReading {
+  const known = readings.get(config) ?? new Map<string, PriceConfigReading>()
+  readings.set(config, known)
+  const key = `${metric} ${currency}`
+  const reading = known.get(key) ?? parsePriceConfig(config, { metric, currency })
+  known.set(key, reading)
+  return reading
+}
+
+/** Throws INVALID_OPERATION when the currency or the price cannot be billed. */
+export function priceOf({ config, schedule, calculation, billingCurrency }: Charge): PriceConfig {
+  if (schedule.pricing_currency !== billingCurrency) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      `Prices in ${schedule.pricing_currency} cannot be invoiced in ${billingCurrency}: there is no exchange rate. Use one currency for both.`,
+      { field: 'billing_currency', resourceId: schedule.id, resourceType: 'PRICING_PLAN_SCHEDULE' },
+    )
+  }
+  const metric = calculation?.value_type === 'AMOUNT' ? 'AMOUNT' : 'NUMBER'
+  const reading = readPrice(config, metric, schedule.pricing_currency)
+  if (reading.kind === 'ok') return reading.config
+  throw new AppError('INVALID_OPERATION', reading.fault.message, {
+    field: reading.fault.field,
+    resourceId: config.id,
+    resourceType: 'PRICING_ITEM_CONFIG',
+  })
+}
+
+/** What was metered for the charge in an interval. Throws INVALID_OPERATION for metered money in another currency. */
+export function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures): Volume {
+  const { calculation, schedule } = charge
+  if (!calculation) throw new Error(`the metered charge ${charge.key} has no calculation`)
+  const figure = figureOf(charge, usage.get(needKey(charge, interval)))
+  const quantity = withPersistedUsage(charge, interval, figure)
+  const count = decimalOfInteger(figure?.count ?? 0)
+  return calculation.value_type === 'AMOUNT'
+    ? amountVolume(quantity, schedule.pricing_currency, count)
+    : numberVolume(quantity, count)
+}
+
+/** The figure of a calculation in the unit of the price; null without usage. Throws as `volumeOf`. */
+export function figureOf(
+  { key, calculation, schedule }: Pick<Charge, 'key' | 'calculation' | 'schedule'>,
+  figures: readonly UsageFigure[] | undefined,
+): UsageFigure | null {
+  if (!figures) throw new Error(`the usage of ${key} was not read`)
+  if (calculation?.value_type !== 'AMOUNT') return figures.find(({ currency }) => currency === null) ?? null
+  const foreign = figures.find(({ currency, number }) => currency !== schedule.pricing_currency && !number.eq(ZERO))
+  if (foreign) {
+    throw new AppError(
+      'INVALID_OPERATION',
+      `Usage in ${foreign.currency ?? 'plain numbers'} cannot be priced in ${schedule.pricing_currency}: there is no exchange rate.`,
+      { resourceId: calculation.id, resourceType: 'METER_VALUE_CALCULATION' },
+    )
+  }
+  return figures.find(({ currency }) => currency === schedule.pricing_currency) ?? null
+}
+
+/** What events come to, on top of the persisted usage at the moment they are counted from, if there is any. */
+export function withPersistedUsage(
+  { calculation, persisted }: Charge,
+  interval: Interval,
+  figure: Pick<UsageFigure, 'number' | 'count'> | null,
+): Decimal {
+  const state = persistedUsageAt(persisted, interval)
+  if (!state) return figure?.number ?? ZERO
+  const type = calculation?.calculation_type ?? ''
+  if (!isPersistable(type)) throw new Error(`persisted usage of ${type}`)
+  return carriedOn(type, state.usage, figure === null || figure.count === 0 ? null : figure.number)
+}

@@ -1,0 +1,92 @@
+// What a charge comes to for a full period: its usage after included volume, at the tier that its own usage, other usage or that
+// of its group decides on. Pure.
+import { type Decimal, ONE, ZERO } from '../../../../shared/decimal.ts'
+import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
+import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { type PriceConfig, type RatedPrice, type RateOptions, rate } from '../../../../shared/rating/rate.ts'
+import { type PooledPrice, rateInPool } from '../../../../shared/rating/volume-pool.ts'
+import { type Charge, groupCharges } from '../charges/charges.ts'
+import { tieringTime } from '../charges/usage-steps.ts'
+import { isMetered } from '../terms/price-terms.ts'
+import { tieringKey, type UsageFigures } from '../usage/usage-needs.ts'
+import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
+import { figureOf, priceOf, volumeOf } from './charge-volume.ts'
+
+export type PricedUsage = {
+  readonly rated: RatedPrice
+  /** The usage, before what is included of it; of what is not metered, one. */
+  readonly metered: Volume
+  /** The same of all prices of its volume group. */
+  readonly together: Pick<Volume, 'quantity' | 'count'>
+  /** What was included in the price; null when it includes nothing. */
+  readonly included: IncludedVolumeDetails | null
+  /** What the prices of its volume group use together, and its share of that; null when it stands alone. */
+  readonly pool: Omit<PooledPrice, 'rated'> | null
+  /** The quantity of other usage that decided on the tier; null where that is the usage itself. */
+  readonly position: Decimal | null
+  /** What earlier invoices billed of the same pricing period, with the usage; null when the charge starts it. */
+  readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
+}
+
+const ONE_OF_IT = numberVolume(ONE)
+
+/** `own` takes the place of what was metered in the charge's time, to price what was counted once. */
+export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
+  if (!isMetered(charge)) {
+    const of = { metered: ONE_OF_IT, together: ONE_OF_IT, included: null, pool: null, position: null, before: null }
+    return { ...of, rated: rate(config, ONE_OF_IT) }
+  }
+  const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)
+  const others = groupCharges(charge).map(other => usageOf(priceOf(other), other, usage))
+  const positions = positionsOf(charge, usage)
+  const now = rateUsage(config, [billable, ...others.map(other => other.billable)], { prior, ...at(positions.now) })
+  const then = earlier && [earlier.billable, ...others.flatMap(other => other.before?.billable ?? [])]
+  return {
+    rated: now.rated,
+    metered,
+    together: others.reduce((sum, other) => plus(sum, other.metered), metered),
+    included,
+    pool: now.pool,
+    position: positions.now,
+    before: then && {
+      total: rateUsage(config, then, { prior, ...at(positions.before) }).rated.total,
+      volume: earlier.metered,
+    },
+  }
+}
+
+const usageOf = (config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): ChargeUsage =>
+  chargeUsage(config, charge, interval => volumeOf(charge, interval, usage), own)
+
+const at = (position: Decimal | null): Pick<RateOptions, 'position'> => (position === null ? {} : { position })
+
+const plus = (a: Volume, b: Volume): Volume => ({
+  ...a,
+  quantity: a.quantity.plus(b.quantity),
+  count: a.count.plus(b.count),
+})
+
+function rateUsage(
+  config: PriceConfig,
+  [own, ...others]: readonly Volume[],
+  options: RateOptions,
+): Pick<PricedUsage, 'rated' | 'pool'> {
+  if (!own) throw new Error('a metered charge has its own usage')
+  if (others.length === 0) return { rated: rate(config, own, options), pool: null }
+  const { rated, ...pool } = rateInPool(config, own, others)
+  return { rated, pool }
+}
+
+/** What decides on the tier, where that is other usage. */
+function positionsOf(
+  charge: Charge,
+  usage: UsageFigures,
+): { readonly now: Decimal | null; readonly before: Decimal | null } {
+  const { tiering } = charge
+  const time = tiering && tieringTime(charge, tiering)
+  if (!time) return { now: null, before: null }
+  const quantity = (interval: typeof time.now) =>
+    figureOf({ ...charge, calculation: tiering.calculation }, usage.get(tieringKey(charge, tiering, interval)))
+      ?.number ?? ZERO
+  return { now: quantity(time.now), before: time.before && quantity(time.before) }
+}
