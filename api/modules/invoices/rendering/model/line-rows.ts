@@ -1,0 +1,146 @@
+// The lines of an invoice as rows of its table: quantity with its unit, price, bands, and what explains an amount that was rounded,
+// bounded or prorated.
+import { decimal, ZERO } from '../../../../../shared/decimal.ts'
+import type { BandView, LineView, MoneyView, PriceDetailsView, SubLineView } from '../../schema.ts'
+import type { Formats } from '../words/formats.ts'
+import type { Words } from '../words/table.ts'
+import { discountIn } from '../words/words.ts'
+import type { Row } from './document-model.ts'
+import type { UnitName } from './presentation.ts'
+import { printable } from './printable.ts'
+
+export type RowContext = {
+  readonly words: Words
+  readonly formats: Formats
+  readonly units: ReadonlyMap<string, UnitName>
+}
+
+/** The row of a line, followed by one for each band or customer that it is made of. */
+export function lineRows(line: LineView, context: RowContext): Row[] {
+  const { words, formats } = context
+  const figures = {
+    money: (quantity: string, currency: string) => formats.money({ quantity, currency }),
+    number: formats.number,
+  }
+  if (line.type === 'DISCOUNT') {
+    const notes = [discountIn(words, figures, line.details.description), ...roundingNote(line.details, context)]
+    return [
+      {
+        kind: 'DISCOUNT',
+        text: printable(discountIn(words, figures, line.description)),
+        notes: notes.map(printable).filter(note => note !== ''),
+        quantity: '',
+        price: '',
+        amount: formats.money(line.amount_excluding_tax),
+      },
+    ]
+  }
+  const details = billed(line)
+  const unit = unitOf(line, context)
+  return [
+    {
+      kind: 'LINE',
+      text: printable(line.description),
+      notes: notesOf(line, context),
+      quantity: quantityText(details, unit, context),
+      price: priceText(details, context),
+      amount: formats.money(line.amount_excluding_tax),
+    },
+    ...(line.sub_lines ?? []).map(sub => subRow(sub, unit, context)),
+  ]
+}
+
+/** With the quantity that the line bills: details may explain it by that of a longer time. */
+const billed = ({ details, meter_value }: LineView): PriceDetailsView =>
+  meter_value ? { ...details, meter_value } : details
+
+function unitOf({ product_items }: LineView, { units }: RowContext): UnitName | null {
+  const [item] = product_items
+  return item ? (units.get(item.id) ?? null) : null
+}
+
+function subRow(sub: SubLineView, unit: UnitName | null, context: RowContext): Row {
+  const ofCustomer = sub.processing_only_customer_id !== undefined
+  return {
+    kind: 'BAND',
+    text: ofCustomer ? printable(sub.description) : bandText(sub.details.band, context) || printable(sub.description),
+    notes: ofCustomer ? [] : boundNotes(sub.details, context),
+    quantity: quantityText(sub.details, unit, context),
+    price: ofCustomer ? '' : priceText(sub.details, context),
+    amount: context.formats.money(sub.details.amount),
+  }
+}
+
+function quantityText(
+  { meter_value: value }: PriceDetailsView,
+  unit: UnitName | null,
+  { formats }: RowContext,
+): string {
+  if (!value) return formats.number('1')
+  if (value.amount) return formats.money(value.amount)
+  if (value.number === null || value.number === undefined) return ''
+  const name = unit === null ? '' : ` ${printable(value.number === '1' ? unit.singular : unit.plural)}`
+  return `${formats.number(value.number)}${name}`
+}
+
+function priceText({ band }: PriceDetailsView, { words, formats }: RowContext): string {
+  if (!band) return ''
+  const block = band.block_size?.number
+  const parts = [
+    ...(band.fixed_amount ? [formats.money(band.fixed_amount)] : []),
+    ...(band.amount ? [`${formats.money(band.amount)}${block ? ` ${words.per(formats.number(block))}` : ''}`] : []),
+    ...(band.percentage ? [`${formats.number(band.percentage)} %`] : []),
+  ]
+  return parts.join(' + ')
+}
+
+/** `From 1,000 to 5,000`. */
+function bandText(band: BandView | null | undefined, { words, formats }: RowContext): string {
+  const bound = (quantity: BandView['tier_top_bound']) =>
+    quantity?.amount ? formats.money(quantity.amount) : quantity?.number ? formats.number(quantity.number) : null
+  const lower = bound(band?.tier_lower_bound)
+  const top = bound(band?.tier_top_bound)
+  const fromZero = isZero(band?.tier_lower_bound?.number ?? band?.tier_lower_bound?.amount?.quantity)
+  if (top !== null) return lower === null || fromZero ? words.upTo(top) : words.between(lower, top)
+  return lower === null || fromZero ? '' : words.above(lower)
+}
+
+const isZero = (quantity: string | null | undefined): boolean =>
+  quantity !== null && quantity !== undefined && decimal(quantity).eq(ZERO)
+
+function notesOf(line: LineView, context: RowContext): string[] {
+  const { details } = line
+  const { words, formats } = context
+  const { proration, previously_billed: before } = details
+  return [
+    ...(proration
+      ? [words.prorated(formats.number(String(proration.covered_days)), formats.number(String(proration.days)))]
+      : []),
+    ...(before ? [words.previouslyBilled(formats.money(before.pricing_amount))] : []),
+    ...boundNotes(details, context),
+    ...roundingNote(details, context),
+  ]
+}
+
+function boundNotes({ price_bound: bound, band, pricing_currency: currency }: PriceDetailsView, context: RowContext) {
+  const name = bound ? context.words.bounds[bound] : undefined
+  if (!bound || name === undefined || !band) return []
+  const { formats } = context
+  const limits: Readonly<Record<string, MoneyView | string | null | undefined>> = {
+    MINIMUM_NUMBER: band.minimum_number,
+    MAXIMUM_NUMBER: band.maximum_number,
+    MINIMUM_AMOUNT: band.minimum_amount,
+    MAXIMUM_AMOUNT: band.maximum_amount,
+  }
+  const limit = limits[bound]
+  if (!limit) return [name]
+  // A bound on the number is money per event: the currency of the price.
+  const shown = typeof limit === 'string' ? formats.money({ quantity: limit, currency }) : formats.money(limit)
+  return [`${name}: ${shown}`]
+}
+
+/** Tells the exact amount from the printed one where they differ. */
+function roundingNote({ amount, pricing_amount: exact }: PriceDetailsView, { words, formats }: RowContext): string[] {
+  if (exact.currency !== amount.currency || decimal(exact.quantity).eq(decimal(amount.quantity))) return []
+  return [words.rounded(formats.money(exact), formats.money(amount))]
+}

@@ -1,0 +1,97 @@
+// Who the invoice is between, as blocks of lines.
+import type { TaxIdType } from '../../../parties/tax-ids/schema.ts'
+import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
+import {
+  type AddressInput,
+  addressOf,
+  type BillingEntityInput,
+  type CustomerInput,
+  customerName,
+} from '../../document/parties.ts'
+import type { InvoiceView } from '../../schema.ts'
+import type { Formats } from '../words/formats.ts'
+import type { Words } from '../words/table.ts'
+import type { Block } from './document-model.ts'
+import { printable } from './printable.ts'
+
+type Line = string | null | undefined
+type Context = { readonly words: Words; readonly formats: Formats }
+
+/** The snapshots of an invoice hold what its inputs held when it was computed. */
+export const sellerOf = (invoice: InvoiceView): BillingEntityInput =>
+  invoice.billing_entity as unknown as BillingEntityInput
+export const buyerOf = (invoice: InvoiceView): CustomerInput => invoice.customer as unknown as CustomerInput
+
+/** The seller: name, address, tax ids, registration number, contact, and its custom fields for the reader. */
+export function sellerBlock(invoice: InvoiceView, context: Context): Block {
+  const entity = sellerOf(invoice)
+  return block(context.words.from, entity.legal_name ?? entity.reference, [
+    ...addressLines(entity.registered_address, context),
+    ...taxIdLines(entity, context),
+    ...registrationLines(invoice, context),
+    labelled(context.words.registrationNumber, entity.registration_number),
+    entity.email,
+    ...copiedFieldLines(invoice, ['BILLING_ENTITY']),
+  ])
+}
+
+/** The customer: name, address, tax ids, registration number, and the custom fields for the reader. */
+export function buyerBlock(invoice: InvoiceView, context: Context): Block {
+  const customer = buyerOf(invoice)
+  const { organization } = customer
+  return block(context.words.to, customerName(customer), [
+    ...addressLines(addressOf(customer), context),
+    ...taxIdLines(organization, context),
+    labelled(context.words.registrationNumber, organization?.registration_number),
+    ...copiedFieldLines(invoice, ['CUSTOMER', 'PRICING_PLAN_SUBSCRIPTION']),
+  ])
+}
+
+const block = (head: string, name: string, lines: readonly Line[]): Block => ({
+  head,
+  name: printable(name),
+  lines: lines.flatMap(line => (line ? [printable(line)] : [])).filter(line => line !== ''),
+})
+
+const labelled = (label: string, value: Line): Line => (value ? `${label}: ${value}` : null)
+
+const TAX_ID_NAMES: Readonly<Record<Exclude<TaxIdType, 'GENERIC_TAX_ID'>, string>> = {
+  AU_GST: 'ABN',
+  CA_GST_HST: 'GST/HST',
+  CA_PST: 'PST',
+  CA_PST_BC: 'PST (BC)',
+  CA_PST_MB: 'RST (MB)',
+  CA_PST_SK: 'PST (SK)',
+  CA_QST: 'QST',
+}
+
+const taxIdLines = (company: Pick<HasTaxIds, 'tax_id' | 'tax_ids'> | null, { words }: Context): Line[] => [
+  labelled(words.taxId, company?.tax_id),
+  ...(company?.tax_ids ?? []).map(({ id, type, display_name }) =>
+    labelled(display_name ?? (type === 'GENERIC_TAX_ID' ? words.taxId : TAX_ID_NAMES[type]), id),
+  ),
+]
+
+/** The ids of the registration whose country's tax is charged. */
+function registrationLines({ used_tax_registration: used }: InvoiceView, context: Context): Line[] {
+  if (!used) return []
+  return taxIdLines(used, context).flatMap(line => (line ? `${used.country} ${line}` : []))
+}
+
+/** Custom fields of the parties that are for the reader of the invoice. */
+const copiedFieldLines = ({ other_custom_fields = [] }: InvoiceView, types: readonly string[]): Line[] =>
+  other_custom_fields
+    .filter(({ resource }) => types.includes(resource.type))
+    .map(({ name, reference, value, values = [] }) => labelled(name ?? reference, value ?? values.join(', ')))
+
+/** Countries that write the postal code behind the town; the others write it in front. */
+const CODE_BEHIND = new Set(['AU', 'CA', 'GB', 'IE', 'IN', 'NZ', 'SG', 'TH', 'US', 'ZA'])
+
+function addressLines(address: AddressInput | null, { formats }: Context): Line[] {
+  if (!address) return []
+  const { city, postal_code: code, state, country } = address
+  const behind = country !== null && country !== undefined && CODE_BEHIND.has(country)
+  const joined = (parts: readonly Line[], by: string) => parts.filter(part => !!part).join(by)
+  const town = behind ? joined([joined([city, state], ', '), code], ' ') : joined([code, city], ' ')
+  return [address.line1, address.line2, town, behind ? null : state, country ? formats.country(country) : null]
+}

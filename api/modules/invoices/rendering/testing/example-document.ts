@@ -1,0 +1,57 @@
+// Invoices to draw, for tests.
+
+import type { BillingInputs } from '../../../billing/terms/billing-inputs.ts'
+import { type Example, exampleInputs, exampleInvoices } from '../../../billing/testing/example-inputs.ts'
+import type { InvoiceView } from '../../schema.ts'
+import { type InvoiceColumns, type InvoiceRow, UNTOUCHED } from '../../table.ts'
+import { invoiceView } from '../../view.ts'
+
+/** A FINAL invoice with these columns and its number; `more` changes its row. */
+export function finalView(built: InvoiceColumns | undefined, more: Partial<InvoiceRow> = {}): InvoiceView {
+  if (!built) throw new Error('there is an invoice')
+  return invoiceView({
+    ...built,
+    platform_id: 'p',
+    environment: 'TEST',
+    id: 'invo_1',
+    created_at: '2026-02-01T00:00:00Z',
+    updated_at: '2026-02-01T00:00:00Z',
+    invoice_number: 'INV-2026-00001',
+    status: 'FINAL',
+    producer: 'SUBSCRIPTION',
+    type: 'STANDARD',
+    billing_type: 'DEFAULT',
+    customer_id: 'customer',
+    billing_entity_id: 'entity',
+    pricing_plan_subscription_id: 'subscription',
+    on_hold: false,
+    payment_status: 'UNPAID',
+    ...UNTOUCHED,
+    inputs_hash: '',
+    finalize_at: null,
+    updated_to_final_at: '2026-02-01T08:00:00Z',
+    to_be_reprocessed_at: null,
+    custom_fields: [],
+    ...more,
+  })
+}
+
+export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {
+  readonly customer?: Partial<BillingInputs['customer']>
+  readonly seller?: Partial<BillingInputs['billing_entity']>
+  readonly footnote?: string
+  readonly usage?: string
+  readonly row?: Partial<InvoiceRow>
+}
+
+/** The second invoice of a subscription from the first of January 2026: what it used, and the fees of the month to come. */
+export function exampleDocument({ customer, seller, footnote, usage, row, ...example }: ExampleDocument): InvoiceView {
+  const base = exampleInputs({ ...example, start: '2026-01-01T00:00:00Z' })
+  const inputs = {
+    ...base,
+    customer: { ...base.customer, ...customer },
+    billing_entity: { ...base.billing_entity, ...seller },
+    platform: { ...base.platform, invoice_settings: footnote === undefined ? {} : { footnote } },
+  }
+  return finalView(exampleInvoices(inputs, 1, usage ?? '3450')[0], row)
+}

@@ -1,0 +1,127 @@
+// From a text to glyphs in the order in which they stand: split by direction and by the font that has each character, shaped by the
+// rules of its script (Arabic letters join, Hindi marks move), then put into visual order (Unicode Standard Annex 9).
+import bidiFactory from 'bidi-js'
+import { type Face, type FontBook, REPLACEMENT } from '../fonts/font-book.ts'
+import type { Weight } from '../fonts/slices.ts'
+
+/** A glyph with its place, in thousandths of the font size. */
+export type Glyph = {
+  readonly id: number
+  readonly advance: number
+  readonly width: number
+  readonly dx: number
+  readonly dy: number
+  readonly codePoints: readonly number[]
+}
+
+/** Glyphs of one font, from left to right. */
+export type GlyphRun = { readonly face: Face; readonly glyphs: readonly Glyph[]; readonly width: number }
+export type ShapedText = { readonly runs: readonly GlyphRun[]; readonly width: number; readonly text: string }
+
+const bidi = bidiFactory()
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** What stands in a text from left to right, each character by itself. */
+const SIMPLE = /^[\u0020-\u007e\u00a0-\u02af\u1e00-\u1eff\u2010-\u2027\u202f\u20a0-\u20bf\u2212]*$/
+
+type Piece = { readonly text: string; readonly level: number; readonly face: Face | null }
+
+/** Shapes one line of text. What no font has is shown as a replacement character. */
+export function shape(text: string, book: FontBook, weight: Weight): ShapedText {
+  const pieces = SIMPLE.test(text) ? simplePieces(text, book, weight) : piecesOf(text, book, weight)
+  const runs = visual(pieces).flatMap(({ text: part, level, face }) =>
+    face ? [glyphsOf(face, part, level % 2 === 1)] : [],
+  )
+  return { runs, width: runs.reduce((sum, run) => sum + run.width, 0), text }
+}
+
+const simplePieces = (text: string, book: FontBook, weight: Weight): Piece[] =>
+  joined(
+    [...text].map(character => ({ text: character, level: 0 })),
+    book,
+    weight,
+  )
+
+function piecesOf(text: string, book: FontBook, weight: Weight): Piece[] {
+  const { levels } = bidi.getEmbeddingLevels(text)
+  const clusters = [...graphemes.segment(text)].map(({ segment, index }) => {
+    const level = levels[index] ?? 0
+    return { text: level % 2 === 1 ? mirrored(segment) : segment, level }
+  })
+  return joined(clusters, book, weight)
+}
+
+const mirrored = (cluster: string): string =>
+  [...cluster].map(character => bidi.getMirroredCharacter(character) ?? character).join('')
+
+/** Joins neighbours of one direction and one font. A cluster no font has whole is tried character by character. */
+function joined(clusters: readonly { text: string; level: number }[], book: FontBook, weight: Weight): Piece[] {
+  const pieces: Piece[] = []
+  const add = (text: string, level: number, face: Face | null): void => {
+    const last = pieces.at(-1)
+    if (last && last.level === level && last.face?.key === face?.key) {
+      pieces[pieces.length - 1] = { ...last, text: last.text + text }
+    } else pieces.push({ text, level, face })
+  }
+  for (const { text, level } of clusters) {
+    const last = pieces.at(-1)
+    // A space goes on in the font of the word before it where that has one.
+    if (text === ' ' && last?.face && last.level === level && last.face.font.hasGlyphForCodePoint(0x20)) {
+      add(text, level, last.face)
+      continue
+    }
+    const whole = book.faceFor(text, weight)
+    if (whole) add(text, level, whole)
+    else {
+      for (const character of text) {
+        const face = book.faceFor(character, weight)
+        if (face) add(character, level, face)
+        else if (!/[\p{Cf}\p{M}]/u.test(character)) add(REPLACEMENT, level, book.faceFor(REPLACEMENT, weight))
+      }
+    }
+  }
+  return pieces
+}
+
+/** Rule L2: from the highest level down to the lowest odd one, every sequence at that level or above is reversed. */
+function visual(pieces: readonly Piece[]): readonly Piece[] {
+  const highest = Math.max(0, ...pieces.map(({ level }) => level))
+  if (highest === 0) return pieces
+  const ordered = [...pieces]
+  for (let level = highest; level >= 1; level--) {
+    for (let start = 0; start < ordered.length; start++) {
+      if ((ordered[start]?.level ?? 0) < level) continue
+      let end = start
+      while (end < ordered.length && (ordered[end]?.level ?? 0) >= level) end++
+      ordered.splice(start, end - start, ...ordered.slice(start, end).reverse())
+      start = end
+    }
+  }
+  return ordered
+}
+
+const shaped = new Map<string, GlyphRun>()
+const SHAPED_MAX = 20_000
+
+/** The glyphs of a piece, which are kept: the words of a document come again in the next. */
+function glyphsOf(face: Face, text: string, rightToLeft: boolean): GlyphRun {
+  const key = `${face.key}|${rightToLeft ? 'r' : 'l'}|${text}`
+  const known = shaped.get(key)
+  if (known) return known
+  if (shaped.size >= SHAPED_MAX) shaped.clear()
+  const scale = 1000 / face.font.unitsPerEm
+  const { glyphs, positions } = face.font.layout(text, [], undefined, undefined, rightToLeft ? 'rtl' : 'ltr')
+  const placed = glyphs.map((glyph, index): Glyph => {
+    const position = positions[index]
+    return {
+      id: glyph.id,
+      advance: (position?.xAdvance ?? glyph.advanceWidth) * scale,
+      width: glyph.advanceWidth * scale,
+      dx: (position?.xOffset ?? 0) * scale,
+      dy: (position?.yOffset ?? 0) * scale,
+      codePoints: glyph.codePoints,
+    }
+  })
+  const run = { face, glyphs: placed, width: placed.reduce((sum, { advance }) => sum + advance, 0) }
+  shaped.set(key, run)
+  return run
+}

@@ -1,0 +1,80 @@
+// The fixed words of an invoice document, and which language a customer reads. One table per language, so that a translator reads one file.
+import { de } from './de.ts'
+import { en } from './en.ts'
+import { es } from './es.ts'
+import { fr } from './fr.ts'
+import { nl } from './nl.ts'
+import type { Sentence, Words } from './table.ts'
+
+const WORDS = { en, de, fr, nl, es } satisfies Record<string, Words>
+type Language = keyof typeof WORDS
+
+const isLanguage = (text: string): text is Language => Object.hasOwn(WORDS, text)
+
+export type Locale = {
+  /** What dates and numbers follow, such as `de-CH`. */
+  readonly tag: string
+  /** The language of the fixed words. */
+  readonly language: Language
+}
+
+/** The language and number format of a customer. English words for a language without a table; `en` without a usable locale. */
+export function localeOf(given: string | null | undefined): Locale {
+  const tag = canonical(given ?? '')
+  const language = tag.split('-')[0] ?? ''
+  return { tag, language: isLanguage(language) ? language : 'en' }
+}
+
+function canonical(given: string): string {
+  try {
+    const [tag] = Intl.getCanonicalLocales(given.replaceAll('_', '-'))
+    if (tag !== undefined && Intl.NumberFormat.supportedLocalesOf(tag).length > 0) return tag
+  } catch {
+    // No language tag at all: the document still has to be written.
+  }
+  return 'en'
+}
+
+/** The fixed words in a language. */
+export const wordsOf = ({ language }: Locale): Words => WORDS[language]
+
+const ENGLISH = new Map(Object.entries(en.sentences).map(([code, text]) => [text, code as Sentence]))
+
+/** A sentence that tax wrote on the invoice, in the reader's language; what a tenant wrote stays as it is. */
+export function sentenceIn(words: Words, text: string): string {
+  const code = ENGLISH.get(text)
+  return code === undefined ? text : words.sentences[code]
+}
+
+/** Whether tax wrote this sentence. */
+export const isSentence = (sentence: Sentence, text: string): boolean => ENGLISH.get(text) === sentence
+
+type Figures = { money(quantity: string, currency: string): string; number(quantity: string): string }
+
+const NUMBER = String.raw`(-?[\d.]+)`
+const MONEY = `${NUMBER} ([A-Z]{3})`
+const PART = String.raw`(?:, for (\d+/\d+) of the time)?`
+const DISCOUNT = new RegExp(`^Discount(?: of ${NUMBER} %)?( on the total)?$`)
+const PERCENTAGE_OF = new RegExp(`^${NUMBER} % of ${MONEY}${PART}$`)
+const DEDUCTED = new RegExp(`^Deducted from ${MONEY}${PART}$`)
+
+/** The name or explanation of a discount in the reader's language; any other text stays as it is. */
+export function discountIn(words: Words, { money, number }: Figures, text: string): string {
+  const name = DISCOUNT.exec(text)
+  if (name) {
+    const [, percentage, total] = name
+    if (percentage === undefined) return total ? words.discountOnTotal : words.discount
+    return total ? words.discountOfOnTotal(number(percentage)) : words.discountOf(number(percentage))
+  }
+  const share = PERCENTAGE_OF.exec(text)
+  if (share) {
+    const [, percentage = '', quantity = '', currency = '', part] = share
+    return words.percentageOf(number(percentage), money(quantity, currency)) + partOf(words, part)
+  }
+  const fixed = DEDUCTED.exec(text)
+  if (!fixed) return text
+  const [, quantity = '', currency = '', part] = fixed
+  return words.deductedFrom(money(quantity, currency)) + partOf(words, part)
+}
+
+const partOf = (words: Words, part: string | undefined): string => (part ? `, ${words.forPartOfTime(part)}` : '')
