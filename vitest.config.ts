@@ -4,6 +4,18 @@ import { RunOrder } from './shared/testing/run-order.ts'
 
 const NO_SOURCES = ['node_modules/**', 'dist/**']
 
+/** Puts simulated modules in the place of real ones. */
+const SIMULATION = 'bench/system-tests/simulation/*.test.ts'
+
+/** Tests that talk to nothing. */
+const pure = {
+  sequence: { groupOrder: 0 },
+  // Nothing here waits for anything; a busy machine may still take its time.
+  testTimeout: 30_000,
+  // Left to itself vitest leaves a core idle, which is half of the smallest machine.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+}
+
 /** Tests that talk to real servers, started once by the global set-up. */
 const withServers = {
   // Projects that differ in workers run one after the other; the quick one first.
@@ -14,14 +26,21 @@ const withServers = {
   // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
   expect: { poll: { timeout: 10_000 } },
   pool: 'forks' as const,
-  // One more than the cores of the smallest machine: much of a fault test is waiting.
-  maxWorkers: 3,
+  // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
+  maxWorkers: 4,
 }
 /** Takes one layer of defence away in what it imports: nobody else may meet that. */
 const TENANCY_LAYERS = 'api/tenancy-layers.it.test.ts'
+/** Files that follow each other in one process: they leave no timer, no changed environment and no mocked module behind. */
+const TOGETHER = [
+  '{aggregator,api,identity,ingest,shared}/**/*.it.test.ts',
+  'bench/usage-curve/*.it.test.ts',
+  'bench/system-tests/{files,single-events}/*.it.test.ts',
+  'bench/system-tests/usage-*.it.test.ts',
+]
 
-// `unit` is pure and quick. `it` and `it-alone` talk to real servers: in `it`, files follow each other in a few processes, since
-// to load the api again for each takes longer than most of them; in `it-alone` each has a process of its own, whose memory,
+// `unit` is pure and quick; `it` talks to real servers. In both, files follow each other in a few processes, since to load the code
+// again for each takes longer than most of them. In `unit-alone` and `it-alone` each file has a process of its own, whose memory,
 // environment and modules it may do with as it likes.
 export default defineConfig({
   // Holds how long each test file took; outside node_modules, so that an installation does not lose it.
@@ -31,21 +50,19 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...pure,
           name: 'unit',
-          sequence: { groupOrder: 0 },
           include: ['**/*.test.ts'],
-          exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', ...NO_SOURCES],
-          // Nothing here waits for anything; a busy machine may still take its time.
-          testTimeout: 30_000,
-          // Left to itself vitest leaves a core idle, which is half of the smallest machine.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
+          exclude: ['**/*.it.test.ts', '**/*.fault.test.ts', SIMULATION, ...NO_SOURCES],
+          isolate: false,
         },
       },
+      { test: { ...pure, name: 'unit-alone', include: [SIMULATION] } },
       {
         test: {
           ...withServers,
           name: 'it',
-          include: ['{api,identity}/**/*.it.test.ts'],
+          include: TOGETHER,
           exclude: [TENANCY_LAYERS, ...NO_SOURCES],
           isolate: false,
         },
@@ -54,8 +71,8 @@ export default defineConfig({
         test: {
           ...withServers,
           name: 'it-alone',
-          include: ['**/*.it.test.ts', '**/*.fault.test.ts'],
-          exclude: ['{api,identity}/**/!(tenancy-layers).it.test.ts', ...NO_SOURCES],
+          include: [TENANCY_LAYERS, '{bench,infra}/**/*.it.test.ts', '**/*.fault.test.ts'],
+          exclude: [...TOGETHER.filter(files => files.startsWith('bench/')), ...NO_SOURCES],
         },
       },
     ],

@@ -21,7 +21,7 @@ import {
   fileReactions,
   settleUsage,
 } from '../../../api/modules/ingestion/files/process/file-jobs.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../api/testing/harness.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { createEventLog } from '../../../api/usage/event-log.ts'
 import { createEventStore } from '../../../api/usage/event-store.ts'
@@ -79,7 +79,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
   const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
   const hosts = new Set<string>()
   const policy = { ports: { 'https:': [443], 'http:': [] }, hosts }
-  const api = await startApi({ usage, events: createEventStore(client, log), outbound: policy })
+  const api = await startOwnApi({ usage, events: createEventStore(client, log), outbound: policy })
   const gateway = await startGateway(
     ingestConfig({
       PORT: '0',

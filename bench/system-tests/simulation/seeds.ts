@@ -16,7 +16,7 @@ export async function run(seed: number): Promise<Story> {
   try {
     return await simulate(seed)
   } catch (error) {
-    const again = `SEED=${seed} npx vitest run --project unit bench/system-tests/simulation/simulation.test.ts`
+    const again = `SEED=${seed} npx vitest run --project unit-alone bench/system-tests/simulation/simulation.test.ts`
     throw new Error(`${again} # ${error instanceof Error ? error.message : error}`, { cause: error })
   }
 }
