@@ -12,13 +12,13 @@ type Asked = {
 type Turn = { readonly tenant: Tenant; readonly asked: Asked[] }
 
 /** Asks as `touchedTime` does, together with all others of the same turn. */
-export type AskTouched = (tenant: Tenant, questions: readonly TouchedQuestion[]) => Promise<boolean[][]>
+export type ReadTouched = (tenant: Tenant, questions: readonly TouchedQuestion[]) => Promise<boolean[][]>
 
 /** `ask` is `touchedTime` of the client but in tests. */
 export function gatherTouched(
   client: ClickHouseClient,
-  ask: AskTouched = (tenant, questions) => touchedTime(client, tenant, questions),
-): AskTouched {
+  ask: ReadTouched = (tenant, questions) => touchedTime(client, tenant, questions),
+): ReadTouched {
   const turns = new Map<string, Turn>()
   const flush = async (key: string): Promise<void> => {
     const turn = turns.get(key)
