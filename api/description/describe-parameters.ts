@@ -3,6 +3,7 @@ import { isObject, type JsonObject, mapObjects, textIn } from './json.ts'
 
 const TEXTS: Readonly<Record<string, string>> = {
   id: 'The id of the resource, or its `reference` where it has one.',
+  replayId: 'The id of the replay.',
   membershipResourceId: 'The id of the membership.',
   'expand[]': 'What to include that the resource refers to; ALL includes everything. May be repeated.',
   order_by: 'The field to sort by. Default `created_at`.',

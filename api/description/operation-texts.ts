@@ -75,8 +75,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'Each change is sent from then on, in the order in which changes were committed, until the endpoint answers 2XX. The address must ' +
     'lead to the public internet. Make a secret with `webhooks_secret_key_change` to have deliveries signed.',
   webhooks_update:
-    'Setting `active` to true starts a webhook again that was disabled: with the next change, since what happened meanwhile is not ' +
-    'sent.',
+    'Setting `active` to true starts a webhook again that was disabled: with the next change. What happened meanwhile is not ' +
+    'sent by itself: use `webhooks_replay`.',
   webhooks_secret_key_change:
     'Answers the new secret in `secret_key`, in this answer only. The secret of before signs as well, for up to 24 hours: receivers ' +
     'accept a delivery when either signature is right. A second roll meanwhile ends the oldest.',
@@ -90,6 +90,14 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   webhooks_test_connection:
     'Sends an event of type `WEBHOOK.TEST` to the address, with the credentials that are sent. Use it before `webhooks_create`.',
   webhooks_actions_read: 'Names match exactly: none stands for several, and CREATED or UPDATED do not imply others.',
+  webhooks_replay:
+    'Use it when an endpoint was switched off, or has lost events. New events wait behind those that are sent again, so that order holds; ' +
+    'events may be older than seven days. Answers at once; follow `status` with `webhooks_replays_get`. A failure is treated like any other: the ' +
+    'event is sent again later, and 20 in a row disable the webhook, which cancels the replay.',
+  webhooks_replays_read: 'A webhook has at most one replay that is RUNNING.',
+  webhooks_replays_get: 'Shows how many events were sent, and how many remain.',
+  webhooks_replays_cancel:
+    'New events are sent again from then on. The endpoint may have received older states last: cancel only what it can do without.',
   webhook_events_list:
     'Complete and in order, also for those who have no webhook: continue with `starting_after` the last event you read, and you miss none and get none twice. With ' +
     'a filter an answer may hold fewer than `limit` although `has_more` is true; follow `links.next`.',

@@ -1,5 +1,5 @@
 // What a tenant is told of as it happens: webhooks, their deliveries, and the events themselves.
-import { onSeeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, type Seeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { type WebhookJobDeps, webhookJobs } from './delivery/jobs.ts'
 import { wakeQueues } from './delivery/wake-queues.ts'
@@ -8,6 +8,7 @@ import { type WebhookRouteDeps, webhookRoutes } from './routes.ts'
 import { webhookResource } from './webhook.ts'
 
 // Events have no place in the log before the relay has run, so an id of another kind stands for a foreign one.
+const aReplay = { params: (seeded: Seeded) => ({ id: seededId(seeded, 'WEBHOOK'), replayId: 'whre_none' }) }
 const anEvent = onSeeded('WEBHOOK')
 
 const aWebhook = onSeeded('WEBHOOK')
@@ -29,6 +30,10 @@ export const webhooks = defineModule<ModuleRouteDeps & WebhookRouteDeps, Webhook
     'POST /v1/webhooks/:id/send-penalty-box-payload': aWebhook,
     'POST /v1/webhooks/test-connection': { body },
     'GET /v1/webhooks/actions': {},
+    'POST /v1/webhooks/:id/replay': { ...aWebhook, body: () => ({ from: '2026-01-01T00:00:00Z' }) },
+    'GET /v1/webhooks/:id/replays': aWebhook,
+    'GET /v1/webhooks/:id/replays/:replayId': aReplay,
+    'POST /v1/webhooks/:id/replays/:replayId/cancel': aReplay,
     'GET /v1/webhook-events': {},
     'GET /v1/webhook-events/:id': anEvent,
     'GET /v1/webhook-events/:id/attempts': anEvent,

@@ -14,6 +14,7 @@ import type { Post } from './delivery/post.ts'
 import { createOpener, type Endpoint } from './delivery/request.ts'
 import { connectionOf, refuseDisabled, sendTest } from './delivery/test-delivery.ts'
 import { eventLogRoutes } from './log/routes.ts'
+import { replayRoutes } from './replay/routes.ts'
 import { Connection, SecretBody } from './schema.ts'
 import { removeSecret, rollSecret } from './settings/roll-secret.ts'
 import {
@@ -37,6 +38,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
   secretRoutes(app, deps)
   testRoutes(app, deps)
   eventLogRoutes(app, deps)
+  replayRoutes(app, deps)
   readRoute(app, deps, {
     tag,
     permission: 'WEBHOOK.VIEW',

@@ -1,8 +1,11 @@
-import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, customType, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Environment } from '../../../shared/tenant.ts'
 import { tenantColumns, timestamp } from '../../resource/columns.ts'
 
 export const AUTHENTICATION_TYPES = ['PASSWORD', 'API_KEY', 'NONE'] as const
+/** A place in the outbox; beyond the numbers that JavaScript holds exactly. */
+const position = customType<{ data: string }>({ dataType: () => 'bigint' })
+
 /** Why an event was sent: in its turn, out of the penalty box, by hand, or again by a replay. */
 export const ATTEMPT_KINDS = ['QUEUE', 'PENALTY_BOX', 'RESEND', 'REPLAY'] as const
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
@@ -44,4 +47,25 @@ export const webhookAttempts = pgTable('webhook_attempts', {
   duration_ms: integer().notNull(),
 })
 
+export const REPLAY_SCOPES = ['ALL', 'FAILED'] as const
+export const REPLAY_STATUSES = ['RUNNING', 'COMPLETED', 'CANCELLED'] as const
+
+/** Events of a webhook sent again from an earlier one on. */
+export const webhookReplays = pgTable('webhook_replays', {
+  platform_id: text().notNull(),
+  environment: text().$type<Environment>().notNull(),
+  id: text().notNull(),
+  created_at: timestamp().notNull(),
+  webhook_id: text().notNull(),
+  from_position: position().notNull(),
+  to_position: position().notNull(),
+  resume_position: position().notNull(),
+  scope: text().$type<(typeof REPLAY_SCOPES)[number]>().notNull(),
+  events_per_second: integer().notNull(),
+  status: text().$type<(typeof REPLAY_STATUSES)[number]>().notNull(),
+  events_sent: integer().notNull(),
+  finished_at: timestamp(),
+})
+
+export type WebhookReplay = typeof webhookReplays.$inferSelect
 export type Webhook = typeof webhooks.$inferSelect

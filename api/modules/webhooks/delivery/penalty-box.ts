@@ -10,7 +10,7 @@ import type { Webhook } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
 import type { PostOutcome } from './post.ts'
 import { formatExact, LEASE_MS } from './queue-store.ts'
-import { eventsAfter } from './read-events.ts'
+import { nextEvent } from './read-events.ts'
 import { saveAttempts } from './save-attempts.ts'
 import { attempt, attemptRow, type SendDeps } from './send-queue.ts'
 import { refuseDisabled } from './test-delivery.ts'
@@ -40,7 +40,7 @@ async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
     select (fence + 1)::text as fence, position::text as position, failures,
       leased_until <= ${formatExact(uow.now)}::timestamptz as is_free from webhook_queues where ${queueOf(uow, webhook)} for update`)
   const [queue] = rows
-  const [head] = queue && queue.failures > 0 && webhook.active ? await eventsAfter(uow, webhook, queue.position, 1) : []
+  const head = queue && queue.failures > 0 && webhook.active ? await nextEvent(uow, webhook, queue.position) : null
   if (!queue || !head) throw refusal(webhook, 'Nothing blocks the queue of this webhook: there is no payload to send.')
   if (!queue.is_free) throw refusal(webhook, 'The payload is being sent right now; read the webhook again in a minute.')
   await uow.tx.execute(sql`

@@ -5,7 +5,8 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { Webhook } from '../table.ts'
 import { payloadText } from './payload.ts'
-import { eventsAfter } from './read-events.ts'
+import { nextEvent } from './read-events.ts'
+import { cancelReplay } from './running-replay.ts'
 
 /**
  * What follows when a webhook is saved. A new queue, and one that is started again, begins after the last change there is: what
@@ -26,6 +27,7 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
   const anew = active
     ? sql`position = ${last}, failures = 0, cause = null, is_slow = false, leased_until = '-infinity',`
     : sql``
+  if (!active) await cancelReplay(uow, id)
   await uow.tx.execute(sql`
     update webhook_queues set ${anew} next_attempt_at = null, waiting_since = null, fence = fence + 1
     where platform_id = ${platformId} and environment = ${environment} and webhook_id = ${id}`)
@@ -46,9 +48,9 @@ export async function loadPenalties(uow: ReadUow, webhooks: readonly Webhook[]):
   for (const { webhook_id, position, failures, cause, retry_ms } of rows) {
     const webhook = webhooks.find(({ id }) => id === webhook_id)
     if (!webhook) continue
-    const [head] = webhook.active ? await eventsAfter(uow, webhook, position, 1) : []
+    const head = webhook.active ? await nextEvent(uow, webhook, position) : null
     // The event of a webhook shows this very field: its payload in here would hold that of before, and so on.
-    const isShown = head !== undefined && head.object_type !== 'WEBHOOK'
+    const isShown = head !== null && head.object_type !== 'WEBHOOK'
     found.set(webhook_id, {
       retry_count: failures,
       retry_at: retry_ms === null ? null : formatInstant(instantOf(Number(retry_ms))),

@@ -10,12 +10,14 @@ import type { AttemptKind } from '../table.ts'
 import { selectsSql } from './matches.ts'
 import type { Endpoint } from './request.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
+import { RUNNING_REPLAY, type RunningReplay } from './running-replay.ts'
 
 export const QUEUE_RIGHTS: Rights = {
   outbox: ['select'],
   webhooks: ['select'],
   webhook_queues: ['select', 'update'],
-  webhook_attempts: ['insert'],
+  webhook_attempts: ['select', 'insert'],
+  webhook_replays: ['select', 'update'],
 }
 
 export type QueueKey = {
@@ -36,6 +38,8 @@ export type TakenQueue = QueueKey &
     readonly included_actions: readonly string[]
     readonly excluded_actions: readonly string[]
     readonly include_previous_data: boolean
+    /** The replay under way; null when there is none. */
+    readonly replay: RunningReplay | null
   }
 
 /** Longer than a turn at a queue takes, with its last attempt. One that is not heard of by then is taken by another. */
@@ -57,23 +61,31 @@ export async function takeQueues(
       )
       update webhook_queues q set leased_until = ${until}::timestamptz, fence = q.fence + 1
       from due join webhooks w on w.platform_id = due.platform_id and w.environment = due.environment and w.id = due.webhook_id
+      left join webhook_replays r on r.platform_id = due.platform_id and r.environment = due.environment
+        and r.webhook_id = due.webhook_id and r.status = 'RUNNING'
       where q.platform_id = due.platform_id and q.environment = due.environment and q.webhook_id = due.webhook_id
       returning q.platform_id, q.environment, q.webhook_id, q.fence::text as fence, q.wakes::text as wakes,
         q.position::text as position, q.failures, q.cause, w.active, w.included_actions, w.excluded_actions, w.include_previous_data,
         w.url, w.authentication_type, w.username, w.password_sealed, w.api_header_field, w.api_key_sealed, w.secret_sealed,
         w.previous_secret_sealed,
-        to_char(w.previous_secret_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as previous_secret_until`),
+        to_char(w.previous_secret_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as previous_secret_until,
+        ${RUNNING_REPLAY} as replay`),
   )
   return taken.rows
 }
 
-/** What waits in a queue: the next events, and the position up to which there are no others when these are all. */
-export type Waiting = { readonly events: readonly RelayedChange[]; readonly upTo: string | null }
+/** What waits in a queue: the next events, the position up to which there are no others, and whether none waits after them. */
+export type Waiting = {
+  readonly events: readonly RelayedChange[]
+  /** Null when more may lie between the last of them and any other position. */
+  readonly upTo: string | null
+  readonly isAll: boolean
+}
 
 /** Of one turn at a queue. */
-const EVENTS_MAX = 20
+export const EVENTS_MAX = 20
 /** What the events of one turn may take, as they are stored; the first is read however large it is. */
-const BYTES_MAX = 1_000_000
+export const BYTES_MAX = 1_000_000
 
 /** The next events of each of `queues`, in their order; those too old to be sent are left out. */
 export async function readWaiting(system: Database, queues: readonly TakenQueue[]): Promise<Waiting[]> {
@@ -116,7 +128,7 @@ export async function readWaiting(system: Database, queues: readonly TakenQueue[
       .map(({ index: _index, up_to: _upTo, candidates: _all, position, ...row }) => ({ ...outboxRow(row), position }))
     const candidates = own[0]?.candidates ?? 0
     const isWhole = candidates < EVENTS_MAX && candidates === events.length
-    return { events, upTo: isWhole ? highest(own[0]?.up_to ?? null, queue.position) : null }
+    return { events, upTo: isWhole ? highest(own[0]?.up_to ?? null, queue.position) : null, isAll: isWhole }
   })
 }
 
@@ -131,6 +143,9 @@ export type AttemptRow = {
   readonly response_code: number | null
   readonly cause: string | null
   readonly duration_ms: number
+  /** Of kind REPLAY: which one, and what the event is about. */
+  readonly replay_id: string | null
+  readonly replayed_object_id: string | null
 }
 
 /** What a turn at a queue came to. */
@@ -141,6 +156,8 @@ export type TurnResult = {
   readonly cause: string | null
   /** When a failure is tried again; null after a success. */
   readonly retryAt: Instant | null
+  /** When a replay may go on, at its pace. */
+  readonly notBefore: Instant | null
   /** Whether nothing waits that was there when it was read. */
   readonly isDone: boolean
   /** When what waits now was made, as far as it is known. */
@@ -154,20 +171,26 @@ export type TurnResult = {
  * are kept all the same, since they were made. Changes that came meanwhile have raised `wakes`: the queue is due again at once.
  */
 export async function recordTurns(system: Database, turns: readonly TurnResult[]): Promise<void> {
-  const queues = turns.map(({ queue, position, failures, cause, retryAt, isDone, waitingSince, isSlow }) => ({
-    platform_id: queue.platform_id,
-    environment: queue.environment,
-    webhook_id: queue.webhook_id,
-    fence: queue.fence,
-    wakes: queue.wakes,
-    position,
-    failures,
-    cause,
-    retry_at: retryAt === null ? null : formatExact(retryAt),
-    is_done: isDone,
-    waiting_since: waitingSince,
-    is_slow: isSlow,
-  }))
+  const queues = turns.map(turn => {
+    const { queue, position, failures, cause, retryAt, notBefore, isDone, waitingSince, isSlow, attempts: own } = turn
+    const next = retryAt ?? notBefore
+    return {
+      platform_id: queue.platform_id,
+      environment: queue.environment,
+      webhook_id: queue.webhook_id,
+      fence: queue.fence,
+      wakes: queue.wakes,
+      position,
+      failures,
+      cause,
+      next_at: next === null ? null : formatExact(next),
+      is_done: isDone,
+      waiting_since: waitingSince,
+      is_slow: isSlow,
+      replay_id: queue.replay?.id ?? null,
+      replay_sent: own.filter(({ succeeded }) => succeeded).length,
+    }
+  })
   const attempts = turns.flatMap(({ queue: { platform_id, environment, webhook_id }, attempts: own }) =>
     own.map(attempt => ({ platform_id, environment, webhook_id, ...attempt })),
   )
@@ -175,27 +198,35 @@ export async function recordTurns(system: Database, turns: readonly TurnResult[]
   await asSystem(system, 'send-webhooks', async tx => {
     await tx.execute(sql`
       insert into webhook_attempts (platform_id, environment, webhook_id, id, created_at, event_id, kind, succeeded, response_code,
-        cause, duration_ms)
-      select platform_id, environment, webhook_id, id, created_at, event_id, kind, succeeded, response_code, cause, duration_ms
+        cause, duration_ms, replay_id, replayed_object_id)
+      select platform_id, environment, webhook_id, id, created_at, event_id, kind, succeeded, response_code, cause, duration_ms,
+        replay_id, replayed_object_id
       from jsonb_to_recordset(${JSON.stringify(attempts)}::jsonb) as a(platform_id text, environment text, webhook_id text, id text,
-        created_at timestamptz, event_id text, kind text, succeeded boolean, response_code int, cause text, duration_ms int)`)
+        created_at timestamptz, event_id text, kind text, succeeded boolean, response_code int, cause text, duration_ms int,
+        replay_id text, replayed_object_id text)`)
     await tx.execute(sql`
       with turns as (
         select * from jsonb_to_recordset(${JSON.stringify(queues)}::jsonb) as t(platform_id text, environment text,
-          webhook_id text, fence bigint, wakes bigint, position bigint, failures int, cause text, retry_at timestamptz,
-          is_done boolean, waiting_since timestamptz, is_slow boolean)
+          webhook_id text, fence bigint, wakes bigint, position bigint, failures int, cause text, next_at timestamptz,
+          is_done boolean, waiting_since timestamptz, is_slow boolean, replay_id text, replay_sent int)
       ), held as (
         -- In one order, as those who wake queues take them: neither waits for the other in a circle.
         select q.platform_id, q.environment, q.webhook_id from webhook_queues q
         join turns t using (platform_id, environment, webhook_id)
         order by q.platform_id, q.environment, q.webhook_id for update of q
-      )
+      ), recorded as (
       update webhook_queues q set position = t.position, failures = t.failures, cause = t.cause, is_slow = t.is_slow,
         leased_until = '-infinity',
-        next_attempt_at = case when t.is_done and q.wakes = t.wakes then null else coalesce(t.retry_at, ${now}::timestamptz) end,
+        next_attempt_at = case when t.is_done and q.wakes = t.wakes then null else coalesce(t.next_at, ${now}::timestamptz) end,
         waiting_since = case when t.is_done and q.wakes = t.wakes then null else coalesce(t.waiting_since, q.waiting_since) end
       from turns t join held using (platform_id, environment, webhook_id)
-      where q.platform_id = t.platform_id and q.environment = t.environment and q.webhook_id = t.webhook_id and q.fence = t.fence`)
+      where q.platform_id = t.platform_id and q.environment = t.environment and q.webhook_id = t.webhook_id and q.fence = t.fence
+      returning t.platform_id, t.environment, t.replay_id, t.replay_sent, t.position)
+      update webhook_replays r set events_sent = r.events_sent + d.replay_sent,
+        status = case when d.position >= r.to_position then 'COMPLETED' else r.status end,
+        finished_at = case when d.position >= r.to_position then ${now}::timestamptz end
+      from recorded d where r.platform_id = d.platform_id and r.environment = d.environment and r.id = d.replay_id
+        and r.status = 'RUNNING'`)
   })
 }
 

@@ -6,14 +6,24 @@ import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import type { Webhook } from '../table.ts'
 import { selectsSql, textArray } from './matches.ts'
+import { readReplay } from './read-replay.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
+import { runningReplay } from './running-replay.ts'
 
-/** The next `limit` events of `webhook` after `position`, those that are too old to be sent left out. */
-export async function eventsAfter(
+/** The event at the head of the queue of `webhook`, which stands at `position`; null when nothing waits. */
+export async function nextEvent(uow: ReadUow, webhook: Webhook, position: string): Promise<RelayedChange | null> {
+  const replay = await runningReplay(uow, webhook.id)
+  if (!replay) return (await eventsAfter(uow, webhook, position))[0] ?? null
+  const { platformId: platform_id, environment } = uow.tenant
+  const queue = { ...webhook, platform_id, environment, webhook_id: webhook.id, position, replay }
+  return (await readReplay(uow.tx, queue)).events[0] ?? null
+}
+
+/** The next event of `webhook` after `position`, those that are too old to be sent left out. */
+async function eventsAfter(
   uow: ReadUow,
   { included_actions, excluded_actions }: Pick<Webhook, 'included_actions' | 'excluded_actions'>,
   position: string,
-  limit: number,
 ): Promise<RelayedChange[]> {
   const { platformId, environment } = uow.tenant
   const isSelected = selectsSql({
@@ -25,6 +35,6 @@ export async function eventsAfter(
     select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o
     where o.platform_id = ${platformId} and o.environment = ${environment} and o.position > ${position}::bigint
       and o.created_at > ${formatInstant(instantOf(uow.now - HORIZON_MS))}::timestamptz and ${isSelected}
-    order by o.position limit ${limit}`)
+    order by o.position limit 1`)
   return rows.map(({ position: own, ...row }) => ({ ...outboxRow(row), position: own }))
 }

@@ -1,12 +1,13 @@
 // One turn at one queue: its next events sent in their order, up to the first that fails.
 import { newId } from '../../../../shared/ids.ts'
-import type { Clock } from '../../../../shared/time.ts'
+import { type Clock, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { payloadText } from './payload.ts'
 import type { Post, PostOutcome } from './post.ts'
 import { type AttemptRow, formatExact, type TakenQueue, type TurnResult, type Waiting } from './queue-store.ts'
 import { type Endpoint, type Opener, requestFor } from './request.ts'
 import { retryAt } from './retry-schedule.ts'
+import type { RunningReplay } from './running-replay.ts'
 
 export type SendDeps = {
   readonly post: Post
@@ -39,6 +40,7 @@ export const attemptRow = (
   event: RelayedChange,
   { clock }: Pick<SendDeps, 'clock'>,
   outcome: PostOutcome,
+  replay: RunningReplay | null = null,
 ): AttemptRow => ({
   id: newId('what'),
   created_at: formatExact(clock.now()),
@@ -48,18 +50,32 @@ export const attemptRow = (
   response_code: outcome.responseCode,
   cause: outcome.cause,
   duration_ms: outcome.durationMs,
+  replay_id: replay?.id ?? null,
+  replayed_object_id: replay === null ? null : event.object_id,
 })
+
+/** When a replay that has just sent `count` events may go on. */
+const paceOf = ({ events_per_second }: RunningReplay, now: Instant, count: number): Instant =>
+  instantOf(now + Math.ceil((count * 1_000) / events_per_second))
 
 /** Sends what waits, in its order. Stops at a failure, when the turn has lasted long enough, and when the worker stops. */
 export async function sendQueue(
   deps: SendDeps,
   queue: TakenQueue,
-  { events, upTo }: Waiting,
+  { events, upTo, isAll }: Waiting,
   stop: AbortSignal,
 ): Promise<TurnResult> {
   const began = performance.now()
   const attempts: AttemptRow[] = []
-  const resting = { queue, position: queue.position, failures: queue.failures, cause: queue.cause, retryAt: null }
+  const { replay } = queue
+  const resting = {
+    queue,
+    position: queue.position,
+    failures: queue.failures,
+    cause: queue.cause,
+    retryAt: null,
+    notBefore: null,
+  }
   // One that was switched off since it was due: whatever waits there is passed over when it is switched on.
   if (!queue.active) return { ...resting, isDone: true, waitingSince: null, isSlow: false, attempts }
   let { position, failures, cause } = queue
@@ -69,13 +85,13 @@ export async function sendQueue(
       return { ...resting, position, failures, cause, isDone: false, waitingSince: event.created_at, isSlow, attempts }
     }
     const outcome = await attempt(deps, queue, event)
-    attempts.push(attemptRow('QUEUE', event, deps, outcome))
+    attempts.push(attemptRow(replay ? 'REPLAY' : 'QUEUE', event, deps, outcome, replay))
     isSlow ||= outcome.durationMs > SLOW_MS
     if (!outcome.succeeded) {
       failures += 1
       const next = retryAt(failures, deps.clock.now())
       const failed = { position, failures, cause: outcome.cause, retryAt: next, waitingSince: event.created_at }
-      return { queue, ...failed, isDone: false, isSlow: true, attempts }
+      return { ...resting, ...failed, isDone: false, isSlow: true, attempts }
     }
     position = event.position
     failures = 0
@@ -87,7 +103,8 @@ export async function sendQueue(
     position: upTo ?? position,
     failures,
     cause,
-    isDone: upTo !== null,
+    notBefore: replay && paceOf(replay, deps.clock.now(), events.length),
+    isDone: isAll,
     waitingSince: null,
     isSlow,
     attempts,

@@ -1,12 +1,13 @@
 // Delivers webhooks: takes queues that are due, a few at a time, and works on them side by side. Any number of workers may run one.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../../../shared/database/database.ts'
+import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Logger } from '../../../../shared/logger.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
 import { measureQueues } from './measure-queues.ts'
-import { readWaiting, recordTurns, type TakenQueue, type TurnResult, takeQueues } from './queue-store.ts'
+import { readWaiting, recordTurns, type TakenQueue, type TurnResult, takeQueues, type Waiting } from './queue-store.ts'
+import { readReplay } from './read-replay.ts'
 import { FAILURES_MAX, FAILURES_WARN } from './retry-schedule.ts'
 import { type SendDeps, sendQueue } from './send-queue.ts'
 
@@ -53,16 +54,29 @@ async function sendTaken(
   stop: AbortSignal,
 ): Promise<Promise<TurnResult>[]> {
   if (queues.length === 0) return []
-  const waiting = await readWaiting(deps.system, queues)
+  const waiting = await readQueues(deps.system, queues)
   const sending = { post: deps.post, open: deps.open, clock: deps.system.clock }
-  return queues.map(async (queue, index) => {
-    const turn = await sendQueue(sending, queue, waiting[index] ?? { events: [], upTo: null }, stop)
+  return queues.map(async queue => {
+    const turn = await sendQueue(sending, queue, waiting.get(queue) ?? NOTHING, stop)
     for (const { succeeded, duration_ms } of turn.attempts) {
       deps.metrics.webhookAttempts.inc({ outcome: succeeded ? 'succeeded' : 'failed' })
       deps.metrics.webhookSeconds.observe(duration_ms / 1_000)
     }
     return turn
   })
+}
+
+const NOTHING: Waiting = { events: [], upTo: null, isAll: false }
+
+/** What waits in each queue: in those of a replay, what it has yet to send. */
+async function readQueues(system: Database, queues: readonly TakenQueue[]): Promise<Map<TakenQueue, Waiting>> {
+  const plain = queues.filter(({ replay }) => replay === null)
+  const waiting = plain.length === 0 ? [] : await readWaiting(system, plain)
+  const found = new Map(plain.map((queue, index) => [queue, waiting[index] ?? NOTHING]))
+  for (const queue of queues.filter(({ replay }) => replay !== null)) {
+    found.set(queue, await asSystem(system, 'send-webhooks', tx => readReplay(tx, queue)))
+  }
+  return found
 }
 
 /** Records turns. Those that end a webhook, or are close to it, are recorded with what follows from that. */

@@ -1,0 +1,36 @@
+// The replay that a webhook is in, as the api sees it.
+import { and, eq, sql } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { webhookReplays as table, type WebhookReplay } from '../table.ts'
+
+export type RunningReplay = Pick<WebhookReplay, 'id' | 'to_position' | 'scope' | 'events_per_second'>
+
+/** A `RunningReplay` of the row `r`, or null where there is none. */
+export const RUNNING_REPLAY = sql.raw(`case when r.id is null then null else jsonb_build_object('id', r.id,
+  'to_position', r.to_position::text, 'scope', r.scope, 'events_per_second', r.events_per_second) end`)
+
+const running = (uow: ReadUow, webhookId: string) =>
+  and(inThisTenant(uow, table), eq(table.webhook_id, webhookId), eq(table.status, 'RUNNING'))
+
+/** The replay under way; null when there is none. */
+export async function runningReplay(uow: ReadUow, webhookId: string): Promise<WebhookReplay | null> {
+  const [found] = await uow.tx.select().from(table).where(running(uow, webhookId))
+  return found ?? null
+}
+
+/** Ends the replay under way, if there is one: the queue goes on behind what it had sent before. */
+export async function cancelReplay(uow: Uow, webhookId: string): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  // The queue first, as everyone who records a turn: neither waits for the other in a circle.
+  await uow.tx.execute(sql`
+    update webhook_queues q set position = greatest(q.position, r.resume_position), fence = q.fence + 1
+    from webhook_replays r
+    where q.platform_id = ${platformId} and q.environment = ${environment} and q.webhook_id = ${webhookId} and r.status = 'RUNNING'
+      and r.platform_id = q.platform_id and r.environment = q.environment and r.webhook_id = q.webhook_id`)
+  await uow.tx
+    .update(table)
+    .set({ status: 'CANCELLED', finished_at: formatInstant(uow.now) })
+    .where(running(uow, webhookId))
+}
