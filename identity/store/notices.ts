@@ -2,7 +2,7 @@
 import '../../shared/access/account-events.ts' // declares them
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { type DomainEvent, writeNotice } from '../../shared/database/outbox.ts'
+import { type DomainEvent, writeNotices } from '../../shared/database/outbox.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
 /** Writes the notice of a change with each of `tenants`, as they are read: rows with more than a tenant will do. */
@@ -14,5 +14,5 @@ export async function noteInTenants(
 ): Promise<void> {
   const actor = { id: by.actorId, requestId: by.requestId }
   for (const { platformId, environment } of tenants)
-    await writeNotice(tx, { tenant: { platformId, environment }, actor, at: sql`identity_now()` }, event)
+    await writeNotices(tx, { tenant: { platformId, environment }, actor, at: sql`identity_now()` }, [event])
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import type { EventType } from '../contracts/event-types.ts'
-import { writeNotice } from './outbox.ts'
+import { writeNotices } from './outbox.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -26,7 +26,7 @@ test('a notice of an event that no module declares is refused before anything is
     at: sql`now()`,
   } as const
   const event = { type: 'CUSTOMER.RENAMED' as EventType, objectId: 'cust_1', data: {}, previous: null }
-  await expect(writeNotice(tx, of, event)).rejects.toThrow('no module declares the event CUSTOMER.RENAMED')
+  await expect(writeNotices(tx, of, [event])).rejects.toThrow('no module declares the event CUSTOMER.RENAMED')
 })
 
 test('an undeclared type does not compile', () => {

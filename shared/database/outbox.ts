@@ -17,31 +17,44 @@ export type DomainEvent = {
   readonly metadata?: Record<string, unknown>
 }
 
+/** Rows that one statement writes: each has a dozen values, and a statement takes 65 535. */
+const ROWS_MAX = 500
+
 /**
- * Writes the notice of `event` in `of.tenant`; it becomes visible to consumers when the transaction commits. `of.at` is when it happened.
- * Throws for a type that no module declares.
+ * Writes the notices of `events` in `of.tenant`, in their order; they become visible to consumers when the transaction commits.
+ * `of.at` is when they happened. Throws for a type that no module declares.
  */
-export async function writeNotice(
+export async function writeNotices(
   tx: SystemTransaction,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly at: SQL },
-  event: DomainEvent,
+  events: readonly DomainEvent[],
 ): Promise<void> {
   const { tenant, actor, at } = of
-  if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
-  const data = JSON.stringify(event.data)
-  await tx.execute(sql`
-    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, metadata, request_id, actor_id,
-      impersonated_user_id, credential_id, ip, idempotency_key, created_at)
-    values (${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
-      ${data}::jsonb, ${event.previous === null ? null : storedFormer(event.previous, data)}::jsonb,
+  // Several notices may hold the same resource as it is then.
+  const texts = new Map<DomainEvent['data'], string>()
+  const textOf = (data: DomainEvent['data']): string => {
+    const text = texts.get(data) ?? JSON.stringify(data)
+    texts.set(data, text)
+    return text
+  }
+  const rows = events.map(event => {
+    if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
+    const data = textOf(event.data)
+    return sql`(${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
+      ${data}::jsonb, ${event.previous === null ? null : storedFormer(textOf(event.previous), data)}::jsonb,
       ${event.metadata === undefined ? null : JSON.stringify(event.metadata)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
-      ${actor.idempotencyKey ?? null}, ${at})`)
+      ${actor.idempotencyKey ?? null}, ${at})`
+  })
+  for (let first = 0; first < rows.length; first += ROWS_MAX)
+    await tx.execute(sql`
+      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, metadata, request_id, actor_id,
+        impersonated_user_id, credential_id, ip, idempotency_key, created_at)
+      values ${sql.join(rows.slice(first, first + ROWS_MAX), sql`, `)}`)
 }
 
 /** Compared as what is stored of both: JSON has no dates and no members without a value. */
-function storedFormer(previous: Record<string, unknown>, data: string): string {
-  const whole = JSON.stringify(previous)
+function storedFormer(whole: string, data: string): string {
   const former = JSON.stringify(formerValues(JSON.parse(whole), JSON.parse(data)))
   // Where almost everything is another, the paths would take more than the resource.
   const asWhole = `[{"path":[],"value":${whole}}]`

@@ -1,5 +1,5 @@
 // Every query of invoices and their counters. Writes take the tenant's unit of work.
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
@@ -37,19 +37,33 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
 
 const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
 
-/** The invoices of a subscription that hold their periods, in order. There may be a thousand, so none brings its content. */
-export async function invoicesOfSubscription(uow: ReadUow, subscriptionId: string): Promise<InvoiceOutline[]> {
+/** The invoices of subscriptions that hold their periods, in order. There may be a thousand, so none brings its content. */
+export async function invoicesOfSubscriptions(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<InvoiceOutline[]> {
   return await uow.tx
     .select(OUTLINE)
     .from(invoices)
     .where(
       and(
         inThisTenant(uow, invoices),
-        eq(invoices.pricing_plan_subscription_id, subscriptionId),
+        inArray(invoices.pricing_plan_subscription_id, [...subscriptionIds]),
         eq(invoices.holds_period, true),
       ),
     )
     .orderBy(asc(invoices.cutoff_at), asc(invoices.id))
+}
+
+/** Those of these invoices that are there, by id. */
+export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promise<Map<string, InvoiceRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await uow.tx
+    .select()
+    .from(invoices)
+    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, [...ids])))
+  const fields = await customFieldsOf(uow, ids)
+  return new Map(rows.map(row => [row.id, { ...row, custom_fields: fields.get(row.id) ?? [] }]))
 }
 
 export type NewInvoice = Omit<StoredInvoice, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
@@ -72,14 +86,8 @@ export async function insertInvoice(uow: Uow, values: NewInvoice, lines: readonl
   return { ...row, custom_fields: [] }
 }
 
-/** Saves these columns and, when given, the lines; first the lines, since those of a FINAL invoice are frozen. */
-export async function saveInvoice(
-  uow: Uow,
-  id: string,
-  values: Partial<NewInvoice>,
-  lines?: readonly LineValues[],
-): Promise<InvoiceRow> {
-  if (lines) await replaceLines(uow, id, lines)
+/** Saves these columns. */
+export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoice>): Promise<InvoiceRow> {
   const [row] = await uow.tx
     .update(invoices)
     .set({ ...values, updated_at: formatInstant(uow.now) })
@@ -90,24 +98,36 @@ export async function saveInvoice(
 }
 
 /**
- * The next value of a counter by `next`. Its row stays locked until the transaction ends, so numbers follow each other
- * without a gap: a transaction that fails gives its number back.
+ * The next `count` values of a counter by `next`. Its row stays locked until the transaction ends, so numbers follow each other
+ * without a gap: a transaction that fails gives its numbers back.
  */
-export async function takeNumber(uow: Uow, counterKey: string, next: (last: bigint | null) => bigint): Promise<bigint> {
+export async function takeNumbers(
+  uow: Uow,
+  { counterKey, count }: { readonly counterKey: string; readonly count: number },
+  next: (last: bigint | null) => bigint,
+): Promise<bigint[]> {
   const { platformId, environment } = uow.tenant
-  const first = next(null)
+  const from = (last: bigint | null): bigint[] => {
+    const values: bigint[] = []
+    for (let value = last; values.length < count; ) {
+      value = next(value)
+      values.push(value)
+    }
+    return values
+  }
+  const first = from(null)
   const inserted = await uow.tx.execute(sql`
     insert into invoice_counters (platform_id, environment, counter_key, last_number)
-    values (${platformId}, ${environment}, ${counterKey}, ${first.toString()}) on conflict do nothing`)
+    values (${platformId}, ${environment}, ${counterKey}, ${String(first.at(-1))}) on conflict do nothing`)
   if (inserted.rowCount === 1) return first
   const locked = await uow.tx.execute<{ last_number: string }>(sql`
     select last_number from invoice_counters
     where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey} for update`)
   const [row] = locked.rows
   if (!row) throw new Error('a counter is never deleted')
-  const value = next(BigInt(row.last_number))
+  const values = from(BigInt(row.last_number))
   await uow.tx.execute(sql`
-    update invoice_counters set last_number = ${value.toString()}
+    update invoice_counters set last_number = ${String(values.at(-1))}
     where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey}`)
-  return value
+  return values
 }

@@ -50,29 +50,45 @@ export type ClosedUsage = {
   readonly charges: readonly ClosedCharge[]
 }
 
-/** Keeps what an invoice, which is being closed in this transaction, counted. */
-export async function saveClosedUsage(
-  uow: Uow,
-  of: {
-    readonly inputs: BillingInputs
-    readonly invoiceId: string
-    readonly positions: readonly number[]
-    readonly charges: readonly ClosedCharge[]
-  },
-): Promise<void> {
-  const { inputs, invoiceId, positions, charges } = of
+/** What is kept of one invoice that closes. */
+export type Closing = {
+  readonly inputs: BillingInputs
+  readonly invoiceId: string
+  readonly positions: readonly number[]
+  readonly charges: readonly ClosedCharge[]
+}
+
+/** Keeps what invoices, which are being closed in this transaction, counted; in the order in which they are closed. */
+export async function saveClosedUsage(uow: Uow, all: readonly Closing[]): Promise<void> {
+  if (all.length === 0) return
   const { platformId, environment } = uow.tenant
-  const keys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
-  const hash = await saveNames(uow, inputs.condition_names)
-  const from = charges.length === 0 ? null : Math.min(...charges.map(({ service }) => service[0]))
-  const until = charges.length === 0 ? null : Math.max(...charges.map(({ service }) => service[1]))
-  const text = (ms: number | null): string | null => (ms === null ? null : formatInstant(instantOf(ms)))
+  const rows: object[] = []
+  for (const { inputs, invoiceId, positions, charges } of all) {
+    const from = charges.length === 0 ? null : Math.min(...charges.map(({ service }) => service[0]))
+    const until = charges.length === 0 ? null : Math.max(...charges.map(({ service }) => service[1]))
+    rows.push({
+      place: rows.length,
+      invoice_id: invoiceId,
+      pricing_plan_subscription_id: inputs.subscription.id,
+      service_from: textOf(from),
+      service_until: textOf(until),
+      positions,
+      customer_keys: sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys),
+      names_hash: await saveNames(uow, inputs.condition_names),
+      charges,
+    })
+  }
   await uow.tx.execute(sql`
     insert into closed_usage (platform_id, environment, invoice_id, pricing_plan_subscription_id, service_from, service_until,
       positions, customer_keys, names_hash, charges)
-    values (${platformId}, ${environment}, ${invoiceId}, ${inputs.subscription.id}, ${text(from)}, ${text(until)},
-      ${JSON.stringify(positions)}, ${JSON.stringify(keys)}, ${hash}, ${JSON.stringify(charges)})`)
+    select ${platformId}, ${environment}::environment, c.invoice_id, c.pricing_plan_subscription_id, c.service_from, c.service_until,
+      c.positions, c.customer_keys, c.names_hash, c.charges
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as c(place int, invoice_id text, pricing_plan_subscription_id text,
+      service_from timestamptz, service_until timestamptz, positions jsonb, customer_keys jsonb, names_hash text, charges jsonb)
+    order by c.place`)
 }
+
+const textOf = (ms: number | null): string | null => (ms === null ? null : formatInstant(instantOf(ms)))
 
 /** Only the values of variables can change: without any, the prices say it all. */
 async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string | null> {
@@ -89,14 +105,33 @@ async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string |
 const COLUMNS = sql`invoice_id, pricing_plan_subscription_id as subscription_id, positions, customer_keys, names_hash, charges`
 
 /** What the closed invoices of a subscription counted, in the order in which they were closed. */
-export async function closedUsageOf(uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> {
+export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>
+  closedUsageOfMany(uow, [subscriptionId])
+
+/** The same of many subscriptions. */
+export async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ClosedUsage[]> {
+  if (subscriptionIds.length === 0) return []
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<ClosedUsage>(sql`
     select ${COLUMNS} from closed_usage
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and service_from is not null
     order by seq`)
   return rows
+}
+
+/** The last row of many subscriptions, by subscription: rows are only added, so with the same last row nothing was closed since. */
+export async function lastClosedOf(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (subscriptionIds.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string; last: string }>(sql`
+    select pricing_plan_subscription_id as id, max(seq)::text as last from closed_usage
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    group by 1`)
+  return new Map(rows.map(({ id, last }) => [id, last]))
 }
 
 /** The same of several subscriptions, of the invoices that have charges for time between two instants. */

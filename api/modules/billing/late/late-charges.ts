@@ -11,27 +11,38 @@ import type { UsageReader } from '../usage/usage-reader.ts'
 import { type ClosedUsage, closedNames } from './closed-usage.ts'
 import { type LateCharge, type LateUnit, lateCharge, lateUnits, termOf, usageOf } from './late-usage.ts'
 
-type Priced = { readonly unit: LateUnit; readonly term: PriceTerm }
+/** A unit that usage came late for, and the price it is rated by. */
+export type TouchedUnit = { readonly unit: LateUnit; readonly term: PriceTerm }
+
+type LateOf = {
+  readonly tenant: Tenant
+  readonly inputs: BillingInputs
+  readonly terms: readonly PriceTerm[]
+  readonly closed: readonly ClosedUsage[]
+}
+
+/** The closed units whose time was touched after it was counted, as charges of the invoice with this key. */
+export const findLateCharges = async (
+  deps: { readonly database: Database; readonly usage: UsageReader },
+  of: LateOf & { readonly key: string },
+): Promise<LateCharge[]> => lateChargesOf(await findLateUnits(deps, of), of.key)
+
+/** These units as charges of the invoice with this key. */
+export const lateChargesOf = (units: readonly TouchedUnit[], key: string): LateCharge[] =>
+  units.map(({ term, unit }) => lateCharge(term, unit, key))
 
 /**
- * The closed units whose time was touched after it was counted, as charges of the invoice with this key. Misses none: what
- * is counted is told by positions of the log, and whatever changes usage leaves a mark behind its position. One that was
- * touched and comes to nothing is found again; it costs a reading and asks nothing.
+ * The closed units whose time was touched after it was counted. Misses none: what is counted is told by positions of the log, and
+ * whatever changes usage leaves a mark behind its position. One that was touched and comes to nothing is found again; it costs a
+ * reading and asks nothing.
  */
-export async function findLateCharges(
+export async function findLateUnits(
   deps: { readonly database: Database; readonly usage: UsageReader },
-  of: {
-    readonly tenant: Tenant
-    readonly inputs: BillingInputs
-    readonly terms: readonly PriceTerm[]
-    readonly closed: readonly ClosedUsage[]
-    readonly key: string
-  },
-): Promise<LateCharge[]> {
-  const { tenant, inputs, terms, closed, key } = of
+  { tenant, inputs, terms, closed }: LateOf,
+): Promise<TouchedUnit[]> {
   const units = lateUnits(closed)
   if (units.length === 0) return []
-  const priced = units.flatMap((unit): Priced[] => {
+  const priced = units.flatMap((unit): TouchedUnit[] => {
     const term = termOf(terms, unit)
     return term?.calculation ? [{ unit, term }] : []
   })
@@ -47,7 +58,7 @@ export async function findLateCharges(
   )
   return touched.flatMap(({ unit, term }) => {
     const was = unit.namesHash === null ? term : termOf(then.get(unit.namesHash) ?? [], unit)
-    return was ? [lateCharge(was, unit, key)] : []
+    return was ? [{ unit, term: was }] : []
   })
 }
 
@@ -75,8 +86,8 @@ async function touchedUnits(
   usage: UsageReader,
   tenant: Tenant,
   { attribution, subscription }: BillingInputs,
-  priced: readonly Priced[],
-): Promise<Priced[]> {
+  priced: readonly TouchedUnit[],
+): Promise<TouchedUnit[]> {
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
   const asked = priced.flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
   const ofMeters = [...groupBy(asked, each => each.meterReference)].map(([meterReference, own]) => {

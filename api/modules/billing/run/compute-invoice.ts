@@ -1,6 +1,5 @@
 // Load → query → build → save. Usage is read between two transactions, never inside one; so what was loaded is compared
 // with what is there when the invoice is saved, and the invoice is computed again when it changed meanwhile.
-import { createHash } from 'node:crypto'
 import {
   type Actor,
   type Database,
@@ -26,6 +25,7 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
+import { invoiceHashOf } from './advance-invoices.ts'
 import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
@@ -81,10 +81,7 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
     inputs.platform.late_event_policy === 'NEXT_INVOICE' &&
     takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const closed = takesLate ? await closedUsageOf(uow, subscriptionId) : []
-  const before = closed.map(each => each.invoice_id)
-  const inputsHash = createHash('sha256')
-    .update(`${inputsHashOf(inputs)} ${[...billed].sort().join(' ')} ${takesLate} ${before.join(' ')}`)
-    .digest('hex')
+  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: takesLate ? closed : null })
   const outline = rows.find(row => keyOfRow(row) === key)
   return { inputs, terms, window, billed, closed, row: outline ? await getInvoice(uow, outline.id) : null, inputsHash }
 }

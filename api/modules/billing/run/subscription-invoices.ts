@@ -2,8 +2,10 @@
 // distinguishes one from another is a key that holds before the invoice exists.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
-import { invoicesOfSubscription } from '../../invoices/repository.ts'
+import type { LineValues } from '../../invoices/lines/table.ts'
+import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
@@ -30,19 +32,31 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
 }
 
 /** The invoices that hold periods of a subscription, by their cutoff. */
-export async function loadSubscriptionInvoices(uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> {
+export const loadSubscriptionInvoices = async (uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> =>
+  (await loadInvoicesOf(uow, [subscriptionId])).get(subscriptionId) ?? []
+
+/** The same of many subscriptions, by subscription; one without any is not there. */
+export async function loadInvoicesOf(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, SubscriptionInvoice[]>> {
   const { platformId, environment } = uow.tenant
-  const rows = await invoicesOfSubscription(uow, subscriptionId)
+  const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
   const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[] }>(sql`
     select invoice_id, array_agg(source ->> 'key') as keys from invoice_lines
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and source @> '{"in_advance": true}'
     group by invoice_id`)
   const keys = new Map(ahead.map(each => [each.invoice_id, each.keys]))
-  return rows
+  const own = rows
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
     .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))
+  return groupBy(own, row => row.pricing_plan_subscription_id ?? '')
 }
+
+/** The keys of the charges that lines bill in advance. */
+export const advanceChargesIn = (lines: readonly LineValues[]): string[] =>
+  lines.flatMap(({ source }) => (source['in_advance'] === true ? [String(source['key'])] : []))
 
 /** By the start, not the end: a cancellation moves the end of the running period. */
 const keyOf = (start: Instant, advanceOnly: boolean): string => `${start}${advanceOnly ? ' advance' : ''}`

@@ -55,18 +55,18 @@ function recomputationOf(invoiceId: string, state: InvoiceState, build: PriceWin
 }
 
 /** What the document takes of a priced invoice. */
-export const computedOf = ({ inputsHash }: InvoiceState, { columns, lines }: CountedInvoice): ComputedInvoice => ({
+const computedOf = ({ inputsHash }: InvoiceState, { columns, lines }: CountedInvoice): ComputedInvoice => ({
   columns,
   lines,
   inputsHash,
 })
 
 /** Keeps what an invoice that closes in this transaction counted. Throws when that is not known to the event. */
-export async function closeWith(
+async function closeWith(
   uow: Uow,
   of: { readonly invoiceId: string; readonly state: InvoiceState; readonly counted: CountedInvoice },
 ): Promise<void> {
   const { positions, counted } = of.counted
   if (positions === null) throw new Error('an invoice closes only when it is known what it counts')
-  await saveClosedUsage(uow, { inputs: of.state.inputs, invoiceId: of.invoiceId, positions, charges: counted })
+  await saveClosedUsage(uow, [{ inputs: of.state.inputs, invoiceId: of.invoiceId, positions, charges: counted }])
 }

@@ -26,10 +26,27 @@ export async function exactUsage(
     readonly read: ReadUsage
   },
 ): Promise<ReadUsage> {
-  const { tenant, inputs, positions, read } = of
+  if (usageNeeds(of.charges).length === 0) return of.read
+  return await exactlyUpTo(usage, { ...of, isMarked: await settleMarks(usage) })
+}
+
+/** Waits until the marks of everything that was read before are there; false when that takes too long. */
+export const settleMarks = (usage: UsageReader): Promise<boolean> => usage.settle(SETTLE_MS)
+
+/** The same, once it is known whether the marks are there. */
+export async function exactlyUpTo(
+  usage: UsageReader,
+  of: {
+    readonly tenant: Tenant
+    readonly inputs: BillingInputs
+    readonly charges: readonly Charge[]
+    readonly positions: readonly number[]
+    readonly read: ReadUsage
+    readonly isMarked: boolean
+  },
+): Promise<ReadUsage> {
+  const { tenant, inputs, positions, read, isMarked } = of
   const all = usageNeeds(of.charges)
-  if (all.length === 0) return read
-  const isMarked = await usage.settle(SETTLE_MS)
   const needs = isMarked ? await touchedSince(usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
   const again = await readNeeds(usage, { tenant, inputs, needs, upTo: positions })

@@ -1,5 +1,5 @@
 // Keeps what decides about a customer's usage as it is until commit.
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from './table.ts'
@@ -14,4 +14,19 @@ export async function holdCustomer(uow: Uow, id: string): Promise<void> {
     .from(customers)
     .where(and(inThisTenant(uow, customers), eq(customers.id, id)))
     .for('share')
+}
+
+/** The same of many customers, in one order. Gives the ids of those it holds; one that is being changed is left out with `skip`. */
+export async function holdCustomers(
+  uow: Uow,
+  ids: readonly string[],
+  { skip }: { readonly skip: boolean },
+): Promise<ReadonlySet<string>> {
+  const rows = await uow.tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), inArray(customers.id, [...new Set(ids)])))
+    .orderBy(asc(customers.id))
+    .for('share', skip ? { skipLocked: true } : {})
+  return new Set(rows.map(({ id }) => id))
 }

@@ -1,0 +1,229 @@
+// The invoices of one subscription, moved as far as they may go now: opened, computed again, closed, made FINAL. Pure: it is given
+// what was read, and gives what is to be saved; so a group of subscriptions is decided first, and saved together.
+import { createHash } from 'node:crypto'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { graceEnd } from '../../invoices/changes/grace.ts'
+import { GONE_PERIOD } from '../../invoices/changes/invoice-change.ts'
+import {
+  changed,
+  created,
+  finalFault,
+  finalized,
+  type PendingInvoice,
+  unchanged,
+} from '../../invoices/changes/pending-invoice.ts'
+import type { NewInvoice } from '../../invoices/repository.ts'
+import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
+import { hasLines } from '../../invoices/view.ts'
+import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
+import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
+import type { ReadUsage } from '../usage/usage-reader.ts'
+import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import {
+  advanceChargesIn,
+  billedElsewhere,
+  keyOfRow,
+  type PeriodColumns,
+  periodColumnsOf,
+  SUBSCRIPTION_BILLING,
+  type SubscriptionInvoice,
+  takesLateUsage,
+} from './subscription-invoices.ts'
+import type { SubscriptionState } from './subscription-state.ts'
+
+/** An invoice to be looked at. `window` is null when the subscription no longer has the period; `closes`: it may close now. */
+export type Target = { readonly key: string; readonly window: InvoiceWindow | null; readonly closes: boolean }
+
+export type Advance = {
+  readonly tenant: Tenant
+  readonly now: Instant
+  readonly state: SubscriptionState
+  readonly terms: readonly PriceTerm[]
+  readonly targets: readonly Target[]
+  readonly closed: readonly ClosedUsage[]
+  /** Closed units that usage came late for. */
+  readonly late: readonly TouchedUnit[]
+  readonly usage: ReadUsage
+  /** What closes counts the events up to there, and no others. */
+  readonly positions: readonly number[]
+  /** Usage up to now can be read; without it nothing closes. */
+  readonly complete: boolean
+  /** The invoices that are OPEN or DRAFT, by id. */
+  readonly open: ReadonlyMap<string, InvoiceRow>
+}
+
+export type Advanced = {
+  /** The invoices that were looked at, each once. */
+  readonly pending: readonly PendingInvoice[]
+  readonly closings: readonly Closing[]
+  /** The invoices that hold periods then, by their cutoff. */
+  readonly rows: readonly SubscriptionInvoice[]
+}
+
+/** Whether the end of the grace has come, or has for an invoice that is made now. */
+export function mayClose(
+  { inputs, rows }: Pick<SubscriptionState, 'inputs' | 'rows'>,
+  { key, window }: Pick<Target, 'key' | 'window'>,
+  now: Instant,
+): boolean {
+  if (!window || window.cutoffAt > now) return false
+  const row = rows.find(each => keyOfRow(each) === key)
+  if (row?.status !== 'DRAFT') return graceEnd(inputs.platform, window.cutoffAt) <= now
+  return !row.on_hold && row.finalize_at !== null && at(row.finalize_at) <= now
+}
+
+/** Throws INVALID_OPERATION when a price cannot be billed. */
+export function advanceInvoices(of: Advance): Advanced {
+  const pending: PendingInvoice[] = []
+  const closings: Closing[] = []
+  let rows = [...of.state.rows]
+  let late = of.late
+  for (const target of of.targets) {
+    const step = advanceOne(of, { target, rows, late })
+    if (!step) continue
+    pending.push(step.pending)
+    rows = withInvoice(rows, step.pending)
+    if (!step.closing) continue
+    closings.push(step.closing)
+    // What is late goes on the first invoice that may take it; once that is closed, none of what was found is left.
+    if (step.takesLate) late = []
+  }
+  return { pending, closings, rows }
+}
+
+type Step = {
+  readonly target: Target
+  readonly rows: readonly SubscriptionInvoice[]
+  readonly late: readonly TouchedUnit[]
+}
+type Stepped = {
+  readonly pending: PendingInvoice
+  readonly closing: Closing | null
+  readonly takesLate: boolean
+}
+
+/** Moves one invoice as far as it may go now. Null when there is, rightly, none. */
+function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped | null {
+  const { now, state, complete } = of
+  const { inputs } = state
+  const { key, window } = target
+  const outline = rows.find(row => keyOfRow(row) === key)
+  const row = outline === undefined ? null : of.open.get(outline.id)
+  if (row === undefined) throw new Error(`the invoice ${outline?.id} was not read`)
+  const only = (pending: PendingInvoice): Stepped => ({ pending, closing: null, takesLate: false })
+  if (row && !isOpenEnded(row)) return only(unchanged(row))
+  if (!window) return row ? only(changed(unchanged(row), now, GONE_PERIOD)) : null
+  if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED')
+    return row ? only(unchanged(row)) : null
+  if (window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
+  const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
+  const takesLate =
+    inputs.platform.late_event_policy === 'NEXT_INVOICE' && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+  const late = takesLate ? lateChargesOf(found, key) : []
+  const price = (finalizedAt: Instant | null): PricedInvoice =>
+    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, finalizedAt })
+  const inputsHash = hashOf(of, { billed, takesLate })
+  const counted = price(null)
+  const saved = computed(of, { row, counted, inputsHash })
+  const due =
+    saved.row.status === 'DRAFT' &&
+    !saved.row.on_hold &&
+    saved.row.finalize_at !== null &&
+    at(saved.row.finalize_at) <= now
+  // One whose time came only now is closed by the next run, which reads exactly what it counts.
+  if (!due || !target.closes || finalFault(counted.columns) !== null) return { ...only(saved), takesLate }
+  const closing = ({ counted: charges }: PricedInvoice): Closing => ({
+    inputs,
+    invoiceId: saved.row.id,
+    positions: of.positions,
+    charges,
+  })
+  // An invoice that bills nothing takes no number; it is kept, so that its period is not billed again.
+  if (!hasLines(counted.columns.content)) {
+    const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
+    return { pending: archived, closing: closing(counted), takesLate }
+  }
+  // Priced again only where the date of the invoice is the moment it goes FINAL.
+  const last = counted.columns.invoice_date === null ? price(now) : counted
+  const pending = finalized(saved, now, { columns: last.columns, lines: last.lines, inputsHash })
+  return { pending, closing: closing(last), takesLate }
+}
+
+type Computed = {
+  readonly row: InvoiceRow | null
+  readonly counted: PricedInvoice
+  readonly inputsHash: string
+}
+
+function computed({ tenant, now, state: { inputs } }: Advance, of: Computed): PendingInvoice {
+  const { row, inputsHash } = of
+  const { columns, lines } = of.counted
+  const status: InvoiceStatus = at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN'
+  const closesAt = (): string => closingTime(of, { platform: inputs.platform, now })
+  if (row) {
+    const finalizeAt = status === 'DRAFT' && row.status === 'OPEN' && !row.on_hold ? closesAt() : row.finalize_at
+    const values = { ...columns, inputs_hash: inputsHash, status, finalize_at: status === 'OPEN' ? null : finalizeAt }
+    return changed(unchanged(row), now, values, lines)
+  }
+  const onHold = inputs.subscription.init_invoice_on_hold
+  const values: NewInvoice = {
+    ...columns,
+    inputs_hash: inputsHash,
+    invoice_number: null,
+    status,
+    producer: SUBSCRIPTION_BILLING,
+    type: 'STANDARD',
+    billing_type: 'DEFAULT',
+    customer_id: inputs.customer.id,
+    billing_entity_id: inputs.billing_entity.id,
+    pricing_plan_subscription_id: inputs.subscription.id,
+    on_hold: onHold,
+    payment_status: 'UNPAID',
+    ...UNTOUCHED,
+    finalize_at: status === 'DRAFT' && !onHold ? closesAt() : null,
+    updated_to_final_at: null,
+    to_be_reprocessed_at: null,
+  }
+  return created({ tenant, now }, values, lines)
+}
+
+/** The grace runs from the end of the period, or from the creation of the invoice when that is later. */
+function closingTime(
+  { row, counted }: Computed,
+  { platform, now }: { readonly platform: Parameters<typeof graceEnd>[0]; readonly now: Instant },
+): string {
+  const { cutoff_at }: PeriodColumns = counted.columns
+  const made = row ? at(row.created_at) : now
+  return formatInstant(graceEnd(platform, instantOf(Math.max(at(cutoff_at), made))))
+}
+
+/** Of everything but usage that the invoice is computed from. */
+const hashOf = (
+  { state, closed }: Pick<Advance, 'state' | 'closed'>,
+  { billed, takesLate }: { readonly billed: ReadonlySet<string>; readonly takesLate: boolean },
+): string => invoiceHashOf(state.inputsHash, { billed, closed: takesLate ? closed : null })
+
+/** The hash kept with an invoice: of its inputs, what others bill in advance, and what was closed when late usage goes on it. */
+export function invoiceHashOf(
+  inputsHash: string,
+  of: { readonly billed: ReadonlySet<string>; readonly closed: readonly ClosedUsage[] | null },
+): string {
+  const before = (of.closed ?? []).map(each => each.invoice_id)
+  return createHash('sha256')
+    .update(`${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}`)
+    .digest('hex')
+}
+
+/** The rows with this one as it is now, by their cutoff; one that no longer holds its period is not among them. */
+function withInvoice(rows: readonly SubscriptionInvoice[], { row, lines }: PendingInvoice): SubscriptionInvoice[] {
+  const { content: _printed, custom_fields: _fields, ...outline } = row
+  const before = rows.find(({ id }) => id === row.id)
+  const advance_charges = lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines)
+  const others = rows.filter(({ id }) => id !== row.id)
+  if (!row.holds_period) return others
+  const next = { ...outline, ...periodColumnsOf(outline), advance_charges }
+  return [...others, next].sort((a, b) => at(a.cutoff_at) - at(b.cutoff_at) || (a.id < b.id ? -1 : 1))
+}

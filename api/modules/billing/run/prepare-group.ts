@@ -1,0 +1,181 @@
+// Before a group of subscriptions is saved: which of their invoices are to be looked at, and the usage of all of them, read at once.
+import { readTenant } from '../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { Instant } from '../../../../shared/time.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
+import type { ClosedUsage } from '../late/closed-usage.ts'
+import { findLateUnits, lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
+import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import { exactlyUpTo, settleMarks } from '../usage/exact-usage.ts'
+import { type ReadUsage, readUsage } from '../usage/usage-reader.ts'
+import { mayClose, type Target } from './advance-invoices.ts'
+import { type BillingPlan, planBilling } from './billing-plan.ts'
+import type { BillingDeps } from './compute-invoice.ts'
+import { keyOfWindow } from './subscription-invoices.ts'
+import { loadClosed, type SubscriptionState } from './subscription-state.ts'
+
+/** A subscription with all that its invoices are computed from. */
+export type Prepared = {
+  readonly state: SubscriptionState
+  readonly terms: readonly PriceTerm[]
+  readonly targets: readonly Target[]
+  readonly closed: readonly ClosedUsage[]
+  readonly late: readonly TouchedUnit[]
+  readonly usage: ReadUsage
+  readonly positions: readonly number[]
+}
+
+export type PreparedGroup = {
+  readonly prepared: ReadonlyMap<string, Prepared>
+  /** Why the others cannot be billed. */
+  readonly failed: ReadonlyMap<string, unknown>
+  /** Usage up to now can be read; without it nothing closes. */
+  readonly complete: boolean
+}
+
+/** Invoices of a subscription that one run passes at most; the rest waits for the next run, which is due at once. */
+const STEPS_MAX = 24
+const SETTLE_MS = 15_000
+const NO_USAGE: ReadUsage = { usage: new Map(), usageByCustomer: null }
+
+type Planned = Omit<Prepared, 'late' | 'usage' | 'positions'> & {
+  readonly charges: readonly Charge[]
+  /** Those on invoices that may close. */
+  readonly closing: readonly Charge[]
+}
+
+/** Plans these subscriptions and reads their usage. Throws when what is read of all of them cannot be read. */
+export async function prepare(
+  deps: BillingDeps,
+  tenant: Tenant,
+  states: ReadonlyMap<string, SubscriptionState>,
+): Promise<PreparedGroup> {
+  const now = deps.database.clock.now()
+  const failed = new Map<string, unknown>()
+  const kept = <T>(id: string, work: () => T): T | null => attempt(failed, id, work)
+  const plans = [...states].flatMap(([id, state]): [string, BillingPlan][] => {
+    const plan = kept(id, () => planBilling(state.inputs, state.rows, now))
+    return plan ? [[id, plan]] : []
+  })
+  const complete = !plans.some(([, plan]) => plan.closes) || (await deps.usage.settle(SETTLE_MS))
+  const busy = new Map(plans.flatMap(([id, { keys }]) => (keys.length > 0 ? [[id, states.get(id)] as const] : [])))
+  const closed = await readTenant(deps.database, tenant, uow =>
+    loadClosed(uow, new Map([...busy].flatMap(([id, state]) => (state ? [[id, state] as const] : [])))),
+  )
+  const planned = plans.flatMap(([id, plan]): [string, Planned][] => {
+    const state = states.get(id)
+    if (!state) return []
+    const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
+    return own ? [[id, own]] : []
+  })
+  const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed })
+  return { prepared, failed, complete }
+}
+
+function attempt<T>(failed: Map<string, unknown>, id: string, work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    failed.set(id, error)
+    return null
+  }
+}
+
+function planOf(
+  state: SubscriptionState,
+  plan: BillingPlan,
+  of: { readonly now: Instant; readonly complete: boolean; readonly closed: readonly ClosedUsage[] },
+): Planned {
+  const { now, complete, closed } = of
+  const keys = plan.keys.slice(0, STEPS_MAX)
+  const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
+  const windows = windowsOf(state, keys)
+  const targets = keys.map((key): Target => {
+    const window = windows.get(key) ?? null
+    return { key, window, closes: complete && mayClose(state, { key, window }, now) }
+  })
+  // What others bill in advance is known only when the invoices before were decided; it has no usage.
+  const charged = targets.map(({ window, closes }) => ({
+    closes,
+    charges: window ? chargesOf(terms, window, new Set()) : [],
+  }))
+  const on = (list: typeof charged): Charge[] => list.flatMap(({ charges }) => charges)
+  return { state, terms, targets, closed, charges: on(charged), closing: on(charged.filter(({ closes }) => closes)) }
+}
+
+/** The windows of these keys. The subscription's windows are looked through up to the last of them. */
+function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<string, InvoiceWindow> {
+  const wanted = new Set(keys)
+  const found = new Map<string, InvoiceWindow>()
+  let seen = 0
+  for (const window of invoiceWindows(inputs)) {
+    if (wanted.size === found.size || seen >= WINDOWS_MAX) break
+    seen += 1
+    const key = keyOfWindow(window)
+    if (wanted.has(key)) found.set(key, window)
+  }
+  return found
+}
+/** More than any subscription has: monthly to the year 2200 are 2 800. */
+const WINDOWS_MAX = 100_000
+
+type Reading = { readonly planned: ReadonlyMap<string, Planned>; readonly failed: Map<string, unknown> }
+
+/** Reads step by step, each step of all subscriptions at once; so each is one statement. */
+async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
+  const { planned, failed } = of
+  // Known before usage is read, so that everything up to there is in it.
+  const positions = [...planned.values()].some(({ targets }) => targets.length > 0) ? await deps.usage.positions() : []
+  const late = await each(planned, failed, ({ state: { inputs }, terms, closed }) =>
+    findLateUnits(deps, { tenant, inputs, terms, closed }),
+  )
+  const withLate = new Map(
+    [...late].flatMap(([id, units]) => {
+      const own = planned.get(id)
+      if (!own) return []
+      const more = chargesIn(units)
+      const closing = own.closing.length === 0 ? [] : [...own.closing, ...more]
+      return [[id, { ...own, late: units, charges: [...own.charges, ...more], closing }] as const]
+    }),
+  )
+  const read = await each(withLate, failed, ({ state: { inputs }, charges }) =>
+    charges.length === 0 ? Promise.resolve(NO_USAGE) : readUsage(deps.usage, { tenant, inputs, charges }),
+  )
+  const closing = new Map(
+    [...withLate].filter(([id, own]) => read.has(id) && own.closing.some(({ usage }) => usage !== null)),
+  )
+  // After everything was read: the marks of all of it are to be there.
+  const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
+  const exact = await each(closing, failed, ({ state: { inputs }, closing: charges }, id) =>
+    exactlyUpTo(deps.usage, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
+  )
+  return new Map(
+    [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
+      const usage = exact.get(id) ?? read.get(id)
+      return usage && !failed.has(id) ? [[id, { ...own, usage, positions }]] : []
+    }),
+  )
+}
+
+/** Their key is that of no invoice: what is read for a charge does not depend on it. */
+const chargesIn = (units: readonly TouchedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
+
+/** Does it for each at once; what fails is kept with its reason, and the others go on. */
+async function each<T, U>(
+  all: ReadonlyMap<string, T>,
+  failed: Map<string, unknown>,
+  work: (one: T, id: string) => Promise<U>,
+): Promise<Map<string, U>> {
+  const done = new Map<string, U>()
+  await Promise.all(
+    [...all].map(async ([id, one]) => {
+      try {
+        done.set(id, await work(one, id))
+      } catch (error) {
+        failed.set(id, error)
+      }
+    }),
+  )
+  return done
+}

@@ -1,0 +1,161 @@
+// The billing of many subscriptions of a tenant at once: what they are billed by is read in a handful of statements, their usage in
+// one, and what comes of it is saved in one transaction. Usage is read between two transactions, never inside one; so what was read
+// is compared with what is there when it is saved, and a subscription that changed meanwhile is run again.
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
+import { saveTogether } from '../../invoices/changes/save-together.ts'
+import { missing } from '../../invoices/document/load-parties.ts'
+import { loadInvoices } from '../../invoices/repository.ts'
+import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
+import { holdCustomers } from '../../parties/customers/hold-customer.ts'
+import { lockSubscriptions, saveNextBillings } from '../../subscriptions/next-billing.ts'
+import { type Closing, saveClosedUsage } from '../late/closed-usage.ts'
+import { type Advanced, advanceInvoices } from './advance-invoices.ts'
+import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
+import type { BillingDeps } from './compute-invoice.ts'
+import { type Prepared, prepare } from './prepare-group.ts'
+import { loadStates, type SubscriptionState } from './subscription-state.ts'
+
+export type BillingRun = {
+  /** The invoices the run passed, as it left them. */
+  readonly invoices: readonly InvoiceRow[]
+  /** When it must run again; null when there is nothing to come. */
+  readonly nextBillingAt: Instant | null
+}
+
+/** What came of one subscription of a group. ALONE: it was held, or kept changing, or failed with others: it is to be run by itself. */
+export type Outcome =
+  | { readonly kind: 'DONE'; readonly run: BillingRun }
+  | { readonly kind: 'FAILED'; readonly error: unknown }
+  | { readonly kind: 'ALONE' }
+
+export const ACTOR: Actor = { id: null, requestId: null }
+const RETRY_MS = 60_000
+const ATTEMPTS_MAX = 5
+
+/**
+ * Brings the invoices of these subscriptions to what they should be now. Idempotent: run twice, or by two workers, it gives the same
+ * invoices and numbers. One that cannot be billed is FAILED and holds up no other; throws only when nothing can be read or saved.
+ */
+export async function runGroup(
+  deps: BillingDeps,
+  tenant: Tenant,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>()
+  const skip = subscriptionIds.length > 1
+  let left = [...new Set(subscriptionIds)]
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
+    const found = await runOnce(deps, tenant, { ids: left, skip })
+    for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
+    left = left.filter(id => !outcomes.has(id))
+  }
+  for (const id of left) outcomes.set(id, skip ? { kind: 'ALONE' } : { kind: 'FAILED', error: keepsChanging() })
+  return outcomes
+}
+
+const keepsChanging = (): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', 'What the invoices are computed from keeps changing; send it again.', {
+    retryAfterSeconds: 1,
+  })
+
+/** One attempt. Null for a subscription that changed while its usage was read. */
+async function runOnce(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { ids, skip }: { readonly ids: readonly string[]; readonly skip: boolean },
+): Promise<Map<string, Outcome | null>> {
+  const states = await readTenant(deps.database, tenant, uow => loadStates(uow, ids))
+  const outcomes = new Map<string, Outcome | null>()
+  for (const id of ids)
+    if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
+  const { prepared, failed, complete } = await prepare(deps, tenant, states)
+  for (const [id, error] of failed) outcomes.set(id, { kind: 'FAILED', error })
+  if (prepared.size === 0) return outcomes
+  await deps.failpoint?.('billing.before-invoice')
+  const saved = await inTenant(deps.database, tenant, ACTOR, async uow => {
+    const found = await save(uow, deps, { tenant, prepared, complete, skip })
+    await deps.failpoint?.('invoices.before-commit')
+    return found
+  }).catch((error: unknown) => {
+    // One that the database refuses must not keep the others from being billed.
+    if (!skip || (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
+    return new Map([...prepared.keys()].map((id): [string, Outcome] => [id, { kind: 'ALONE' }]))
+  })
+  await deps.failpoint?.('billing.after-commit')
+  return new Map([...outcomes, ...saved])
+}
+
+type Save = {
+  readonly tenant: Tenant
+  readonly prepared: ReadonlyMap<string, Prepared>
+  readonly complete: boolean
+  readonly skip: boolean
+}
+
+/** Saves what comes of those that are as they were read; the others are as `runOnce` says. */
+async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, Outcome | null>> {
+  const { prepared, complete } = of
+  const outcomes = new Map<string, Outcome | null>()
+  const states = await holdStates(uow, of, outcomes)
+  const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
+  const open = await loadInvoices(uow, openIds)
+  const pending: PendingInvoice[] = []
+  const closings: Closing[] = []
+  const advanced: [string, Advanced, BillingPlan][] = []
+  for (const [id, state] of states) {
+    try {
+      const own = prepared.get(id)
+      if (!own) throw new Error(`${id} was not prepared`)
+      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open })
+      advanced.push([id, step, planBilling(state.inputs, step.rows, uow.now)])
+      pending.push(...step.pending)
+      closings.push(...step.closings)
+    } catch (error) {
+      outcomes.set(id, { kind: 'FAILED', error })
+    }
+  }
+  const rows = await saveTogether(uow, pending, deps.failpoint)
+  await saveClosedUsage(uow, closings)
+  const times = new Map<string, string | null>()
+  let place = 0
+  for (const [id, step, plan] of advanced) {
+    const nextBillingAt = comeBack(complete, plan, uow.now) ?? nextBilling(step.rows, plan.nextOpensAt, uow.now)
+    times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
+    const invoices = rows.slice(place, place + step.pending.length)
+    place += step.pending.length
+    outcomes.set(id, { kind: 'DONE', run: { invoices, nextBillingAt } })
+  }
+  await saveNextBillings(uow, times)
+  return outcomes
+}
+
+/** Locks them, and reads them again: those that are as they were. */
+async function holdStates(
+  uow: Uow,
+  { prepared, skip }: Save,
+  outcomes: Map<string, Outcome | null>,
+): Promise<Map<string, SubscriptionState>> {
+  const locked = await lockSubscriptions(uow, [...prepared.keys()], { skip })
+  const customerOf = (id: string): string => prepared.get(id)?.state.inputs.customer.id ?? ''
+  const customers = await holdCustomers(uow, locked.map(customerOf), { skip })
+  const held = locked.filter(id => customers.has(customerOf(id)))
+  const states = await loadStates(uow, held)
+  for (const [id, { state }] of prepared) {
+    const now = states.get(id)
+    if (now?.hash === state.hash) continue
+    states.delete(id)
+    // What is gone is found out by the next attempt, as is one that changed.
+    outcomes.set(id, skip && !held.includes(id) ? { kind: 'ALONE' } : null)
+  }
+  return states
+}
+
+/** When to come back because this run could not do all that is due; null when it could. */
+function comeBack(complete: boolean, plan: BillingPlan, now: Instant): Instant | null {
+  if (!complete) return instantOf(now + RETRY_MS)
+  return plan.moving > 0 ? now : null
+}

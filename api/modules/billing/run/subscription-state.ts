@@ -1,0 +1,47 @@
+// What the invoices of subscriptions are computed from, read for many at once, with a hash by which a later reading tells whether
+// anything of it is another by then.
+import { createHash } from 'node:crypto'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { type ClosedUsage, closedUsageOfMany, lastClosedOf } from '../late/closed-usage.ts'
+import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
+import { loadManyInputs } from '../terms/load-inputs.ts'
+import { loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
+
+export type SubscriptionState = {
+  readonly inputs: BillingInputs
+  readonly inputsHash: string
+  readonly rows: readonly SubscriptionInvoice[]
+  /** Changes when anything that an invoice of the subscription depends on does, but for usage. */
+  readonly hash: string
+}
+
+/** The states of these subscriptions; one that the tenant does not have is not there. */
+export async function loadStates(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, SubscriptionState>> {
+  const inputs = await loadManyInputs(uow, subscriptionIds)
+  const ids = [...inputs.keys()]
+  const rows = ids.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, ids)
+  const closed = await lastClosedOf(uow, ids)
+  return new Map(
+    [...inputs].map(([id, own]): [string, SubscriptionState] => {
+      const invoices = rows.get(id) ?? []
+      const inputsHash = inputsHashOf(own)
+      const text = JSON.stringify([inputsHash, invoices, closed.get(id) ?? null])
+      return [id, { inputs: own, inputsHash, rows: invoices, hash: createHash('sha256').update(text).digest('hex') }]
+    }),
+  )
+}
+
+/** What closed invoices counted, of the subscriptions whose late usage goes on their next invoice. */
+export async function loadClosed(
+  uow: ReadUow,
+  states: ReadonlyMap<string, SubscriptionState>,
+): Promise<ReadonlyMap<string, ClosedUsage[]>> {
+  const ids = [...states].flatMap(([id, { inputs, rows }]) =>
+    inputs.platform.late_event_policy === 'NEXT_INVOICE' && rows.length > 0 ? [id] : [],
+  )
+  return groupBy(await closedUsageOfMany(uow, ids), each => each.subscription_id)
+}

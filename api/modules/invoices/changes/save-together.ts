@@ -1,0 +1,157 @@
+// Saves any number of invoices in a few statements: rows, lines, numbers, and what consumers are told, in the transaction of the caller.
+import { isDeepStrictEqual } from 'node:util'
+import { and, inArray } from 'drizzle-orm'
+import { documentNumber, nextCounter, renderPrefix } from '../../../../shared/billing/numbering.ts'
+import { localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { at } from '../../../../shared/time.ts'
+import { type DomainEvent, emitAll } from '../../../outbox.ts'
+import { insertMany, updateMany } from '../../../resource/many-rows.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { numberConfigurationOf } from '../../parties/platforms/invoice-settings.ts'
+import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
+import { loadInvoicingSettings } from '../document/load-parties.ts'
+import { invoiceLines } from '../lines/table.ts'
+import { takeNumbers } from '../repository.ts'
+import { type InvoiceRow, invoices } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import type { PendingInvoice } from './pending-invoice.ts'
+
+/**
+ * Saves these invoices, whose rows the caller holds, and emits what they tell. Gives them as they are stored then, in their order.
+ * Those that become FINAL take their numbers last, in their order; the counters stay locked until commit, so numbers have no gap.
+ * Throws INVALID_OPERATION when a number cannot be given.
+ */
+export async function saveTogether(
+  uow: Uow,
+  all: readonly PendingInvoice[],
+  failpoint?: Failpoints,
+): Promise<InvoiceRow[]> {
+  const fresh = all.filter(({ stored }) => stored === null)
+  await insertMany(uow, invoices, fresh.map(firstRow))
+  await saveLines(uow, all)
+  await failpoint?.('invoices.before-numbers')
+  const numbers = await takeAll(uow, all)
+  const saved = all.map(({ row }, place) => {
+    const number = numbers.get(place)
+    return number === undefined ? row : { ...row, invoice_number: number }
+  })
+  await updateMany(
+    uow,
+    invoices,
+    all.flatMap((pending, place) => changesOf(pending, saved[place] ?? pending.row)),
+  )
+  const views = new Map<InvoiceRow, DomainEvent['data']>()
+  const viewOf = (row: InvoiceRow): DomainEvent['data'] => {
+    const view = views.get(row) ?? invoiceView(row)
+    views.set(row, view)
+    return view
+  }
+  await emitAll(
+    uow,
+    all.flatMap(({ row: last, notices }, place) => {
+      const numbered = (row: InvoiceRow): InvoiceRow => (row === last ? (saved[place] ?? row) : row)
+      return notices.map(({ type, row, previous }) => ({
+        type,
+        objectId: last.id,
+        data: viewOf(numbered(row)),
+        previous: previous && viewOf(numbered(previous)),
+      }))
+    }),
+  )
+  return saved
+}
+
+/** A new invoice as it is inserted: its lines come before it is FINAL, since those of a FINAL one are frozen. */
+function firstRow({ row }: PendingInvoice): Record<string, unknown> {
+  const { custom_fields: _ownTable, ...columns } = row
+  return row.status === 'FINAL' ? { ...columns, status: 'DRAFT', updated_to_final_at: null } : columns
+}
+
+async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
+  const replaced = all.flatMap(({ stored, lines }) => (stored !== null && lines !== null ? [stored.id] : []))
+  if (replaced.length > 0)
+    await uow.tx
+      .delete(invoiceLines)
+      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, replaced)))
+  const rows = all.flatMap(({ row, lines }) => (lines ?? []).map(line => ({ ...line, invoice_id: row.id })))
+  await insertMany(uow, invoiceLines, rows)
+}
+
+/** The columns in which what is stored by now is another. */
+function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
+  if (pending.stored === null) {
+    const { id, status, invoice_number, updated_to_final_at } = row
+    return status === 'FINAL' ? [{ id, status, invoice_number, updated_to_final_at } as { id: string }] : []
+  }
+  if (row === pending.stored) return []
+  const before: Partial<Record<string, unknown>> = pending.stored
+  const others = Object.entries(row).filter(
+    ([name, value]) => name !== 'custom_fields' && !isDeepStrictEqual(value, before[name]),
+  )
+  return others.length === 0 ? [] : [{ ...Object.fromEntries(others), id: row.id }]
+}
+
+/** The numbers of those that become FINAL, by their place. */
+async function takeAll(uow: Uow, all: readonly PendingInvoice[]): Promise<Map<number, string>> {
+  const becoming = all.flatMap(({ stored, row }, place) =>
+    row.status === 'FINAL' && stored?.status !== 'FINAL' ? [{ row, place }] : [],
+  )
+  const numbers = new Map<number, string>()
+  if (becoming.length === 0) return numbers
+  const { invoice_settings: settings } = await loadInvoicingSettings(uow)
+  const configuration = numberConfigurationOf(settings.invoice_number_configuration, 'STANDARD')
+  const fields = await loadNumberFieldsOf(
+    uow,
+    settings,
+    becoming.map(({ row }) => ({ customerId: row.customer_id, billingEntityId: row.billing_entity_id })),
+  )
+  const prefixed = becoming.map(({ row, place }, index) => ({
+    place,
+    prefix: prefixOf(configuration, row, fields[index] ?? []),
+  }))
+  // Counters are locked in one order, so that two runs never wait for each other.
+  const series = [...groupBy(prefixed, ({ prefix }) => prefix.counterKey)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [counterKey, own] of series) {
+    const counters = await takeNumbers(uow, { counterKey, count: own.length }, last => nextCounter(configuration, last))
+    for (const [index, { place, prefix }] of own.entries()) {
+      const counter = counters[index]
+      if (counter === undefined) throw new Error('a counter gives as many numbers as are taken')
+      numbers.set(place, documentNumber(configuration, prefix.text, counter))
+    }
+  }
+  return numbers
+}
+
+function prefixOf(
+  configuration: ReturnType<typeof numberConfigurationOf>,
+  { invoice_date, timezone, content }: InvoiceRow,
+  fields: readonly NumberField[],
+): { readonly text: string; readonly counterKey: string } {
+  if (invoice_date === null) throw new Error('a FINAL invoice has a date')
+  const prefix = renderPrefix(configuration, 'STANDARD', {
+    date: localDateOf(at(invoice_date), zoneNamed(timezone)),
+    billingEntity: referenceOf(content.billing_entity),
+    variable: ({ owner, reference }) =>
+      fields.find(field => field.owner === owner && field.reference === reference)?.value ?? null,
+  })
+  if (prefix.kind !== 'missing') return prefix
+  throw new AppError('INVALID_OPERATION', `The number needs the custom field ${prefix.variable.reference}.`, {
+    field: 'invoice_number',
+  })
+}
+
+function referenceOf(entity: Readonly<Record<string, unknown>>): string {
+  const { reference } = entity
+  if (typeof reference !== 'string') throw new Error('an invoice names its billing entity')
+  return reference
+}
+
+function zoneNamed(name: string): Zone {
+  const zone = zoneOf(name)
+  if (zone === null) throw new Error(`an invoice has a zone, and ${name} is none`)
+  return zone
+}
