@@ -1,0 +1,171 @@
+// Many subscriptions billed at once: the same invoices as one by one, and none of them keeps the others from being billed.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import { createFailpoints } from '../../../../shared/failpoint.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { lockSubscription } from '../../subscriptions/next-billing.ts'
+import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+import type { BillingDeps } from './compute-invoice.ts'
+import { runBilling } from './run-billing.ts'
+import { ACTOR, runGroup } from './run-group.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let deps: BillingDeps
+let next = 0
+beforeAll(async () => {
+  api = await startApi()
+  deps = {
+    database: api.database,
+    usage: { ...NO_USAGE, read: async () => [{ currency: null, number: decimal('4000'), count: 2 }] },
+  }
+})
+afterAll(() => api?.close())
+// Of their own, so that the numbers are.
+beforeEach(() => {
+  const tenants = [api.tenants.aLive, api.tenants.bLive, api.tenants.aTest]
+  tenant = tenants[next++ % tenants.length] as TestTenant
+})
+
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const START = '2026-03-01T00:00:00Z'
+const NOW = '2026-05-10T00:00:00Z'
+
+async function subscribed(count: number, over: object = {}): Promise<Billed[]> {
+  setTime(NOW)
+  const made: Billed[] = []
+  for (let place = 0; place < count; place += 1)
+    made.push(await billedSubscription(tenant, { start_at: START, fee: '10', ...over }))
+  return made
+}
+const idsOf = (all: readonly Billed[]): string[] => all.map(({ subscriptionId }) => subscriptionId)
+
+async function invoicesOf({ subscriptionId }: Billed): Promise<Row[]> {
+  const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&include_lines=true&limit=50`
+  return (await succeed(tenant, 'GET', url))['data']
+}
+/** What an invoice says, but for what is only its own. */
+const said = async (of: Billed): Promise<unknown[]> =>
+  (await invoicesOf(of))
+    .map(({ status, period_start, invoice_date, invoice_amount_including_tax: total, periods }) => [
+      status,
+      period_start,
+      invoice_date,
+      total.quantity,
+      periods.map((period: Row) => period['groups'].flatMap((group: Row) => group['lines'].length)),
+    ])
+    .sort()
+
+/** The numbers of what is FINAL, of a platform's invoices of one month, in order. */
+async function numbersOf(all: readonly Billed[]): Promise<number[]> {
+  const found = (await Promise.all(all.map(invoicesOf))).flat()
+  const numbers = found.flatMap(({ invoice_number: text }) => (text === null ? [] : [Number(text.slice(-5))]))
+  return numbers.sort((a, b) => a - b)
+}
+const isGapless = (numbers: readonly number[]): boolean =>
+  numbers.every((number, place) => number === (numbers[0] ?? 0) + place)
+
+describe('a group', () => {
+  test('has the invoices that its subscriptions have one by one, with numbers that follow each other', async () => {
+    const all = await subscribed(4)
+    const [first, ...others] = all as [Billed, ...Billed[]]
+    await runBilling(deps, tenant.tenant, first.subscriptionId)
+    const outcomes = await runGroup(deps, tenant.tenant, idsOf(others))
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(others.map(() => 'DONE'))
+    const expected = await said(first)
+    expect(expected.length).toBeGreaterThan(2)
+    for (const other of others) expect(await said(other)).toEqual(expected)
+    const numbers = await numbersOf(all)
+    expect(numbers.length).toBeGreaterThan(all.length)
+    expect(isGapless(numbers)).toBe(true)
+    // Run again, nothing is another.
+    const before = await Promise.all(all.map(invoicesOf))
+    await runGroup(deps, tenant.tenant, idsOf(all))
+    expect(await Promise.all(all.map(invoicesOf))).toEqual(before)
+  })
+
+  test('leaves out what cannot be billed, and says why', async () => {
+    const [sound, other] = (await subscribed(2)) as [Billed, Billed]
+    const [broken] = (await subscribed(1)) as [Billed]
+    const reading: BillingDeps = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        read: async (of, parts, need) => {
+          if (parts.some(({ customerKeys }) => customerKeys.includes(broken.customerId))) throw new Error('unreadable')
+          return deps.usage.read(of, parts, need)
+        },
+      },
+    }
+    const outcomes = await runGroup(reading, tenant.tenant, [...idsOf([sound, broken, other]), 'ppsu_none'])
+    expect(idsOf([sound, broken, other]).map(id => outcomes.get(id)?.kind)).toEqual(['DONE', 'FAILED', 'DONE'])
+    expect(outcomes.get('ppsu_none')).toMatchObject({ kind: 'FAILED', error: { code: 'RESOURCE_NOT_FOUND' } })
+    expect(await invoicesOf(broken)).toEqual([])
+    expect(await said(sound)).toEqual(await said(other))
+    await runGroup(deps, tenant.tenant, idsOf([broken]))
+    expect(await said(broken)).toEqual(await said(other))
+  })
+
+  test('does not wait for a subscription that is held: it is to be run by itself', async () => {
+    const [held, free] = (await subscribed(2)) as [Billed, Billed]
+    const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
+      await lockSubscription(uow, held.subscriptionId)
+      return await runGroup(deps, tenant.tenant, idsOf([held, free]))
+    })
+    expect(idsOf([held, free]).map(id => outcomes.get(id)?.kind)).toEqual(['ALONE', 'DONE'])
+    expect(await invoicesOf(held)).toEqual([])
+    await runBilling(deps, tenant.tenant, held.subscriptionId)
+    expect(await said(held)).toEqual(await said(free))
+  })
+
+  test('computes what changed meanwhile again, and that alone', async () => {
+    const [changing, still] = (await subscribed(2)) as [Billed, Billed]
+    const read: string[] = []
+    let renamed = false
+    const usage: BillingDeps['usage'] = {
+      ...deps.usage,
+      read: async (of, parts, need) => {
+        read.push(parts[0]?.customerId ?? '')
+        if (!renamed) {
+          renamed = true
+          const organization = { legal_name: 'Renamed', registered_address: { country: 'NL' } }
+          await succeed(tenant, 'PATCH', `/v1/customers/${changing.customerId}`, { organization })
+        }
+        return deps.usage.read(of, parts, need)
+      },
+    }
+    const outcomes = await runGroup({ ...deps, usage }, tenant.tenant, idsOf([changing, still]))
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['DONE', 'DONE'])
+    const count = (of: Billed) => read.filter(id => id === of.customerId).length
+    expect(count(changing)).toBe(2 * count(still))
+    const names = (await invoicesOf(changing)).map(each => each['customer'].organization.legal_name)
+    expect(new Set(names)).toEqual(new Set(['Renamed']))
+  })
+})
+
+test.each(['billing.before-invoice', 'invoices.before-numbers', 'invoices.before-commit', 'billing.after-commit'])(
+  'a run that dies at %s is done again: every period once, and no number is missing',
+  async name => {
+    const all = await subscribed(3)
+    const failing = { ...deps, failpoint: createFailpoints(`${name}:error`) }
+    const died = await runGroup(failing, tenant.tenant, idsOf(all)).then(
+      outcomes => [...outcomes.values()].every(({ kind }) => kind === 'ALONE'),
+      () => true,
+    )
+    expect(died).toBe(true)
+    for (const one of all) {
+      const outcomes = await runGroup(deps, tenant.tenant, idsOf([one]))
+      expect(outcomes.get(one.subscriptionId)?.kind).toBe('DONE')
+    }
+    const [first, ...others] = await Promise.all(all.map(said))
+    for (const other of others) expect(other).toEqual(first)
+    const periods = (await invoicesOf(all[0] as Billed)).map(
+      ({ period_start, period_end }) => `${period_start} ${period_end}`,
+    )
+    expect(periods.length).toBeGreaterThan(2)
+    expect(isGapless(await numbersOf(all))).toBe(true)
+  },
+)
