@@ -63,7 +63,7 @@ export async function findLateUnits(
 }
 
 /** The units that find their tier together with this one: of the other prices of its group, over the same time. */
-const othersOf = ({ unit, term }: Priced, all: readonly Priced[]): Priced[] =>
+const othersOf = ({ unit, term }: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit[] =>
   term.group.length === 0
     ? []
     : all.filter(
@@ -74,7 +74,7 @@ const othersOf = ({ unit, term }: Priced, all: readonly Priced[]): Priced[] =>
           other.unit.last.usage[1] === unit.last.usage[1],
       )
 
-function together(one: Priced, all: readonly Priced[]): Priced {
+function together(one: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit {
   const others = othersOf(one, all).map(({ unit }) => unit.last)
   const total = (name: 'number' | 'count') => plain(sum([one.unit.last, ...others].map(last => decimal(last[name]))))
   return { ...one, unit: { ...one.unit, together: { number: total('number'), count: total('count') } } }
