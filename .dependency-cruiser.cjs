@@ -24,7 +24,7 @@ module.exports = {
     {
       name: 'no-dev-dependency-in-product',
       severity: 'error',
-      from: { path: `^(${PROCESSES.join('|')}|shared)/`, pathNot: '\\.test\\.ts$|^shared/testing/|^api/testing/' },
+      from: { path: `^(${PROCESSES.join('|')}|shared)/`, pathNot: '\\.test\\.ts$|^(shared|api)/(.+/)?testing/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     ...PROCESSES.map(name => ({

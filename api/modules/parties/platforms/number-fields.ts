@@ -41,19 +41,9 @@ const fieldsOf = (uow: Uow, { invoice_settings }: Platform): Promise<CustomField
   requireFields(uow, variablesOf(invoice_settings).map(named), FIELD)
 
 /** The two that a number may show fields of. */
-export type NumberedParties = { readonly customerId: string; readonly billingEntityId: string }
+type NumberedParties = { readonly customerId: string; readonly billingEntityId: string }
 
-/** What the fields of the prefix say for an invoice between these. */
-export async function loadNumberFields(
-  uow: ReadUow,
-  settings: InvoiceSettings,
-  parties: NumberedParties,
-): Promise<NumberField[]> {
-  const [fields = []] = await loadNumberFieldsOf(uow, settings, [parties])
-  return fields
-}
-
-/** The same of many invoices, in their order. */
+/** What the fields of the prefix say for each of many invoices, in their order. */
 export async function loadNumberFieldsOf(
   uow: ReadUow,
   settings: InvoiceSettings,
