@@ -7,6 +7,7 @@ const API_LAYERS = [
   ['parties'],
   ['subscriptions'],
   ['billing', 'invoices'],
+  ['wallets'],
   ['ingestion', 'alerts'],
   ['webhooks'],
 ]

@@ -14,8 +14,12 @@ const byCustomField = ({ customFields }: Resource): string =>
   customFields
     ? ' `identifier_field=custom_field` goes by the value of a custom field with `unique_value` instead; `custom_field_reference` names it.'
     : ''
-const moved = (to: string, from: string) => (): string =>
-  `It must be ${from}. If its status is ${to} already, nothing changes.`
+const moved =
+  (to: string) =>
+  ({ resource }: Words): string =>
+    `It must be ${inWords(resource.statuses?.[to] ?? [])}. If its status is ${to} already, nothing changes.`
+const inWords = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
 const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
   create: ({ resource, noun }) =>
@@ -36,9 +40,10 @@ const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
     resource.statuses
       ? 'Only while it is DRAFT: archive it instead once it has been active. The answer shows what was deleted.'
       : 'Refused with 409 while others refer to it. The answer shows what was deleted.',
-  activate: moved('ACTIVE', 'DRAFT or DEPRECATED'),
-  deprecate: moved('DEPRECATED', 'ACTIVE'),
-  archive: moved('ARCHIVED', 'ACTIVE or DEPRECATED'),
+  activate: moved('ACTIVE'),
+  deactivate: moved('INACTIVE'),
+  deprecate: moved('DEPRECATED'),
+  archive: moved('ARCHIVED'),
 }
 
 /** The description of one of the shared operations; null for any other. */

@@ -89,6 +89,26 @@ export const TAGS: readonly Tag[] = [
     'Reprocessing',
     'A reprocess run computes invoices that are not FINAL again, from what parties, prices and usage are now.',
   ),
+  tag(
+    'credit-types',
+    'Credit types',
+    'A credit type is a unit that is not money, such as compute credits, of which wallets can hold any number.',
+  ),
+  tag(
+    'wallet-types',
+    'Wallet types',
+    'A wallet type says what wallets hold: credits, money that pays before tax (CREDIT), or money that pays after tax (BALANCE).',
+  ),
+  tag(
+    'wallets',
+    'Wallets',
+    'A wallet is what one customer has of one wallet type. Every balance is a sum of its ledger.',
+  ),
+  tag(
+    'wallet-grants',
+    'Wallet grants',
+    'A grant puts money or credits into a wallet. What expires first is spent first.',
+  ),
   tag('alert-rules', 'Alert rules', 'An alert rule says at how much use of an entitlement an alert is made.'),
   tag('alerts', 'Alerts', 'An alert says that a rule applied: to whom, when, and at what use.'),
   tag(

@@ -20,6 +20,7 @@ import { invoices } from './invoices/module.ts'
 import type { InvoiceProducer } from './invoices/producer.ts'
 import { parties } from './parties/module.ts'
 import { subscriptions } from './subscriptions/module.ts'
+import { wallets } from './wallets/module.ts'
 import { webhooks } from './webhooks/module.ts'
 
 // In the order of the interface.
@@ -30,6 +31,7 @@ const LISTED = [
   subscriptions,
   invoices,
   billing,
+  wallets,
   ingestion,
   alerts,
   webhooks,

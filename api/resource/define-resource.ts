@@ -67,6 +67,14 @@ export const LIFECYCLE_RULES: StatusRules = {
   ARCHIVED: ['ACTIVE', 'DEPRECATED'],
 }
 
+/** As LIFECYCLE_RULES, with INACTIVE, from which it may be activated again (semantics 0.6). */
+export const PAUSABLE_RULES: StatusRules = {
+  ACTIVE: ['DRAFT', 'INACTIVE', 'DEPRECATED'],
+  INACTIVE: ['ACTIVE'],
+  DEPRECATED: ['ACTIVE', 'INACTIVE'],
+  ARCHIVED: ['ACTIVE', 'INACTIVE', 'DEPRECATED'],
+}
+
 export type Expansion = {
   /** The field with the id or ids, and the resource they name. */
   readonly by: string
@@ -123,6 +131,7 @@ type Traits<R extends StoredRow, Given> = {
     | 'delete'
     | 'search'
     | 'activate'
+    | 'deactivate'
     | 'deprecate'
     | 'archive'
   )[]

@@ -16,7 +16,7 @@ import { normalizeTimes } from './timestamps.ts'
 import { upsertOptions, upsertQuery } from './upsert-query.ts'
 import { viewOf } from './views.ts'
 
-const VERBS = { activate: 'ACTIVE', deprecate: 'DEPRECATED', archive: 'ARCHIVED' } as const
+const VERBS = { activate: 'ACTIVE', deactivate: 'INACTIVE', deprecate: 'DEPRECATED', archive: 'ARCHIVED' } as const
 
 /** Registers the operations the definition names, under /v1. */
 export function resourceRoutes(app: FastifyInstance, deps: RouteDeps, resource: Resource): void {
@@ -108,6 +108,7 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       },
     }),
   activate: (app, deps, resource) => registerVerb(app, deps, resource, 'activate'),
+  deactivate: (app, deps, resource) => registerVerb(app, deps, resource, 'deactivate'),
   deprecate: (app, deps, resource) => registerVerb(app, deps, resource, 'deprecate'),
   archive: (app, deps, resource) => registerVerb(app, deps, resource, 'archive'),
 }

@@ -77,6 +77,10 @@ export const TaxCategory = OneOf('STANDARD', 'NO_TAX', 'EXEMPT')
 export const LIFECYCLE = ['DRAFT', 'ACTIVE', 'DEPRECATED', 'ARCHIVED'] as const
 export const LifecycleStatus = Type.Enum([...LIFECYCLE])
 
+/** A lifecycle that can be interrupted: ACTIVE ⇄ INACTIVE, semantics 0.6. */
+export const PAUSABLE = ['DRAFT', 'ACTIVE', 'INACTIVE', 'DEPRECATED', 'ARCHIVED'] as const
+export const PausableStatus = Type.Enum([...PAUSABLE])
+
 /** Lower comes first on invoices and in the catalog. */
 export const DisplayOrder = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description: 'Lowest first.' })
 /** What an AI agent should know about the thing; stored and shown, nothing else. */

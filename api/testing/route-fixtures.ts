@@ -18,6 +18,6 @@ export function routeFixtureOf(method: string, url: string, resources: readonly 
   if (rest === '') return method === 'GET' ? {} : { body: seeded => seeded.get(`${resource.objectType} body`) }
   if (rest === '/search') return { body: () => ({}) }
   if (rest === '/:id') return method === 'PATCH' ? { ...params, body: () => resource.fixture.update } : params
-  if (/^\/:id\/(activate|deprecate|archive)$/.test(rest)) return params
+  if (/^\/:id\/(activate|deactivate|deprecate|archive)$/.test(rest)) return params
   return null
 }

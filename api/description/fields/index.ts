@@ -5,6 +5,7 @@ import { COMMON } from './common.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
 import { USAGE } from './usage.ts'
+import { WALLETS } from './wallets.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
 export const FIELD_TEXTS: Readonly<Record<string, string>> = {
@@ -13,6 +14,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...CATALOG,
   ...USAGE,
   ...PARTIES,
+  ...WALLETS,
   ...WEBHOOKS,
   ...COMMON,
 }

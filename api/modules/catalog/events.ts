@@ -14,6 +14,7 @@ export const CATALOG_EVENTS = defineEvents({
   PRICING_PLAN: CHANGES,
   PRICING_PLAN_VERSION: CHANGES,
   PRICING: CHANGES,
+  CREDIT_TYPE: ['CREATED', 'UPDATED'],
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

@@ -1,6 +1,7 @@
 // What is sold, and how usage of it is measured and priced.
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
+import { creditTypeResource } from './credit-types/credit-type.ts'
 import { CATALOG_EVENTS } from './events.ts'
 import { featureResource } from './features/feature.ts'
 import { meterPropertyVariableRoutes } from './meter-property-variables/routes.ts'
@@ -37,6 +38,7 @@ export const catalog = defineModule({
     pricingPlanResource,
     pricingPlanVersionResource,
     pricingResource,
+    creditTypeResource,
   ],
   routes: meterPropertyVariableRoutes,
   effects: PRICING_EFFECTS,

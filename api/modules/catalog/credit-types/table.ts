@@ -1,0 +1,15 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type { PAUSABLE } from '../../../resource/shapes.ts'
+import type { UnitName } from '../products/schema.ts'
+
+export const creditTypes = pgTable('credit_types', {
+  ...tenantColumns(),
+  reference: text().notNull(),
+  status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
+  name: text().notNull(),
+  description: text(),
+  unit_name: wireJson<UnitName>(),
+})
+
+export type CreditType = typeof creditTypes.$inferSelect

@@ -1,0 +1,14 @@
+// What happens to wallets, and to what is granted into them.
+import { defineEvents } from '../../../shared/contracts/event-types.ts'
+
+export const WALLET_EVENTS = defineEvents({
+  WALLET_TYPE: ['CREATED', 'UPDATED'],
+  WALLET: ['CREATED', 'UPDATED'],
+  WALLET_GRANT: ['CREATED', 'UPDATED'],
+})
+
+declare module '../../../shared/contracts/event-types.ts' {
+  interface DeclaredEvents {
+    readonly wallets: typeof WALLET_EVENTS
+  }
+}

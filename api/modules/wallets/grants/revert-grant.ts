@@ -1,0 +1,36 @@
+// Takes a grant back: what is open of it can no longer be spent (contract: Wallet grants and balances, revert_reason). What is
+// reserved or spent stays so; what is released afterwards is taken back then.
+import { and, eq } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { saveChange } from '../../../resource/commands.ts'
+import { getOne, lockExisting } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { holdWallets } from '../ledger/hold-wallet.ts'
+import { type Cause, postEntries } from '../ledger/post-entries.ts'
+import type { RevertReason } from '../schema.ts'
+import { type WalletGrant, walletGrantAccounts } from '../table.ts'
+import { walletGrantResource } from '../wallet-grant.ts'
+
+/** Reverts it, once: a repeat changes nothing, whatever its reason. Throws RESOURCE_NOT_FOUND. Emits WALLET_GRANT.UPDATED. */
+export async function revertGrant(
+  uow: Uow,
+  id: string,
+  { reason, cause }: { readonly reason: RevertReason; readonly cause: Cause },
+): Promise<WalletGrant> {
+  const { wallet_id } = await getOne(uow, walletGrantResource, id)
+  await holdWallets(uow, [wallet_id])
+  const grant = await lockExisting(uow, walletGrantResource, id)
+  if (grant.reverted_at !== null) return grant
+  const a = walletGrantAccounts
+  const [accounts] = await uow.tx
+    .select({ open: a.open })
+    .from(a)
+    .where(and(inThisTenant(uow, a), eq(a.grant_id, id)))
+  const quantity = decimal(accounts?.open ?? '0')
+  const entry = { walletId: wallet_id, grantId: id, move: 'REVERT', quantity, cause: { ...cause, reason } } as const
+  if (quantity.gt(ZERO)) await postEntries(uow, [entry])
+  const change = { reverted_at: formatInstant(uow.now), revert_reason: reason }
+  return await saveChange(uow, walletGrantResource, grant, change)
+}

@@ -1,0 +1,53 @@
+// The one way into the ledger of wallets. The database adds each entry to the accounts of its grant, and refuses what they do not have.
+import { MOVES, type Move } from '../../../../shared/billing/wallets/ledger.ts'
+import type { Actor, Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, plain } from '../../../../shared/decimal.ts'
+import { newId } from '../../../../shared/ids.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { type WalletEntry, walletEntries } from '../table.ts'
+
+export type Cause = {
+  readonly type: WalletEntry['cause_type']
+  readonly id: string | null
+  /** Why, in words or as one of the reasons of the interface; null where the cause says it all. */
+  readonly reason?: string | null
+}
+
+export type NewEntry = {
+  readonly walletId: string
+  readonly grantId: string
+  readonly move: Move
+  /** Above zero. */
+  readonly quantity: Decimal
+  /** From when balances count it; the time of the unit of work by default. */
+  readonly effectiveAt?: Instant
+  readonly cause: Cause
+  /** Who moved it; the actor of the unit of work by default. */
+  readonly actor?: Actor
+}
+
+/** Posts all of them at once. The caller holds the wallets (hold-wallet.ts). */
+export async function postEntries(uow: Uow, entries: readonly NewEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const { tenant, now } = uow
+  await uow.tx.insert(walletEntries).values(
+    entries.map(({ walletId, grantId, move, quantity, effectiveAt, cause, actor = uow.actor }) => ({
+      platform_id: tenant.platformId,
+      environment: tenant.environment,
+      id: newId('went'),
+      created_at: formatInstant(now),
+      wallet_id: walletId,
+      grant_id: grantId,
+      type: MOVES[move].type,
+      debit_account: MOVES[move].from,
+      credit_account: MOVES[move].to,
+      quantity: plain(quantity),
+      effective_at: formatInstant(effectiveAt ?? now),
+      cause_type: cause.type,
+      cause_id: cause.id,
+      reason: cause.reason ?? null,
+      actor_id: actor.id,
+      request_id: actor.requestId,
+    })),
+  )
+}

@@ -1,0 +1,50 @@
+// What customers have paid in or were given, and what they spend of it: wallet types, wallets, grants, and the ledger behind them.
+import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { balanceRoutes } from './balance/routes.ts'
+import { WALLET_EVENTS } from './events.ts'
+import { type ExpiryJobDeps, expiryJobs } from './expiry/jobs.ts'
+import { grantRoutes } from './grants/routes.ts'
+import { leaseJobs } from './reservations/jobs.ts'
+import { reservationRoutes } from './reservations/routes.ts'
+import { walletResource } from './wallet.ts'
+import { walletGrantResource } from './wallet-grant.ts'
+import { walletTypeResource } from './wallet-type.ts'
+
+const aWallet = onSeeded('WALLET')
+const aGranted: RouteFixture = {
+  params: seeded => ({ id: String(seededView(seeded, 'WALLET_GRANT')['wallet_id']) }),
+}
+const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seeded), reservation: 'tried' }) }
+
+export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
+  name: 'wallets',
+  events: [WALLET_EVENTS],
+  resources: [walletTypeResource, walletResource, walletGrantResource],
+  routes: (app, deps) => {
+    grantRoutes(app, deps)
+    balanceRoutes(app, deps)
+    reservationRoutes(app, deps)
+  },
+  jobs: [...expiryJobs, ...leaseJobs],
+  fixtures: {
+    'POST /v1/wallet-grants': {
+      body: seeded => {
+        const { customer_id, billing_entity_id, wallet_id } = seededView(seeded, 'WALLET_GRANT')
+        return { customer_id, billing_entity_id, wallet_id, grant_amount: { quantity: '10', currency: 'EUR' } }
+      },
+    },
+    'POST /v1/wallet-grants/:id/revert': onSeeded('WALLET_GRANT'),
+    'POST /v1/wallets/:id/balance': { ...aWallet, body: () => ({}) },
+    'POST /v1/customers/:id/wallets/balance': { ...onSeeded('CUSTOMER'), body: () => ({}) },
+    'GET /v1/wallets/:id/transactions': aWallet,
+    'GET /v1/wallets/:id/forecast': aWallet,
+    'POST /v1/wallets/:id/reservations': {
+      ...aGranted,
+      body: () => ({ reference: 'tried', amount: { quantity: '1', currency: 'EUR' } }),
+    },
+    'POST /v1/wallets/:id/reservations/:reservation/commit': { ...aReserved, body: () => ({}) },
+    'POST /v1/wallets/:id/reservations/:reservation/release': aReserved,
+    'GET /v1/wallets/:id/reservations/:reservation': aReserved,
+  },
+})

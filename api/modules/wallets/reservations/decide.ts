@@ -1,0 +1,189 @@
+// What becomes of the operations of a batch, one after the other, over wallets that are held. Pure: rows and entries out.
+import type { GrantBook, Moved } from '../../../../shared/billing/wallets/grant-book.ts'
+import type { GrantPart } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { Actor } from '../../../../shared/database/database.ts'
+import { type Decimal, decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { Wallet, WalletReservation } from '../table.ts'
+import type { WalletUnit } from '../unit.ts'
+import type { Given } from './schema.ts'
+
+type Of = { readonly actor: Actor; readonly wallet: string }
+/** `wallet` and `reservation` are ids or references; `id` is the id of the reservation if it is made. */
+export type Operation =
+  | (Of & {
+      readonly kind: 'RESERVE'
+      readonly id: string
+      readonly reference: string
+      readonly given: Given
+      readonly leaseMs: number
+    })
+  | (Of & {
+      readonly kind: 'COMMIT'
+      readonly reservation: string
+      readonly given: Given
+      readonly eventReference: string | null
+    })
+  | (Of & { readonly kind: 'RELEASE'; readonly reservation: string })
+
+export type HeldWallet = { readonly wallet: Wallet; readonly unit: WalletUnit }
+
+/** The state of a batch: reservations by wallet and by reference, as they are after what was decided so far. */
+export type Batch = {
+  readonly now: Instant
+  readonly book: GrantBook
+  /** Of the wallet, by id or reference. */
+  find(walletId: string, idOrReference: string): WalletReservation | null
+  /** Keeps a reservation as it is now, with what moves for it. */
+  keep(row: WalletReservation, moves: readonly Moved[], actor: Actor): void
+}
+
+/** Decides one operation. Throws an AppError that refuses it, and then nothing has happened. */
+export function decide(batch: Batch, held: HeldWallet, operation: Operation): WalletReservation {
+  switch (operation.kind) {
+    case 'RESERVE':
+      return reserve(batch, held, operation)
+    case 'COMMIT':
+      return commit(batch, held, operation)
+    case 'RELEASE':
+      return release(batch, held, operation)
+  }
+}
+
+const partsOf = ({ parts }: WalletReservation): GrantPart[] =>
+  parts.map(({ grant_id, quantity }) => ({ grantId: grant_id, quantity: decimal(quantity) }))
+
+function reserve(
+  batch: Batch,
+  { wallet, unit }: HeldWallet,
+  of: Extract<Operation, { kind: 'RESERVE' }>,
+): WalletReservation {
+  const { field, quantity } = quantityOf(unit, of.given, 'reserve')
+  const before = batch.find(wallet.id, of.reference)
+  if (before) {
+    if (decimal(before.quantity).eq(quantity)) return before
+    const message = `The reference has reserved ${plain(decimal(before.quantity))} before; use another one for another use.`
+    throw new AppError('RESOURCE_ALREADY_EXISTS', message, { field: 'reference', resourceId: before.id })
+  }
+  if (wallet.status !== 'ACTIVE' && wallet.status !== 'DEPRECATED') {
+    const message = `The wallet is ${wallet.status} and is not spent; activate it first.`
+    throw new AppError('INVALID_OPERATION', message, { resourceId: wallet.id, resourceType: 'WALLET' })
+  }
+  const reserved = batch.book.reserve(wallet.id, quantity, batch.now)
+  if (!reserved) {
+    const open = plain(batch.book.openOf(wallet.id, batch.now))
+    const message = `The wallet has ${open} open, which is less than ${plain(quantity)}. Nothing was reserved.`
+    throw new AppError('COULD_NOT_UPDATE_RESOURCE', message, { field, resourceId: wallet.id, resourceType: 'WALLET' })
+  }
+  const now = formatInstant(batch.now)
+  const row: WalletReservation = {
+    platform_id: wallet.platform_id,
+    environment: wallet.environment,
+    id: of.id,
+    created_at: now,
+    updated_at: now,
+    wallet_id: wallet.id,
+    reference: of.reference,
+    quantity: plain(quantity),
+    parts: reserved.parts.map(part => ({ grant_id: part.grantId, quantity: plain(part.quantity) })),
+    status: 'ACTIVE',
+    lease_until: formatInstant(instantOf(Math.ceil((batch.now + of.leaseMs) / 1_000) * 1_000)),
+    committed_quantity: null,
+    event_reference: null,
+  }
+  batch.keep(row, reserved.moves, of.actor)
+  return row
+}
+
+function commit(
+  batch: Batch,
+  { wallet, unit }: HeldWallet,
+  of: Extract<Operation, { kind: 'COMMIT' }>,
+): WalletReservation {
+  const before = existing(batch, wallet, of.reservation)
+  const whole = of.given.amount == null && of.given.credits == null
+  const { field, quantity } = whole
+    ? { field: 'amount', quantity: decimal(before.quantity) }
+    : quantityOf(unit, of.given, 'commit')
+  if (before.status === 'COMMITTED') {
+    const same = decimal(before.committed_quantity ?? '0').eq(quantity) && before.event_reference === of.eventReference
+    if (same) return before
+    throw ended(before, 'It was committed before, with other values.')
+  }
+  if (before.status !== 'ACTIVE') throw ended(before, 'Reserve again, under another reference.')
+  if (quantity.gt(decimal(before.quantity))) {
+    const message = `The reservation is of ${plain(decimal(before.quantity))}; commit that or less.`
+    throw new AppError('INVALID_FIELD', message, { field: `${field}.quantity`, resourceId: before.id })
+  }
+  const row: WalletReservation = {
+    ...before,
+    status: 'COMMITTED',
+    committed_quantity: plain(quantity),
+    event_reference: of.eventReference,
+    updated_at: formatInstant(batch.now),
+  }
+  batch.keep(row, batch.book.settle(partsOf(before), quantity), of.actor)
+  return row
+}
+
+function release(batch: Batch, { wallet }: HeldWallet, of: Extract<Operation, { kind: 'RELEASE' }>): WalletReservation {
+  const before = existing(batch, wallet, of.reservation)
+  if (before.status === 'COMMITTED') throw ended(before, 'What is spent cannot be released.')
+  return before.status === 'ACTIVE' ? endOf(batch, before, 'RELEASED', of.actor) : before
+}
+
+/** Ends the reservation if its lease has: what it held is open again. */
+export function endLease(batch: Batch, row: WalletReservation, service: Actor): void {
+  if (row.status === 'ACTIVE' && at(row.lease_until) <= batch.now) endOf(batch, row, 'EXPIRED', service)
+}
+
+function endOf(
+  batch: Batch,
+  before: WalletReservation,
+  status: 'RELEASED' | 'EXPIRED',
+  actor: Actor,
+): WalletReservation {
+  const row: WalletReservation = { ...before, status, updated_at: formatInstant(batch.now) }
+  batch.keep(row, batch.book.settle(partsOf(before), ZERO), actor)
+  return row
+}
+
+function existing(batch: Batch, wallet: Wallet, idOrReference: string): WalletReservation {
+  const row = batch.find(wallet.id, idOrReference)
+  if (row) return row
+  const message = `The wallet has no WALLET_RESERVATION ${JSON.stringify(idOrReference)}.`
+  throw new AppError('RESOURCE_NOT_FOUND', message, { resourceType: 'WALLET_RESERVATION' })
+}
+
+const ended = ({ id, status, lease_until }: WalletReservation, what: string): AppError => {
+  const how = status === 'EXPIRED' ? `EXPIRED: its lease ended at ${lease_until}` : status
+  return new AppError('COULD_NOT_UPDATE_RESOURCE', `The reservation is ${how}. ${what}`, {
+    field: 'status',
+    resourceId: id,
+    resourceType: 'WALLET_RESERVATION',
+  })
+}
+
+/** The quantity a body gives of what the wallet holds, above zero, and its field. */
+function quantityOf(unit: WalletUnit, given: Given, verb: 'reserve' | 'commit'): { field: string; quantity: Decimal } {
+  const [own, other] = unit.kind === 'CREDITS' ? (['credits', 'amount'] as const) : (['amount', 'credits'] as const)
+  if (given[other] != null)
+    throw new AppError('INVALID_FIELD', `The wallet holds ${own === 'credits' ? 'credits' : 'money'}; give ${own}.`, {
+      field: other,
+    })
+  const value = given[own]
+  if (value == null) throw new AppError('MISSING_FIELD', `Say in ${own} how much to ${verb}.`, { field: own })
+  if (unit.kind === 'AMOUNT' && 'currency' in value && value.currency !== unit.currency)
+    throw new AppError('INVALID_FIELD', `The wallet holds ${unit.currency ?? 'no currency yet'}.`, {
+      field: `${own}.currency`,
+    })
+  if (unit.kind === 'CREDITS' && 'credit_type_id' in value && value.credit_type_id !== unit.creditTypeId)
+    throw new AppError('INVALID_FIELD', `The wallet holds credits of the type ${unit.creditTypeId}.`, {
+      field: `${own}.credit_type_id`,
+    })
+  const quantity = decimal(value.quantity)
+  if (quantity.lte(ZERO))
+    throw new AppError('INVALID_FIELD', `A quantity to ${verb} is above zero.`, { field: `${own}.quantity` })
+  return { field: own, quantity }
+}

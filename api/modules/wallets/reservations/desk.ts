@@ -1,0 +1,99 @@
+// Group commits: what comes in for a tenant while a transaction runs waits for the next one, and goes into it together. A hot wallet
+// is then held and committed once for many operations, and never by two transactions of this process.
+import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import type { Operation } from './decide.ts'
+import { type Outcome, runBatch } from './run-batch.ts'
+
+type Done = Extract<Outcome, { row: unknown }>
+type Waiting = {
+  readonly operation: Operation
+  readonly resolve: (done: Done) => void
+  readonly reject: (error: unknown) => void
+}
+type Counter = { waiting: Waiting[]; running: number; readonly busy: Set<string> }
+
+const BATCH_MAX = 256
+/** Transactions of one tenant at a time: a wallet that is held elsewhere keeps half of the others waiting at most. */
+const LANES = 2
+const SERVICE: Actor = { id: null, requestId: null }
+
+export type Desk = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
+
+export function createDesk(deps: { readonly database: Database; readonly failpoint?: Failpoints | undefined }): Desk {
+  const counters = new Map<string, Counter>()
+
+  const transact = async (tenant: Tenant, operations: readonly Operation[]): Promise<Outcome[]> => {
+    const outcomes = await inTenant(deps.database, tenant, SERVICE, async uow => {
+      const decided = await runBatch(uow, operations)
+      await deps.failpoint?.('reservations.before-commit')
+      return decided
+    })
+    await deps.failpoint?.('reservations.after-commit')
+    return outcomes
+  }
+
+  const settle = (batch: readonly Waiting[], outcomes: readonly Outcome[]): void => {
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const outcome = outcomes[index]
+      if (outcome && 'row' in outcome) resolve(outcome)
+      else reject(outcome?.refused ?? new Error('an operation has no outcome'))
+    }
+  }
+
+  const run = async (tenant: Tenant, batch: readonly Waiting[]): Promise<void> => {
+    try {
+      settle(
+        batch,
+        await transact(
+          tenant,
+          batch.map(({ operation }) => operation),
+        ),
+      )
+    } catch (error) {
+      // One that the database refuses must not take the others with it. While the database is away all of them fail alike.
+      const isAway = error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
+      if (isAway || batch.length === 1) for (const { reject } of batch) reject(error)
+      else for (const one of batch) await run(tenant, [one])
+    }
+  }
+
+  const next = (tenant: Tenant, key: string, counter: Counter): void => {
+    while (counter.running < LANES) {
+      const batch = takeBatch(counter)
+      if (batch.length === 0) break
+      const names = new Set(batch.map(({ operation }) => operation.wallet))
+      for (const name of names) counter.busy.add(name)
+      counter.running += 1
+      void run(tenant, batch).finally(() => {
+        for (const name of names) counter.busy.delete(name)
+        counter.running -= 1
+        next(tenant, key, counter)
+      })
+    }
+    if (counter.running === 0 && counter.waiting.length === 0) counters.delete(key)
+  }
+
+  return {
+    submit: (tenant, operation) =>
+      new Promise((resolve, reject) => {
+        const key = `${tenant.platformId} ${tenant.environment}`
+        const counter = counters.get(key) ?? { waiting: [], running: 0, busy: new Set() }
+        counters.set(key, counter)
+        counter.waiting.push({ operation, resolve, reject })
+        next(tenant, key, counter)
+      }),
+  }
+}
+
+/** The oldest operations whose wallets no transaction of the tenant has, in their order. */
+function takeBatch(counter: Counter): Waiting[] {
+  const batch: Waiting[] = []
+  const rest: Waiting[] = []
+  for (const each of counter.waiting)
+    (batch.length < BATCH_MAX && !counter.busy.has(each.operation.wallet) ? batch : rest).push(each)
+  counter.waiting = rest
+  return batch
+}

@@ -1,0 +1,56 @@
+// Leases as jobs: every minute one for each tenant in which a lease has ended. Operations on a wallet end its leases without waiting.
+import { sql } from 'drizzle-orm'
+import { type Actor, asSystem, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { defineJob } from '../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import type { ExpiryJobDeps } from '../expiry/jobs.ts'
+import { runBatch } from './run-batch.ts'
+
+const WALLETS_MAX = 50
+const SERVICE: Actor = { id: null, requestId: null }
+
+/** Releases what every lease of the tenant that has ended still holds. */
+export async function endLeases(database: Database, tenant: Tenant): Promise<void> {
+  const endSome = async (uow: Uow): Promise<number> => {
+    const { platformId, environment } = uow.tenant
+    const { rows } = await uow.tx.execute<{ wallet_id: string }>(sql`
+      select distinct wallet_id from wallet_reservations
+      where platform_id = ${platformId} and environment = ${environment} and status = 'ACTIVE'
+        and lease_until <= ${formatInstant(uow.now)}::timestamptz
+      limit ${WALLETS_MAX}`)
+    if (rows.length > 0)
+      await runBatch(
+        uow,
+        [],
+        rows.map(({ wallet_id }) => wallet_id),
+      )
+    return rows.length
+  }
+  while ((await inTenant(database, tenant, SERVICE, endSome)) > 0);
+}
+
+const endLeasesOf = defineJob<ExpiryJobDeps, TenantPayload>({
+  name: 'end-wallet-leases',
+  class: 'short',
+  rights: {},
+  run: ({ database }, payload) => endLeases(database, tenantOf(payload)),
+})
+
+const findEndedLeases = defineJob<ExpiryJobDeps>({
+  name: 'find-ended-wallet-leases',
+  class: 'short',
+  every: '* * * * *',
+  rights: { wallet_reservations: ['select'] },
+  run: async ({ system }) => {
+    await asSystem(system, 'find-ended-wallet-leases', async tx => {
+      const { rows } = await tx.execute<TenantPayload>(sql`
+        select distinct platform_id, environment from wallet_reservations
+        where status = 'ACTIVE' and lease_until <= ${formatInstant(system.clock.now())}::timestamptz`)
+      await queueTenants(tx, endLeasesOf, rows)
+    })
+  },
+})
+
+export const leaseJobs = [findEndedLeases, endLeasesOf] as const

@@ -1,0 +1,150 @@
+// Operations on reservations, many in one transaction: it holds their wallets, ends the leases that have run out, decides each
+// operation in its turn, and posts everything at once.
+import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
+import type { Actor, Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { findMany } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadLiveAccounts, spendable } from '../ledger/load-accounts.ts'
+import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
+import { type Wallet, type WalletReservation, walletReservations, wallets } from '../table.ts'
+import { unitOf } from '../unit.ts'
+import { walletTypeResource } from '../wallet-type.ts'
+import { type Batch, decide, endLease, type HeldWallet, type Operation } from './decide.ts'
+
+export type Outcome = { readonly row: WalletReservation; readonly held: HeldWallet } | { readonly refused: AppError }
+
+/** Leases of a wallet that one batch ends. */
+const LEASES_MAX = 500
+const SERVICE: Actor = { id: null, requestId: null }
+
+/** Runs them in their order; the outcome of each, in the same order. `also`: wallets whose leases are to be looked at besides. */
+export async function runBatch(
+  uow: Uow,
+  operations: readonly Operation[],
+  also: readonly string[] = [],
+): Promise<Outcome[]> {
+  const held = await holdNamed(uow, [...operations.map(({ wallet }) => wallet), ...also])
+  const own = operations.map(operation => held.find(({ wallet }) => isNamed(wallet, operation.wallet)) ?? null)
+  const ids = held.map(({ wallet }) => wallet.id)
+  const [grants, rows] = await Promise.all([loadLiveAccounts(uow, ids), loadReservations(uow, ids, operations)])
+  const { batch, entries, changed } = batchOf(uow, grants, rows)
+  for (const row of rows) endLease(batch, row, SERVICE)
+  const outcomes = operations.map((operation, index): Outcome => {
+    const of = own[index]
+    try {
+      if (!of) throw noWallet(operation.wallet)
+      return { row: decide(batch, of, operation), held: of }
+    } catch (error) {
+      if (error instanceof AppError) return { refused: error }
+      throw error
+    }
+  })
+  await Promise.all([saveReservations(uow, changed, new Set(rows.map(({ id }) => id))), postEntries(uow, entries)])
+  return outcomes
+}
+
+const isNamed = ({ id, reference }: Wallet, name: string): boolean => id === name || reference === name
+
+const noWallet = (name: string) =>
+  new AppError('RESOURCE_NOT_FOUND', `There is no WALLET ${JSON.stringify(name)}.`, { resourceType: 'WALLET' })
+
+/** Holds the wallets of these ids and references, in one order for everyone. */
+async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet[]> {
+  const unique = [...new Set(names)]
+  const rows = await uow.tx
+    .select()
+    .from(wallets)
+    .where(and(inThisTenant(uow, wallets), or(inArray(wallets.id, unique), inArray(wallets.reference, unique))))
+    .orderBy(wallets.id)
+    .for('no key update')
+  const types = await findMany(
+    uow,
+    walletTypeResource,
+    rows.map(({ wallet_type_id }) => wallet_type_id),
+  )
+  const units = new Map(types.map(type => [type.id, unitOf(type)]))
+  return rows.flatMap(wallet => {
+    const unit = units.get(wallet.wallet_type_id)
+    return unit ? [{ wallet, unit }] : []
+  })
+}
+
+/** Those that the operations name, and those whose lease has ended. */
+async function loadReservations(
+  uow: Uow,
+  walletIds: readonly string[],
+  operations: readonly Operation[],
+): Promise<WalletReservation[]> {
+  if (walletIds.length === 0) return []
+  const r = walletReservations
+  const of = and(inThisTenant(uow, r), inArray(r.wallet_id, [...walletIds]))
+  const names = [...new Set(operations.map(each => (each.kind === 'RESERVE' ? each.reference : each.reservation)))]
+  const ended = await uow.tx
+    .select()
+    .from(r)
+    .where(and(of, eq(r.status, 'ACTIVE'), lte(r.lease_until, formatInstant(uow.now))))
+    .limit(LEASES_MAX)
+  if (names.length === 0) return ended
+  const named = await uow.tx
+    .select()
+    .from(r)
+    .where(and(of, inArray(r.reference, names)))
+  const byId = await uow.tx
+    .select()
+    .from(r)
+    .where(and(inThisTenant(uow, r), inArray(r.id, names)))
+  return [...new Map([...ended, ...named, ...byId].map(row => [row.id, row])).values()]
+}
+
+function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>, rows: readonly WalletReservation[]) {
+  const entries: NewEntry[] = []
+  const changed = new Map<string, WalletReservation>()
+  const known = new Map<string, WalletReservation>()
+  const remember = (row: WalletReservation): void => {
+    known.set(`${row.wallet_id} ${row.reference}`, row)
+    known.set(`${row.wallet_id} ${row.id}`, row)
+  }
+  for (const row of rows) remember(row)
+  const batch: Batch = {
+    now: uow.now,
+    book: createGrantBook(
+      grants.map(each => ({ ...spendable(each), walletId: each.wallet_id, isReverted: each.is_reverted })),
+    ),
+    find: (walletId, name) => known.get(`${walletId} ${name}`) ?? null,
+    keep: (row, moves, actor) => {
+      remember(row)
+      changed.set(row.id, row)
+      const cause = {
+        type: 'RESERVATION',
+        id: row.id,
+        reason: row.status === 'EXPIRED' ? 'LEASE_ENDED' : null,
+      } as const
+      entries.push(...moves.map(moved => ({ ...moved, walletId: row.wallet_id, cause, actor })))
+    },
+  }
+  return { batch, entries, changed }
+}
+
+async function saveReservations(
+  uow: Uow,
+  changed: ReadonlyMap<string, WalletReservation>,
+  stored: ReadonlySet<string>,
+): Promise<void> {
+  const rows = [...changed.values()]
+  const fresh = rows.filter(({ id }) => !stored.has(id))
+  const old = rows
+    .filter(({ id }) => stored.has(id))
+    .map(({ id, status, committed_quantity, event_reference }) => ({ id, status, committed_quantity, event_reference }))
+  const { platformId, environment } = uow.tenant
+  if (fresh.length > 0) await uow.tx.insert(walletReservations).values(fresh)
+  if (old.length === 0) return
+  await uow.tx.execute(sql`
+    update wallet_reservations r set status = n.status, committed_quantity = n.committed_quantity,
+      event_reference = n.event_reference, updated_at = ${formatInstant(uow.now)}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(old)}::jsonb)
+      as n(id text, status text, committed_quantity numeric, event_reference text)
+    where r.platform_id = ${platformId} and r.environment = ${environment} and r.id = n.id`)
+}

@@ -1,0 +1,103 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Account, EntryType } from '../../../shared/billing/wallets/ledger.ts'
+import type { GrantType } from '../../../shared/billing/wallets/spending-order.ts'
+import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
+import type { PAUSABLE } from '../../resource/shapes.ts'
+import type { BalanceTerms, CreditsView, CreditTerms, MoneyView, ReservationStatus, RevertReason } from './schema.ts'
+
+export const walletTypes = pgTable('wallet_types', {
+  ...tenantColumns(),
+  reference: text().notNull(),
+  name: text().notNull(),
+  status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
+  type: text().$type<'CREDIT' | 'BALANCE'>().notNull(),
+  credit: wireJson<CreditTerms>(),
+  balance: wireJson<BalanceTerms>(),
+})
+
+export type WalletType = typeof walletTypes.$inferSelect
+
+export const wallets = pgTable('wallets', {
+  ...tenantColumns(),
+  reference: text().notNull(),
+  status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
+  wallet_type_id: text().notNull(),
+  customer_id: text().notNull(),
+})
+
+export type Wallet = typeof wallets.$inferSelect
+
+export const walletGrants = pgTable('wallet_grants', {
+  ...tenantColumns(),
+  customer_id: text().notNull(),
+  billing_entity_id: text().notNull(),
+  wallet_id: text().notNull(),
+  type: text().$type<GrantType>().notNull(),
+  description: text(),
+  grant_amount: wireJson<MoneyView>(),
+  grant_credits: wireJson<CreditsView>(),
+  paid_amount: wireJson<MoneyView>(),
+  start_at: timestamp().notNull(),
+  expire_at: timestamp(),
+  source: text().notNull(),
+  reverted_at: timestamp(),
+  revert_reason: text().$type<RevertReason>(),
+})
+
+export type WalletGrant = typeof walletGrants.$inferSelect
+
+const { updated_at: _never, ...ADDED } = tenantColumns()
+
+/** What set an entry off; `cause_id` names it. */
+export const CAUSE_TYPES = ['REQUEST', 'EXPIRY', 'RESERVATION', 'INVOICE', 'CHARGE', 'SEAT_ASSIGNMENT'] as const
+
+export const walletEntries = pgTable('wallet_entries', {
+  ...ADDED,
+  wallet_id: text().notNull(),
+  grant_id: text().notNull(),
+  type: text().$type<EntryType>().notNull(),
+  debit_account: text().$type<Account>().notNull(),
+  credit_account: text().$type<Account>().notNull(),
+  quantity: decimalText().notNull(),
+  effective_at: timestamp().notNull(),
+  cause_type: text().$type<(typeof CAUSE_TYPES)[number]>().notNull(),
+  cause_id: text(),
+  reason: text(),
+  actor_id: text(),
+  request_id: text(),
+})
+
+const { platform_id, environment } = tenantColumns()
+
+export const walletGrantAccounts = pgTable('wallet_grant_accounts', {
+  platform_id,
+  environment,
+  grant_id: text().notNull(),
+  wallet_id: text().notNull(),
+  type: text().$type<GrantType>().notNull(),
+  start_at: timestamp().notNull(),
+  expire_at: timestamp(),
+  funding: decimalText().notNull(),
+  open: decimalText().notNull(),
+  reserved: decimalText().notNull(),
+  spent: decimalText().notNull(),
+  expired: decimalText().notNull(),
+  reverted: decimalText().notNull(),
+})
+
+export type WalletEntry = typeof walletEntries.$inferSelect
+export type GrantAccounts = typeof walletGrantAccounts.$inferSelect
+
+export const walletReservations = pgTable('wallet_reservations', {
+  ...tenantColumns(),
+  wallet_id: text().notNull(),
+  reference: text().notNull(),
+  quantity: decimalText().notNull(),
+  parts: wireJson<readonly { readonly grant_id: string; readonly quantity: string }[]>().notNull(),
+  status: text().$type<ReservationStatus>().notNull(),
+  lease_until: timestamp().notNull(),
+  committed_quantity: decimalText(),
+  event_reference: text(),
+})
+
+export type WalletReservation = typeof walletReservations.$inferSelect

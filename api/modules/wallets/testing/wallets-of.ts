@@ -1,0 +1,62 @@
+// Wallets for tests, made through the api.
+import { expect } from 'vitest'
+import type { Answer, TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
+import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+
+/** What a wallet may hold. */
+export const MONEY = { type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: { default_currency: 'EUR' } } }
+export const BALANCE = { type: 'BALANCE', balance: { default_currency: 'EUR' } }
+
+/** Wallets of one tenant. */
+export async function walletsOf({ call, seed }: TestTenant) {
+  const billingEntity = await seed.make(billingEntityResource)
+  const creditType = await seed.make(creditTypeResource)
+  const CREDITS = {
+    type: 'CREDIT',
+    credit: { grant_type: 'CREDITS', credits_grant: { credit_type_id: creditType['id'] } },
+  }
+
+  async function made(url: string, body: object): Promise<Row> {
+    const answer = await call('POST', url, body)
+    expect([answer.status, answer.body]).toEqual([201, expect.anything()])
+    return answer.body
+  }
+
+  const walletType = (terms: object) =>
+    made('/v1/wallet-types', { reference: seed.unique('type'), name: 'Prepaid', status: 'ACTIVE', ...terms })
+
+  /** An ACTIVE wallet of a new wallet type, of a new customer unless one is given. */
+  async function wallet(terms: object, customerId?: string): Promise<Row> {
+    const customer_id = customerId ?? (await seed.make(customerResource))['id']
+    const { id: wallet_type_id } = await walletType(terms)
+    return await made('/v1/wallets', {
+      reference: seed.unique('wallet'),
+      status: 'ACTIVE',
+      wallet_type_id,
+      customer_id,
+    })
+  }
+
+  /** The answer to granting `quantity` of what the wallet holds. */
+  async function grant(of: Row, quantity: string, more: object = {}): Promise<Answer> {
+    const { id: wallet_id, customer_id, wallet_type_id } = of
+    const { body: type } = await call('GET', `/v1/wallet-types/${wallet_type_id}`)
+    const currency = (type['credit']?.amount_grant ?? type['balance'])?.default_currency
+    const value = currency
+      ? { grant_amount: { quantity, currency } }
+      : { grant_credits: { quantity, credit_type_id: creditType['id'] } }
+    const body = { customer_id, billing_entity_id: billingEntity['id'], wallet_id, ...value, ...more }
+    return await call('POST', '/v1/wallet-grants', body)
+  }
+
+  async function balance(of: Row, balance_at?: string): Promise<string> {
+    const { body } = await call('POST', `/v1/wallets/${of['id']}/balance`, balance_at ? { balance_at } : {})
+    const quantity = (value: Row) => (value?.['amount'] ?? value?.['credits'])?.quantity
+    return [body['balance'], body['reserved_balance'], body['open_balance']].map(quantity).join(' / ')
+  }
+
+  return { billingEntity, creditType, CREDITS, walletType, wallet, grant, balance }
+}

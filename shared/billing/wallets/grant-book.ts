@@ -1,0 +1,65 @@
+// What a transaction that holds wallets does to their grants, kept until it posts it: nothing is reserved that is not open.
+import { type Decimal, min, sum, ZERO } from '../../decimal.ts'
+import type { Instant } from '../../time.ts'
+import type { Move } from './ledger.ts'
+import { type GrantPart, isLive, type SpendableGrant, takeFrom } from './spending-order.ts'
+
+export type BookedGrant = SpendableGrant & {
+  readonly walletId: string
+  /** Taken back: what is released of it can never be spent again. */
+  readonly isReverted: boolean
+}
+export type Moved = GrantPart & { readonly move: Move }
+
+export type GrantBook = {
+  /** What of the wallet can be spent at that time. */
+  openOf(walletId: string, at: Instant): Decimal
+  /** Reserves the whole quantity; null when the wallet does not have it, and then nothing is reserved. */
+  reserve(
+    walletId: string,
+    quantity: Decimal,
+    at: Instant,
+  ): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
+  /** Spends `quantity` of reserved parts, the first ones first, and releases the rest. */
+  settle(parts: readonly GrantPart[], quantity: Decimal): readonly Moved[]
+}
+
+/** A book of these grants as they are now. */
+export function createGrantBook(grants: readonly BookedGrant[]): GrantBook {
+  const open = new Map(grants.map(grant => [grant.id, grant.open]))
+  const byId = new Map(grants.map(grant => [grant.id, grant]))
+  const ofWallet = (walletId: string, at: Instant): SpendableGrant[] =>
+    grants
+      .filter(grant => grant.walletId === walletId && isLive(grant, at))
+      .map(grant => ({ ...grant, open: open.get(grant.id) ?? ZERO }))
+  const add = (id: string, quantity: Decimal): void => {
+    open.set(id, (open.get(id) ?? ZERO).plus(quantity))
+  }
+  const release = ({ grantId, quantity }: GrantPart): Moved[] => {
+    const released: Moved = { grantId, quantity, move: 'RELEASE' }
+    if (byId.get(grantId)?.isReverted) return [released, { grantId, quantity, move: 'REVERT' }]
+    add(grantId, quantity)
+    return [released]
+  }
+  return {
+    openOf: (walletId, at) => sum(ofWallet(walletId, at).map(grant => grant.open)),
+    reserve: (walletId, quantity, at) => {
+      const { parts, missing } = takeFrom(ofWallet(walletId, at), quantity)
+      if (missing.gt(ZERO)) return null
+      for (const part of parts) add(part.grantId, part.quantity.neg())
+      return { parts, moves: parts.map(part => ({ ...part, move: 'RESERVE' as const })) }
+    },
+    settle: (parts, quantity) => {
+      let left = quantity
+      return parts.flatMap(({ grantId, quantity: reserved }): Moved[] => {
+        const spent = min(reserved, left)
+        left = left.minus(spent)
+        const rest = reserved.minus(spent)
+        return [
+          ...(spent.gt(ZERO) ? [{ grantId, quantity: spent, move: 'SPEND' as const }] : []),
+          ...(rest.gt(ZERO) ? release({ grantId, quantity: rest }) : []),
+        ]
+      })
+    },
+  }
+}

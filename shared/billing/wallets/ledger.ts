@@ -1,0 +1,48 @@
+// The ledger of wallets: which entries there are and what they do to the accounts of a grant. Each entry takes from one account
+// what it gives to another, so the sum over all accounts is zero before it and after it.
+import { type Decimal, sum, ZERO } from '../../decimal.ts'
+
+/** FUNDING is below zero: what was granted comes out of it. */
+export const ACCOUNTS = ['FUNDING', 'OPEN', 'RESERVED', 'SPENT', 'EXPIRED', 'REVERTED'] as const
+export type Account = (typeof ACCOUNTS)[number]
+
+export const ENTRY_TYPES = ['GRANTED', 'RESERVED', 'RELEASED', 'SPENT', 'EXPIRED', 'REVERTED'] as const
+export type EntryType = (typeof ENTRY_TYPES)[number]
+
+/** What happens to part of a grant: the type of its entry, and the accounts between which it moves. */
+export const MOVES = {
+  GRANT: { type: 'GRANTED', from: 'FUNDING', to: 'OPEN' },
+  RESERVE: { type: 'RESERVED', from: 'OPEN', to: 'RESERVED' },
+  RELEASE: { type: 'RELEASED', from: 'RESERVED', to: 'OPEN' },
+  SPEND: { type: 'SPENT', from: 'RESERVED', to: 'SPENT' },
+  EXPIRE: { type: 'EXPIRED', from: 'OPEN', to: 'EXPIRED' },
+  REVERT: { type: 'REVERTED', from: 'OPEN', to: 'REVERTED' },
+  /** What had expired is spent by an invoice for a time before the expiry. */
+  REOPEN: { type: 'RELEASED', from: 'EXPIRED', to: 'OPEN' },
+  /** An invoice that was FINAL is taken back. */
+  RETURN: { type: 'RELEASED', from: 'SPENT', to: 'OPEN' },
+} as const satisfies Record<string, { type: EntryType; from: Account; to: Account }>
+export type Move = keyof typeof MOVES
+
+export type Accounts = Readonly<Record<Account, Decimal>>
+
+export const EMPTY_ACCOUNTS: Accounts = {
+  FUNDING: ZERO,
+  OPEN: ZERO,
+  RESERVED: ZERO,
+  SPENT: ZERO,
+  EXPIRED: ZERO,
+  REVERTED: ZERO,
+}
+
+/** The accounts after a move. Throws RangeError when the account does not have that much: the database refuses the same. */
+export function moved(accounts: Accounts, move: Move, quantity: Decimal): Accounts {
+  const { from, to } = MOVES[move]
+  if (quantity.lte(ZERO)) throw new RangeError('an entry moves more than nothing')
+  const left = accounts[from].minus(quantity)
+  if (from !== 'FUNDING' && left.lt(ZERO)) throw new RangeError(`${from} does not have that much`)
+  return { ...accounts, [from]: left, [to]: accounts[to].plus(quantity) }
+}
+
+/** Zero, whatever was posted. */
+export const sumOfAccounts = (accounts: Accounts): Decimal => sum(Object.values(accounts))
