@@ -70,6 +70,11 @@ export const TAGS: readonly Tag[] = [
     'A billing entity is the company that issues invoices: its address, tax registrations, time zone and number prefix.',
   ),
   tag(
+    'payment-acceptors',
+    'Payment acceptors',
+    'A payment acceptor says where a billing entity takes payments: a bank account or the address of a payment page. Invoices show those that are ACTIVE.',
+  ),
+  tag(
     'pricing-plan-subscriptions',
     'Subscriptions',
     'A subscription puts a customer on a billing cycle of a billing entity. Its schedules say which plan version applies when.',

@@ -27,6 +27,7 @@ import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import type { InvoiceDeps } from './producer.ts'
+import { loadDocument } from './rendering/load-presentation.ts'
 import { renderInvoicePdf } from './rendering/pdf/render-pdf.ts'
 import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
@@ -158,10 +159,10 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     params: IdParams,
     response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
     handle: async ({ tenant, database }, { params }, reply) => {
-      const row = await readTenant(database, tenant, uow => getInvoice(uow, params.id))
-      const name = (row.invoice_number ?? `draft-${row.id}`).replace(/[^0-9A-Za-z._-]/g, '_')
+      const { invoice, presentation } = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const name = (invoice.invoice_number ?? `draft-${invoice.id}`).replace(/[^0-9A-Za-z._-]/g, '_')
       reply.header('content-type', 'application/pdf').header('content-disposition', `inline; filename="${name}.pdf"`)
-      return await renderInvoicePdf(invoiceView(row))
+      return await renderInvoicePdf(invoice, presentation)
     },
   })
 }

@@ -5,6 +5,7 @@ export const PARTY_EVENTS = defineEvents({
   CUSTOMER: CHANGES,
   PLATFORM: ['UPDATED'],
   BILLING_ENTITY: ['CREATED', 'UPDATED'],
+  PAYMENT_ACCEPTOR: CHANGES,
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

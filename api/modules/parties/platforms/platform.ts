@@ -5,8 +5,10 @@ import { defineResource, field, readOnly } from '../../../resource/define-resour
 import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { wireNumberFault } from './invoice-settings.ts'
+import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'
 import {
+  Branding,
   IngestSettings,
   InvoiceSettings,
   LATE_EVENT_POLICIES,
@@ -31,6 +33,7 @@ export const platformResource = defineResource<Platform>({
     default_billing_entity_id: field(IdText('billing entity')),
     default_product_tax_category: field(TaxCategory),
     default_pricing_currency: field(Currency),
+    branding: field(Branding),
     invoice_settings: field(InvoiceSettings),
     ingest_settings: field(IngestSettings),
     rounding_settings: field(RoundingSettings),
@@ -46,6 +49,7 @@ export const platformResource = defineResource<Platform>({
   defaults: () => ({
     timezone: 'UTC',
     default_product_tax_category: 'STANDARD',
+    branding: {},
     invoice_settings: {},
     ingest_settings: {},
     rounding_settings: [],
@@ -55,6 +59,7 @@ export const platformResource = defineResource<Platform>({
   }),
   check: async (uow, row) => {
     refuseRebilling(row.late_event_policy)
+    checkLogo(row.branding)
     const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
     if (fault) {
       const field = `invoice_settings.invoice_number_configuration.${fault.field}`

@@ -103,10 +103,14 @@ describe('the platform', () => {
 
   const ingest = (settings: object) => ({ ingest_settings: settings })
   const number = (configuration: object) => ({ invoice_settings: { invoice_number_configuration: configuration } })
+  const logo = (content: string) => ({ branding: { logo: { content_type: 'image/png', content } } })
   const grace = (configuration: object) => ({ invoice_settings: { invoice_grace_period: configuration } })
   test.each([
     ['a name', { name: 'x' }, 'INVALID_FIELD', 'name'],
-    ['branding', { branding: {} }, 'INVALID_FIELD', 'branding'],
+    ['a domain', { branding: { domain: 'x' } }, 'INVALID_FIELD', 'branding.domain'],
+    ['a colour by name', { branding: { colors: { primary: 'red' } } }, 'INVALID_FIELD', 'branding.colors.primary'],
+    ['a logo that is no picture', logo('R0lGODlhAQABAAAAACw='), 'INVALID_FIELD', 'branding.logo.content'],
+    ['a logo that is cut off', logo('iVBORw0KGgo='), 'INVALID_FIELD', 'branding.logo.content'],
     [
       'an extra open period',
       { invoice_settings: { invoice_extra_open_period: {} } },

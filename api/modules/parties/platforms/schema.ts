@@ -66,6 +66,27 @@ export const ReprocessingSettings = Shape({
   ),
 })
 
+const LOGO_BASE64_MAX = 400_000
+const Color = Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', description: 'A colour, such as #0b6e4f.' })
+
+/** How documents look. */
+export const Branding = Shape({
+  colors: Optional(Nullable(Shape({ primary: Optional(Nullable(Color)) }))),
+  logo: Optional(
+    Nullable(
+      Shape({
+        file_name: Optional(Nullable(Type.String({ maxLength: 255 }))),
+        content_type: OneOf('image/png', 'image/jpeg'),
+        content: Type.String({
+          maxLength: LOGO_BASE64_MAX,
+          contentEncoding: 'base64',
+          description: 'The file as base64, at most 300,000 bytes.',
+        }),
+      }),
+    ),
+  ),
+})
+
 export const LATE_EVENT_POLICIES = ['NEXT_INVOICE', 'NOT_MATCHED'] as const
 
 /** `late_event_policy` by another name: true is NEXT_INVOICE, false is NOT_MATCHED. */
@@ -74,6 +95,7 @@ export const ProcessingSettings = Shape({ put_after_invoice_final_on_next_invoic
 /** What becomes of usage whose invoice is FINAL. */
 export type LateEventPolicy = (typeof LATE_EVENT_POLICIES)[number]
 export type ProcessingSettings = Static<typeof ProcessingSettings>
+export type Branding = Static<typeof Branding>
 export type InvoiceSettings = Static<typeof InvoiceSettings>
 export type IngestSettings = Static<typeof IngestSettings>
 export type ReprocessingSettings = Static<typeof ReprocessingSettings>

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type {
+  Branding,
   IngestSettings,
   InvoiceSettings,
   LateEventPolicy,
@@ -21,6 +22,7 @@ export const platforms = pgTable('platforms', {
   default_billing_entity_id: text(),
   default_product_tax_category: text().$type<'STANDARD' | 'NO_TAX' | 'EXEMPT'>().notNull(),
   default_pricing_currency: text(),
+  branding: wireJson<Branding>().notNull(),
   invoice_settings: wireJson<InvoiceSettings>().notNull(),
   ingest_settings: wireJson<IngestSettings>().notNull(),
   rounding_settings: wireJson<RoundingSettings>().notNull(),

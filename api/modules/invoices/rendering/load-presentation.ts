@@ -1,0 +1,78 @@
+// Reads what the documents of an invoice show beside it: as the platform has it now, since it is no part of what is owed.
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { productItems } from '../../catalog/products/table.ts'
+import { type PaymentAcceptor, paymentAcceptors } from '../../parties/payment-acceptors/table.ts'
+import { platforms } from '../../parties/platforms/table.ts'
+import { getInvoice } from '../repository.ts'
+import type { InvoiceView } from '../schema.ts'
+import { invoiceView } from '../view.ts'
+import { sellerOf } from './model/parties.ts'
+import type { Logo, PaymentInstruction, Presentation, UnitName } from './model/presentation.ts'
+
+/** An invoice with all that its documents show. Throws RESOURCE_NOT_FOUND. */
+export async function loadDocument(
+  uow: ReadUow,
+  id: string,
+): Promise<{ readonly invoice: InvoiceView; readonly presentation: Presentation }> {
+  const invoice = invoiceView(await getInvoice(uow, id))
+  return { invoice, presentation: await loadPresentation(uow, invoice) }
+}
+
+/** Logo and colour of the platform, the ACTIVE payment acceptors of the billing entity, and the units of the items sold. */
+async function loadPresentation(uow: ReadUow, invoice: InvoiceView): Promise<Presentation> {
+  const [platform] = await uow.tx
+    .select({ branding: platforms.branding })
+    .from(platforms)
+    .where(inThisTenant(uow, platforms))
+  const branding = platform?.branding ?? {}
+  return {
+    accentColor: branding.colors?.primary ?? null,
+    logo: branding.logo ? logoOf(branding.logo) : null,
+    payment: await paymentOf(uow, invoice),
+    units: await unitsOf(uow, invoice),
+  }
+}
+
+const logoOf = ({ content_type, content }: { content_type: Logo['type']; content: string }): Logo => ({
+  type: content_type,
+  content: Buffer.from(content, 'base64'),
+})
+
+async function paymentOf(uow: ReadUow, invoice: InvoiceView): Promise<PaymentInstruction[]> {
+  const p = paymentAcceptors
+  const rows = await uow.tx
+    .select()
+    .from(p)
+    .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, invoice.billing_entity_id), eq(p.status, 'ACTIVE')))
+    .orderBy(asc(p.reference))
+  const seller = sellerOf(invoice)
+  return rows.flatMap(row => instructionOf(row, seller.legal_name ?? seller.reference))
+}
+
+function instructionOf(
+  { bank_account: bank, custom_redirect: link }: PaymentAcceptor,
+  holder: string,
+): PaymentInstruction[] {
+  if (bank) {
+    return [{ kind: 'IBAN', holder, iban: bank.iban, bic: bank.bic ?? null, bankName: bank.bank_name ?? null }]
+  }
+  return link ? [{ kind: 'LINK', url: link.url }] : []
+}
+
+async function unitsOf(uow: ReadUow, { periods = [] }: InvoiceView): Promise<ReadonlyMap<string, UnitName>> {
+  const lines = periods.flatMap(({ groups }) => groups.flatMap(group => group.lines ?? []))
+  const ids = [...new Set(lines.flatMap(({ product_items }) => product_items.map(({ id }) => id)))]
+  if (ids.length === 0) return new Map()
+  const rows = await uow.tx
+    .select({ id: productItems.id, unit: productItems.unit_name })
+    .from(productItems)
+    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, ids)))
+  return new Map(
+    rows.flatMap(({ id, unit }) => {
+      const plural = unit?.plural ?? unit?.singular
+      return plural ? [[id, { singular: unit?.singular ?? plural, plural }] as const] : []
+    }),
+  )
+}
