@@ -71,6 +71,15 @@ export class AppError extends Error {
     return this.details.status ?? ERRORS[this.code].status
   }
 
+  /** The same refusal for the whole of which `path` is a part: its field is named from there. */
+  within(path: string): AppError {
+    const { field } = this.details
+    return new AppError(this.code, this.message, {
+      ...this.details,
+      field: field === undefined ? path : `${path}.${field}`,
+    })
+  }
+
   toBody(): ErrorBody {
     const { field, resourceId, resourceType } = this.details
     return {

@@ -68,10 +68,21 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   meters_meter_data_file_read: 'Fill in one line for each event, and upload the file with `files_create`.',
   pricing_plan_subscriptions_cancel:
     'Ends the subscription at the moment that `type` names. A cancellation that has not taken effect can be undone with `UNDO`. ' +
-    'Usage until the end is billed on the last invoice.',
+    'Usage until the end is billed on the last invoice. With `refund_advance_charges`, that invoice also credits what was charged ahead ' +
+    'for the days that are left.',
   pricing_plan_subscriptions_update:
     'Only a DRAFT subscription can change its customer, currency and cycle. Setting `status` to `ACTIVE` activates the subscription ' +
     'and its draft schedules in one step.',
+  pricing_plan_subscriptions_init:
+    'With `template_pricing_plan_subscription_id`, only the fields that go on top of a template are accepted: its schedules are moved ' +
+    'to the new start and keep their lengths. Without it, give the subscription in full. `status: ACTIVE` activates it. All of it is ' +
+    'created, or nothing.',
+  pricing_plan_subscriptions_copy:
+    'The copy has the terms, the schedules and the custom fields of the original, but for fields that hold each value once. Change ' +
+    'its customer and then set `status` to `ACTIVE`.',
+  pricing_plan_subscriptions_void:
+    'Use it for a subscription that was created by mistake. Its OPEN and DRAFT invoices become VOID. It is refused while one of its ' +
+    'invoices is FINAL.',
   pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
   pricing_plan_schedules_create:
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +

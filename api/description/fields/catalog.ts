@@ -111,6 +111,28 @@ export const CATALOG: Readonly<Record<string, string>> = {
   display_invoice_sub_lines_per_processing_only_customer:
     'Whether usage lines show a sub line for each customer whose events they contain. It changes no amount. Default false.',
   inactive_periods: 'When the subscription bills nothing.',
+  refund_advance_charges:
+    'Whether what was charged ahead is credited for the days that are left, on the last invoice. Default false.',
+  initial_term: 'For how long the subscription was agreed, from the start of its first schedule. Default: it runs on.',
+  renewal_term: 'For how long it is renewed each time. Default: as long as the initial term.',
+  auto_renewal:
+    'Whether the subscription is renewed at the end of each term. When false it ends with the term that runs. Default true.',
+  'PricingPlanSubscriptionInitCreate.template_pricing_plan_subscription_id':
+    'Id of the ACTIVE subscription of type TEMPLATE that this one is made from.',
+  pricing_plan_subscription_start_at:
+    'When the first schedule starts; those after it follow at the same distance. Default: now.',
+  'PricingPlanSubscriptionInit.pricing_plan_subscription_start_at': 'When the first schedule starts.',
+  'PricingPlanSubscriptionInitCreate.customer': 'A new customer, created with the subscription. Not with a template.',
+  pricing_plan_subscription: 'The subscription.',
+  'PricingPlanSubscriptionInitCreate.pricing_plan_subscription': 'The subscription in full. Not with a template.',
+  pricing_plan_schedules: 'The schedules of the subscription, in order.',
+  'PricingPlanSubscriptionInitCreate.pricing_plan_schedules':
+    'The schedules in order. One without `start_at` starts where the one before it ends. Not with a template.',
+  entitlements_summary:
+    'What the customer is entitled to now. Null for an answer to somebody who may not view customers.',
+  'PricingPlanSubscriptionInit.variant': 'Always DEFAULT in this release.',
+  'PricingPlanSubscriptionInitCreate.variant': 'Always DEFAULT in this release.',
+  'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': 'Always DEFAULT in this release.',
   pricing_plan_schedule_infos: 'The schedules of the subscription, in order.',
   discount: 'What is deducted from the invoices of the schedule, by what it is limited to.',
   'Discount.pricing_item_configs': 'Discounts on prices.',
@@ -123,6 +145,6 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pricing_plan_version_id: 'Id of the plan version that applies.',
   pricing_plan_version_selector: 'Chooses the plan version by the plan and its number.',
   'PricingPlanSubscriptionCancel.type':
-    'When it ends: at once, at the end of the billing period, or on `cancel_at`. UNDO takes a pending cancellation back.',
+    'When it ends: at once, at the end of the billing period or of the term, or on `cancel_at`. UNDO takes a pending cancellation back.',
   cancel_at: 'With a date: when the subscription ends.',
 }

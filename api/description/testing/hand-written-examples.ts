@@ -14,6 +14,11 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   MeterDataCreate: EVENT,
   MeterDataCreateList: { meter_datas: [EVENT, { ...EVENT, reference: 'call-2026-01-15-0002' }] },
   InvoicePreviewCreate: { pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2' },
+  PricingPlanSubscriptionInitCreate: {
+    template_pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    customer_id: 'cust_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    status: 'ACTIVE',
+  },
   PersistDataCreate: {
     customer_id: 'cust_0w4mZQ1SgqhV5Yd0CFFkZ2',
     pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2',

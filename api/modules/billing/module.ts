@@ -2,6 +2,7 @@
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
+import { VOIDED_EFFECTS } from './closed-time/voided.ts'
 import { BILLING_EVENTS } from './events.ts'
 import { persistDataRoutes } from './persist-data/routes.ts'
 import { REPROCESS_EFFECTS } from './reprocess/effects.ts'
@@ -18,7 +19,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
   events: [BILLING_EVENTS],
   resources: [reprocessResource],
   guards: CLOSED_TIME_GUARDS,
-  effects: REPROCESS_EFFECTS,
+  effects: [...REPROCESS_EFFECTS, ...VOIDED_EFFECTS],
   routes: (app, deps) => {
     upToDateRoute(app, deps)
     billingRoutes(app, deps)

@@ -13,12 +13,13 @@ import type { Schedule, Subscription } from './table.ts'
 export const anchorOf = ({ billing_anchor }: { readonly billing_anchor: string | null }, start: Instant): Instant =>
   billing_anchor === null ? start : at(billing_anchor)
 
-/** The zone days are cut in: of the customer, else of the billing entity, else of the platform, else UTC. */
-async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
-  const customer = await getOne(uow, customerResource, subscription.customer_id)
+/** The zone days are cut in: of the customer if there is one, else of the billing entity, else of the platform, else UTC. */
+export async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
+  const { customer_id } = subscription
+  const customer = customer_id === null ? null : await getOne(uow, customerResource, customer_id)
   const entity = await getOne(uow, billingEntityResource, subscription.billing_entity_id)
   const platform = await getOne(uow, platformResource, uow.tenant.platformId)
-  const name: string = customer.timezone ?? entity.timezone ?? platform.timezone ?? 'UTC'
+  const name: string = customer?.timezone ?? entity.timezone ?? platform.timezone ?? 'UTC'
   const zone = zoneOf(name)
   if (zone === null) throw new Error(`not a stored time zone: ${name}`)
   return zone

@@ -122,7 +122,8 @@ test('another date replaces the one before; the same date changes nothing', asyn
 })
 
 test.each([
-  [{ type: 'AFTER_INITIAL_TERM' }, 'type', 'INVALID_FIELD'],
+  [{ type: 'AFTER_INITIAL_TERM' }, 'type', 'INVALID_OPERATION'],
+  [{ type: 'UNDO', refund_advance_charges: true }, 'refund_advance_charges', 'INVALID_FIELD'],
   [{ type: 'DATE' }, 'cancel_at', 'MISSING_FIELD'],
   [{ type: 'DATE', cancel_at: '2026-03-11T10:00:00Z' }, 'cancel_at', 'INVALID_FIELD'],
   [{ type: 'NOW', cancel_at: '2026-05-01T00:00:00Z' }, 'cancel_at', 'INVALID_FIELD'],
@@ -133,6 +134,74 @@ test.each([
   setClock('2026-03-11T10:00:00Z')
   const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
   expect(await cancel(id, body)).toMatchObject({ status: 400, body: { field, code } })
+})
+
+describe('terms', () => {
+  const year = { type: 'YEAR', value: 1 }
+  const month = { type: 'MONTH', value: 1 }
+  /** ACTIVE since 15 January 2026 in Amsterdam, with these terms. */
+  async function agreed(terms: object): Promise<string> {
+    setClock('2026-03-11T10:00:00Z')
+    const id = await makeSubscription(tenant)
+    await makeSchedule(tenant, id, '2026-01-14T23:00:00Z')
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { ...terms, status: 'ACTIVE' })
+    return id
+  }
+  const endsOf = async (id: string): Promise<string[]> =>
+    (await succeed(tenant, 'GET', `${PATH}/${id}`))['inactive_periods'].map(
+      (each: { start_at: string }) => each.start_at,
+    )
+
+  test('one that is renewed runs on, and AFTER_INITIAL_TERM ends it with the term that runs', async () => {
+    const id = await agreed({ initial_term: year, renewal_term: month })
+    expect(await endsOf(id)).toEqual([])
+    expect((await cancel(id, { type: 'AFTER_INITIAL_TERM' })).body['inactive_periods']).toEqual([
+      { type: 'CANCEL', start_at: '2027-01-14T23:00:00Z' },
+    ])
+    await succeed(tenant, 'POST', `${PATH}/${id}/cancel`, { type: 'UNDO' })
+    setClock('2027-02-20T00:00:00Z')
+    await cancel(id, { type: 'AFTER_INITIAL_TERM' })
+    expect(await endsOf(id)).toEqual(['2027-03-14T23:00:00Z'])
+  })
+
+  test('one that is not renewed ends with its term, which UNDO does not take back', async () => {
+    const id = await agreed({ initial_term: year, auto_renewal: false })
+    expect(await endsOf(id)).toEqual(['2027-01-14T23:00:00Z'])
+    expect((await cancel(id, { type: 'UNDO' })).body).toMatchObject({ code: 'INVALID_OPERATION', field: 'type' })
+    await cancel(id, { type: 'DATE', cancel_at: '2026-06-01T00:00:00Z' })
+    await cancel(id, { type: 'UNDO' })
+    expect(await endsOf(id)).toEqual(['2027-01-14T23:00:00Z'])
+  })
+
+  test('whether it is renewed may change while it runs', async () => {
+    const id = await agreed({ initial_term: month, renewal_term: year })
+    const patch = (auto_renewal: boolean) => succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal })
+    // The first month is over: the renewal of a year runs.
+    await patch(false)
+    expect(await endsOf(id)).toEqual(['2027-02-14T23:00:00Z'])
+    await patch(true)
+    expect(await endsOf(id)).toEqual([])
+    await cancel(id, { type: 'DATE', cancel_at: '2026-06-01T00:00:00Z' })
+    await patch(false)
+    await patch(true)
+    expect(await endsOf(id)).toEqual(['2026-06-01T00:00:00Z'])
+    const frozen = await tenant.call('PATCH', `${PATH}/${id}`, { initial_term: year })
+    expect(frozen).toMatchObject({ status: 400, body: { field: 'initial_term' } })
+  })
+})
+
+test('of a cancellation and an activation of a schedule at once, both find a whole subscription', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  const schedule = await makeSchedule(tenant, id, '2026-05-01T00:00:00Z', { query: '?set_previous_end_at=true' })
+  const [cancelled, activated] = await Promise.all([
+    cancel(id, { type: 'NOW' }),
+    tenant.call('POST', `/v1/pricing-plan-schedules/${schedule}/activate`),
+  ])
+  expect(cancelled.status).toBe(200)
+  if (activated.status !== 200) expect(activated.body).toMatchObject({ code: 'INVALID_OPERATION' })
+  const [row] = await api.sql('select status from pricing_plan_schedules where id = $1', [schedule])
+  expect(row?.['status']).toBe(activated.status === 200 ? 'ACTIVE' : 'DRAFT')
 })
 
 test('a DRAFT is not cancelled', async () => {

@@ -1,5 +1,6 @@
 // Cancelling: when a subscription stops being billed (semantics 4.1). inactive_periods says it from the moment of the call;
 // the status follows when the time has come.
+import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
@@ -9,10 +10,12 @@ import { saveChange } from '../../resource/commands.ts'
 import { lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { currentPeriodEnd } from './billing-calendar.ts'
+import { endedAt, runningOn } from './inactive-periods.ts'
 import { listSchedules } from './schedule.ts'
 import type { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
+import { endByItself, termEndOf } from './terms/subscription-term.ts'
 
 type CancelRequest = Static<typeof CancelBody>
 
@@ -28,14 +31,15 @@ export async function cancelSubscription(
   if (request.cancel_at !== undefined && request.type !== 'DATE') {
     throw new AppError('INVALID_FIELD', 'Only a cancellation of type DATE takes cancel_at.', { field: 'cancel_at' })
   }
+  if (request.type === 'UNDO' && request.refund_advance_charges !== undefined) {
+    const message = 'UNDO takes a cancellation back, so it refunds nothing; leave refund_advance_charges out.'
+    throw new AppError('INVALID_FIELD', message, { field: 'refund_advance_charges' })
+  }
   if (request.type === 'UNDO') return await undoCancellation(uow, subscription)
   const cancelledAt = await timeOf(uow, subscription, request)
-  if (cancelledAt === subscription.cancelled_at) return subscription
-  const kept = subscription.inactive_periods.filter(period => period.type !== 'CANCEL')
-  return await takeEffect(uow, subscription, {
-    inactive_periods: [...kept, { type: 'CANCEL', start_at: cancelledAt }],
-    cancelled_at: cancelledAt,
-  })
+  const ending = endedAt(subscription, cancelledAt, request.refund_advance_charges)
+  if (isDeepStrictEqual(ending.inactive_periods, subscription.inactive_periods)) return subscription
+  return await takeEffect(uow, subscription, { ...ending, cancelled_at: cancelledAt })
 }
 
 /**
@@ -69,6 +73,13 @@ async function takeEffect(
 }
 
 function requireCancellable(subscription: Subscription, now: string): void {
+  if (subscription.type !== 'BILLING') {
+    const message = `A ${subscription.type} is not billed, so it is not cancelled either; archive it instead.`
+    throw new AppError('INVALID_OPERATION', message, {
+      resourceId: subscription.id,
+      resourceType: subscriptionResource.objectType,
+    })
+  }
   const over = subscription.cancelled_at !== null && subscription.cancelled_at <= now
   if (subscription.status === 'ACTIVE' && !over) return
   const state = over ? `cancelled since ${subscription.cancelled_at}` : subscription.status
@@ -83,9 +94,14 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<S
   if (subscription.cancelled_at === null) {
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }
+  const ends = await endByItself(uow, subscription)
+  const ending = ends === null ? runningOn(subscription) : endedAt(subscription, formatInstant(ends))
+  if (isDeepStrictEqual(ending.inactive_periods, subscription.inactive_periods)) {
+    const message = 'It ends with its term, since it is not renewed. To let it run on, PATCH auto_renewal to true.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'type' })
+  }
   return await saveChange(uow, subscriptionResource, subscription, {
-    inactive_periods: subscription.inactive_periods.filter(period => period.type !== 'CANCEL'),
-    cancelled_at: null,
+    ...ending,
     next_billing_at: formatInstant(uow.now),
   })
 }
@@ -98,14 +114,14 @@ async function timeOf(uow: Uow, subscription: Subscription, request: CancelReque
       const active = (await listSchedules(uow, subscription.id)).filter(schedule => schedule.status === 'ACTIVE')
       return formatInstant(await currentPeriodEnd(uow, subscription, active))
     }
-    case 'DATE':
-      return dateOf(request.cancel_at, formatInstant(uow.now))
+    case 'AFTER_INITIAL_TERM': {
+      const end = await termEndOf(uow, subscription)
+      if (end !== null) return formatInstant(end)
+      const message = 'The subscription has no initial_term; use NEXT_BILLING_PERIOD or DATE.'
+      throw new AppError('INVALID_OPERATION', message, { field: 'type' })
+    }
     default:
-      throw new AppError(
-        'INVALID_FIELD',
-        `${request.type} is not offered yet: subscriptions have no terms. Use DATE.`,
-        { field: 'type' },
-      )
+      return dateOf(request.cancel_at, formatInstant(uow.now))
   }
 }
 

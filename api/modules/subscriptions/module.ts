@@ -1,9 +1,11 @@
 // What a customer has agreed to, from when to when, and what that entitles it to.
-import { onSeeded } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
+import { SUBSCRIPTION_EFFECTS } from './effects.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
+import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
 import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
@@ -13,8 +15,10 @@ export const subscriptions = defineModule({
   events: [SUBSCRIPTION_EVENTS],
   resources: [subscriptionWithSchedules, scheduleResource],
   guards: SUBSCRIPTION_GUARDS,
+  effects: SUBSCRIPTION_EFFECTS,
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)
+    lifecycleRoutes(app, deps)
     entitlementRoutes(app, deps)
   },
   fixtures: {
@@ -22,6 +26,29 @@ export const subscriptions = defineModule({
       ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
       body: () => ({ type: 'NOW' }),
     },
+    'PUT /v1/pricing-plan-subscriptions': {
+      body: seeded => ({
+        reference: 'upserted',
+        customer_id: seededId(seeded, 'CUSTOMER'),
+        billing_entity_id: seededId(seeded, 'BILLING_ENTITY'),
+        billing_currency: 'EUR',
+      }),
+    },
+    'POST /v1/pricing-plan-subscriptions/init': {
+      body: seeded => ({
+        pricing_plan_subscription: {
+          customer_id: seededId(seeded, 'CUSTOMER'),
+          billing_entity_id: seededId(seeded, 'BILLING_ENTITY'),
+          billing_currency: 'EUR',
+        },
+        pricing_plan_schedules: [{ pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION') }],
+      }),
+    },
+    'POST /v1/pricing-plan-subscriptions/:id/copy': {
+      ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+      body: () => ({}),
+    },
+    'POST /v1/pricing-plan-subscriptions/:id/void': onSeeded('PRICING_PLAN_SUBSCRIPTION'),
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
   },
 })

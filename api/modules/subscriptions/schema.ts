@@ -1,8 +1,12 @@
 // Wire shapes inside subscriptions and schedules. A field that is not here is refused by name.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { IdText, Nullable, OneOf, Optional, Period, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
 
 export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 'ARCHIVED')
+
+/** BILLING is billed; a QUOTE is what a quote offers; a TEMPLATE is what others are made from. */
+export const SubscriptionTypes = OneOf('BILLING', 'QUOTE', 'TEMPLATE')
+export type SubscriptionType = Static<typeof SubscriptionTypes>
 
 export const DueDateConfiguration = Shape({
   type: OneOf('PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'),
@@ -13,6 +17,7 @@ export const InactivePeriod = Shape({
   type: OneOf('CANCEL', 'UPGRADE'),
   start_at: Timestamp,
   end_at: Optional(Nullable(Timestamp)),
+  refund_advance_charges: Optional(Nullable(Type.Boolean())),
 })
 
 /** An active schedule, as its subscription lists it. */
@@ -37,4 +42,5 @@ export const VersionSelector = Shape({
 export const CancelBody = Shape({
   type: OneOf('NOW', 'NEXT_BILLING_PERIOD', 'AFTER_INITIAL_TERM', 'DATE', 'UNDO'),
   cancel_at: Optional(Timestamp),
+  refund_advance_charges: Optional(Type.Boolean()),
 })

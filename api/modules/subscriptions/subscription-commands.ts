@@ -3,17 +3,27 @@ import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
-import { deleteResource, saveChange, saveRemoval, updateResource } from '../../resource/commands.ts'
+import {
+  deleteResource,
+  type Identifier,
+  saveChange,
+  saveRemoval,
+  updateResource,
+  upsertResource,
+} from '../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
 import type { FieldActions } from '../../resource/field-actions.ts'
 import { lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import type { BillingEntity } from '../parties/billing-entities/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { endedAt, runningOn } from './inactive-periods.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
+import { endByItself, termEndOf } from './terms/subscription-term.ts'
 
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
 export async function updateSubscription(
@@ -26,20 +36,83 @@ export async function updateSubscription(
   const previous = await lockOne(uow, subscriptionResource, idOrReference)
   if (!previous) throw notFound(subscriptionResource, idOrReference)
   if (status !== 'ACTIVE' || previous.status !== 'DRAFT') {
-    return await updateResource(uow, subscriptionResource, previous.id, patch, actions)
+    const row = await updateResource(uow, subscriptionResource, previous.id, patch, actions)
+    return await followRenewal(uow, row, previous)
   }
   const row = await updateResource(uow, subscriptionResource, previous.id, terms, actions)
   return await activateSubscription(uow, row)
 }
 
-/** The caller holds the subscription's lock, so of two activations at once the second finds it ACTIVE. */
-async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Subscription> {
-  const customer = await requireActive(uow, customerResource, 'customer_id', subscription.customer_id)
-  if (customer.roles.includes('PROCESSING_ONLY')) {
-    const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
-    throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: subscription.customer_id })
+/** Creates a subscription from a validated body, or updates the one that it names. Says which. */
+export async function upsertSubscription(
+  uow: Uow,
+  body: Row,
+  options: { readonly identifier: Identifier; readonly actions: FieldActions },
+): Promise<{ row: Subscription; created: boolean }> {
+  const { status, ...terms } = body
+  const { row, created } = await upsertResource(uow, subscriptionResource, terms, options)
+  // The order of a PATCH: the other fields first, so that it is judged as it will be.
+  if (status === undefined || status === null || status === row.status) return { row, created }
+  return { row: await updateSubscription(uow, row.id, { status }), created }
+}
+
+/**
+ * Activates a DRAFT subscription with its schedules. The caller holds its lock, so of two activations at once the second finds it
+ * ACTIVE.
+ */
+export async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Subscription> {
+  if (subscription.type === 'QUOTE') {
+    const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
   const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
+  if (subscription.customer_id !== null) await requireBillable(uow, subscription, subscription.customer_id, entity)
+  await activateAllSchedules(uow, subscription)
+  const now = formatInstant(uow.now)
+  const ends = await endByItself(uow, subscription)
+  const row = await saveChange(uow, subscriptionResource, subscription, {
+    status: 'ACTIVE',
+    activated_at: now,
+    // A TEMPLATE is never billed.
+    next_billing_at: subscription.type === 'BILLING' ? now : null,
+    billing_entity_country: entity.registered_address?.country ?? null,
+    ...(ends === null || subscription.type !== 'BILLING' ? {} : endedAt(subscription, formatInstant(ends))),
+  })
+  const data = await viewOf(uow, subscriptionResource, row)
+  await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row.id, data, previous: null })
+  return row
+}
+
+/**
+ * What follows when it is said whether a running subscription is renewed: one that is not ends with the term that runs now, unless it
+ * is cancelled before that; one that is again runs on, unless it is cancelled for another time.
+ */
+async function followRenewal(uow: Uow, row: Subscription, previous: Subscription): Promise<Subscription> {
+  if (row.status !== 'ACTIVE' || row.type !== 'BILLING') return row
+  const termEnd = await termEndOf(uow, row)
+  if (termEnd === null || row.auto_renewal === previous.auto_renewal) return row
+  const end = formatInstant(termEnd)
+  const now = formatInstant(uow.now)
+  if (!row.auto_renewal) {
+    if (row.cancelled_at !== null && row.cancelled_at <= end) return row
+    return await saveChange(uow, subscriptionResource, row, { ...endedAt(row, end), next_billing_at: now })
+  }
+  if (row.cancelled_at !== end) return row
+  return await saveChange(uow, subscriptionResource, row, { ...runningOn(row), next_billing_at: now })
+}
+
+/** Throws unless the customer of a subscription can be billed by its entity. */
+async function requireBillable(
+  uow: Uow,
+  subscription: Subscription,
+  customerId: string,
+  entity: BillingEntity,
+): Promise<void> {
+  const customer = await requireActive(uow, customerResource, 'customer_id', customerId)
+  if (customer.roles.includes('PROCESSING_ONLY')) {
+    const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
+    throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: customerId })
+  }
   const seller = entity.registered_address?.country
   const buyer = (customer.organization?.registered_address ?? customer.individual?.residential_address)?.country
   const exempt = customer.organization?.tax_exempt === true
@@ -48,17 +121,6 @@ async function activateSubscription(uow: Uow, subscription: Subscription): Promi
       'Seller and customer are in the US, so sales_tax_percentage is required before the subscription can be billed. Use "0" for an exempt sale.'
     throw new AppError('MISSING_FIELD', message, { field: 'sales_tax_percentage' })
   }
-  await activateAllSchedules(uow, subscription)
-  const now = formatInstant(uow.now)
-  const row = await saveChange(uow, subscriptionResource, subscription, {
-    status: 'ACTIVE',
-    activated_at: now,
-    next_billing_at: now,
-    billing_entity_country: entity.registered_address?.country ?? null,
-  })
-  const data = await viewOf(uow, subscriptionResource, row)
-  await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row.id, data, previous: null })
-  return row
 }
 
 async function requireActive<R extends StoredRow & { readonly status: string }>(

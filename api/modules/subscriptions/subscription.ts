@@ -30,7 +30,7 @@ import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-pla
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
-import { DueDateConfiguration, InactivePeriod, ScheduleInfo, SubscriptionStatus } from './schema.ts'
+import { DueDateConfiguration, InactivePeriod, ScheduleInfo, SubscriptionStatus, SubscriptionTypes } from './schema.ts'
 import { type Subscription, schedules, subscriptions } from './table.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
@@ -58,7 +58,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     billing_time: field(OneOf('EXACT', 'CALENDAR'), TERM),
     billing_anchor: field(Timestamp, TERM),
     due_date_configuration: field(DueDateConfiguration),
-    type: field(OneOf('BILLING', 'QUOTE', 'TEMPLATE'), { change: 'never' }),
+    type: field(SubscriptionTypes, { change: 'never' }),
     variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
     // Parties may move into the US while it runs; invoices that are not FINAL follow it.
     sales_tax_percentage: field(DecimalText),
@@ -66,6 +66,9 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     replicate_meter_data_ingest_to_parent: field(Type.Boolean(), TERM),
     // It only shows, so it may change at any time; invoices that are not FINAL follow it.
     display_invoice_sub_lines_per_processing_only_customer: field(Type.Boolean()),
+    initial_term: field(Period, TERM),
+    renewal_term: field(Period),
+    auto_renewal: field(Type.Boolean()),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
@@ -77,15 +80,17 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   operations: ['create', 'list', 'search', 'get', 'archive'],
   byReference: true,
   customFields: true,
-  statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'CANCELLED', 'VOID'] },
+  // Of those that are ACTIVE a TEMPLATE alone may be ARCHIVED: `checkArchiving`.
+  statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'ACTIVE', 'CANCELLED', 'VOID'] },
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },
     type: { kind: 'equals', column: 'type' },
     variant: { kind: 'equals', column: 'variant' },
     created_at: { kind: 'range', column: 'created_at' },
+    start_at: { kind: 'range', column: 'start_at' },
   },
-  orderBy: ['reference', 'name', 'activated_at'],
+  orderBy: ['reference', 'name', 'activated_at', 'start_at'],
   searchable: ['reference', 'name', 'purchase_order_number', 'customer_id', 'billing_entity_id', 'status'],
   expand: {
     customer: { by: 'customer_id', to: () => customerResource },
@@ -115,6 +120,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       init_invoice_on_hold: false,
       replicate_meter_data_ingest_to_parent: false,
       display_invoice_sub_lines_per_processing_only_customer: false,
+      auto_renewal: true,
       inactive_periods: [],
     }
   },
@@ -138,13 +144,14 @@ async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promi
   return {
     ...rest,
     customer_id: await named(uow, customerResource, 'customer', row.customer_id, customer_reference),
-    billing_entity_id: await named(
+    // A missing one is refused by `checkSubscription`.
+    billing_entity_id: (await named(
       uow,
       billingEntityResource,
       'billing_entity',
       row.billing_entity_id,
       billing_entity_reference,
-    ),
+    )) as string,
   }
 }
 
@@ -152,9 +159,9 @@ async function named(
   uow: Uow,
   resource: Resource,
   party: string,
-  id: string,
+  id: string | null,
   reference: string | null | undefined,
-): Promise<string> {
+): Promise<string | null> {
   if (!reference) return id
   const found = await findOne(uow, resource, reference)
   if (!found) throw notFound(resource, reference, `${party}_reference`)
@@ -167,20 +174,17 @@ async function named(
 }
 
 async function checkSubscription(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
-  for (const name of ['customer_id', 'billing_entity_id', 'billing_currency'] as const) {
+  checkType(row)
+  for (const name of ['billing_entity_id', 'billing_currency'] as const) {
     if (!row[name]) throw new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
   }
-  if (row.type !== 'BILLING') throw notOffered('type', row.type, 'BILLING')
+  checkTerms(row)
   if (row.variant !== 'DEFAULT') throw notOffered('variant', row.variant, 'DEFAULT')
   if (previous === null && row.status !== 'DRAFT') {
     const message = 'A subscription is created DRAFT. Give it a schedule, then PATCH its status to ACTIVE.'
     throw new AppError('INVALID_FIELD', message, { field: 'status' })
   }
-  if (row.status === 'ARCHIVED' && previous !== null && previous.next_billing_at !== null) {
-    // An archived subscription is billed no more, so what it still owes would never be asked for.
-    const message = 'Its last invoice is not FINAL yet; archive it after that.'
-    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
-  }
+  if (row.status === 'ARCHIVED' && previous !== null) checkArchiving(previous)
   const { type, period } = row.due_date_configuration
   if (type === 'PERIOD_AFTER_INVOICE_DATE' && !period) {
     const field = 'due_date_configuration.period'
@@ -192,11 +196,39 @@ async function checkSubscription(uow: Uow, row: Subscription, previous: Subscrip
     throw new AppError('INVALID_FIELD', message, { field: 'billing_anchor' })
   }
   checkPercentage(row.sales_tax_percentage)
-  if (row.customer_id !== previous?.customer_id)
+  if (row.customer_id !== null && row.customer_id !== previous?.customer_id)
     await refuseArchived(uow, customerResource, 'customer_id', row.customer_id)
   if (row.billing_entity_id !== previous?.billing_entity_id) {
     await refuseArchived(uow, billingEntityResource, 'billing_entity_id', row.billing_entity_id)
   }
+}
+
+/** A TEMPLATE is for any customer, and every other subscription is for one. */
+function checkType(row: Subscription): void {
+  const isTemplate = row.type === 'TEMPLATE'
+  if (isTemplate && row.customer_id !== null) {
+    const message = 'A TEMPLATE has no customer; name it when you create a subscription from the template.'
+    throw new AppError('INVALID_FIELD', message, { field: 'customer_id' })
+  }
+  if (!isTemplate && row.customer_id === null)
+    throw new AppError('MISSING_FIELD', 'customer_id is required.', { field: 'customer_id' })
+}
+
+function checkTerms(row: Subscription): void {
+  if (row.renewal_term === null || row.initial_term !== null) return
+  const message = 'A renewal_term follows an initial_term; give that too.'
+  throw new AppError('MISSING_FIELD', message, { field: 'initial_term' })
+}
+
+/** An archived subscription is billed no more, so what it still owes would never be asked for. */
+function checkArchiving(previous: Subscription): void {
+  if (previous.status === 'ACTIVE' && previous.type !== 'TEMPLATE') {
+    const message = 'A PRICING_PLAN_SUBSCRIPTION that is ACTIVE cannot become ARCHIVED; cancel it first.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
+  }
+  if (previous.next_billing_at === null) return
+  const message = 'Its last invoice is not FINAL yet; archive it after that.'
+  throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }
 
 const notOffered = (field: string, value: string, offered: string): AppError =>
@@ -230,7 +262,7 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
   const customers = await referencesOf(
     uow,
     customerResource,
-    rows.map(row => row.customer_id),
+    rows.flatMap(row => row.customer_id ?? []),
   )
   const entities = await referencesOf(
     uow,
@@ -250,7 +282,7 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
     )
     .orderBy(asc(schedules.start_at))
   return rows.map(row => ({
-    customer_reference: customers.get(row.customer_id) ?? null,
+    customer_reference: (row.customer_id !== null && customers.get(row.customer_id)) || null,
     billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
     pricing_plan_schedule_infos: active
       .filter(schedule => schedule.pricing_plan_subscription_id === row.id)

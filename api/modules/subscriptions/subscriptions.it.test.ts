@@ -59,7 +59,7 @@ describe('create', () => {
 
   test.each([
     [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD', 400],
-    [{ type: 'TEMPLATE' }, 'type', 'INVALID_FIELD', 400],
+    [{ type: 'TEMPLATE' }, 'customer_id', 'INVALID_FIELD', 400],
     [{ variant: 'SELF_BILLING' }, 'variant', 'INVALID_FIELD', 400],
     [{ sales_tax_percentage: '100.5' }, 'sales_tax_percentage', 'INVALID_FIELD', 400],
     [

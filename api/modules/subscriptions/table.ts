@@ -4,7 +4,7 @@ import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Entitlement } from '../catalog/features/schema.ts'
 import type { Discount } from './discounts/schema.ts'
-import type { DueDateConfiguration, InactivePeriod } from './schema.ts'
+import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
   ...tenantColumns(),
@@ -13,7 +13,8 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   name: text(),
   description: text(),
   purchase_order_number: text(),
-  customer_id: text().notNull(),
+  /** Null of a TEMPLATE alone. */
+  customer_id: text(),
   billing_entity_id: text().notNull(),
   billing_period: wireJson<PeriodLength>().notNull(),
   billing_currency: text().notNull(),
@@ -21,7 +22,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   /** What periods count from instead of the start; only of an EXACT subscription. */
   billing_anchor: timestamp(),
   due_date_configuration: wireJson<Static<typeof DueDateConfiguration>>().notNull(),
-  type: text().$type<'BILLING'>().notNull(),
+  type: text().$type<SubscriptionType>().notNull(),
   variant: text().$type<'DEFAULT'>().notNull(),
   sales_tax_percentage: text(),
   init_invoice_on_hold: boolean().notNull(),
@@ -33,6 +34,11 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   display_invoice_sub_lines_per_processing_only_customer: boolean().notNull(),
   /** That of the billing entity when it was activated; selectors go by it. */
   billing_entity_country: text(),
+  initial_term: wireJson<PeriodLength>(),
+  renewal_term: wireJson<PeriodLength>(),
+  auto_renewal: boolean().notNull(),
+  /** The start of its first schedule; lists filter by it. */
+  start_at: timestamp(),
 })
 
 export const schedules = pgTable('pricing_plan_schedules', {
@@ -48,6 +54,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   billing_period: wireJson<PeriodLength>(),
   entitlements: wireJson<Entitlement[]>().notNull(),
   discount: wireJson<Discount>(),
+  /** Whether what it has charged ahead is credited for the days left when it ends. */
+  refund_advance_charges: boolean().notNull().default(false),
 })
 
 export type Subscription = typeof subscriptions.$inferSelect

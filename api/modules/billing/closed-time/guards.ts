@@ -9,6 +9,7 @@ import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
+import { refuseVoidingBilled } from './voided.ts'
 
 /** A schedule: its discounts, all of them when it becomes ACTIVE, and the time it is then in force for. */
 async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
@@ -35,4 +36,5 @@ async function guardSubscription(uow: Uow, row: Subscription, previous: Subscrip
 export const CLOSED_TIME_GUARDS = [
   beforeSave(scheduleResource, guardSchedule),
   beforeSave(subscriptionResource, guardSubscription),
+  beforeSave(subscriptionResource, refuseVoidingBilled),
 ] as const

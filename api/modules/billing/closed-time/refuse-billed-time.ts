@@ -18,7 +18,10 @@ export async function refuseBilledTime(
   subscription: Pick<Subscription, 'id' | 'customer_id'>,
   scheduleIds: readonly string[],
 ): Promise<void> {
-  await lockOne(uow, customerResource, subscription.customer_id)
+  const { customer_id: customerId } = subscription
+  // A TEMPLATE bills nobody.
+  if (customerId === null) return
+  await lockOne(uow, customerResource, customerId)
   if (scheduleIds.length === 0) return
   const { platformId, environment } = uow.tenant
   const here = (table: string) =>
@@ -26,7 +29,7 @@ export async function refuseBilledTime(
   const { rows } = await uow.tx.execute<{ other: string; meter: string; until: string }>(sql`
     select theirs.id as other, m.reference as meter, to_char(v.period_end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as until
     from pricing_plan_schedules mine
-    join pricing_plan_subscriptions theirs on ${here('theirs')} and theirs.customer_id = ${subscription.customer_id}
+    join pricing_plan_subscriptions theirs on ${here('theirs')} and theirs.customer_id = ${customerId}
       and theirs.id <> ${subscription.id}
     join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and v.status = 'FINAL' and not v.advance_only
       and tstzrange(v.period_start, v.period_end) && tstzrange(mine.start_at, mine.end_at)

@@ -5,6 +5,7 @@ import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
 import { meterValueView, priceDetails } from './price-details.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -36,7 +37,7 @@ export function draftLine(rated: RatedCharge): DraftLine {
   }
 }
 
-export const scopeOf = (charge: Charge): DraftLine['of'] => ({
+export const scopeOf = (charge: PriceTerm): DraftLine['of'] => ({
   subscriptionId: charge.subscriptionId,
   scheduleId: charge.schedule.id,
   categoryId: charge.category?.id ?? null,
@@ -47,7 +48,7 @@ export const scopeOf = (charge: Charge): DraftLine['of'] => ({
   configId: charge.config.id,
 })
 
-export const groupOf = (charge: Charge): DraftLine['group'] => ({
+export const groupOf = (charge: PriceTerm & Pick<Charge, 'billingPeriod'>): DraftLine['group'] => ({
   billingPeriod: charge.billingPeriod,
   pricing: charge.pricing,
   category: charge.category,
@@ -84,7 +85,7 @@ function descriptionOf({ productItem, config }: Charge): string {
   return name ? `${productItem.name} (${name})` : productItem.name
 }
 
-const productItemView = (item: ProductItemInput): LineView['product_items'][number] => ({
+export const productItemView = (item: ProductItemInput): LineView['product_items'][number] => ({
   object_type: 'PRODUCT_ITEM',
   id: item.id,
   product_id: item.product_id,

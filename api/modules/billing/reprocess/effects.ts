@@ -35,6 +35,8 @@ async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null
   ]
   if (changed.length === 0) return
   const { customer_id } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  // A TEMPLATE is never billed.
+  if (customer_id === null) return
   await scheduleReprocess(uow, { customerId: customer_id, from: instantOf(Math.min(...changed)) })
 }
 

@@ -18,6 +18,7 @@ import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../
 import { hasLines } from '../../invoices/view.ts'
 import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
+import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
@@ -123,9 +124,10 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const takesLate =
     inputs.platform.late_event_policy === 'NEXT_INVOICE' && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const late = takesLate ? lateChargesOf(found, key) : []
+  const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const price = (finalizedAt: Instant | null): PricedInvoice =>
-    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, finalizedAt })
-  const inputsHash = hashOf(of, { billed, takesLate })
+    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, finalizedAt })
+  const inputsHash = hashOf(of, { billed, takesLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })
   const due =
@@ -203,17 +205,26 @@ function closingTime(
 /** Of everything but usage that the invoice is computed from. */
 const hashOf = (
   { state, closed }: Pick<Advance, 'state' | 'closed'>,
-  { billed, takesLate }: { readonly billed: ReadonlySet<string>; readonly takesLate: boolean },
-): string => invoiceHashOf(state.inputsHash, { billed, closed: takesLate ? closed : null })
+  of: { readonly billed: ReadonlySet<string>; readonly takesLate: boolean; readonly refunds: readonly Refund[] },
+): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.takesLate ? closed : null })
 
-/** The hash kept with an invoice: of its inputs, what others bill in advance, and what was closed when late usage goes on it. */
+/**
+ * The hash kept with an invoice: of its inputs, what others bill in advance, what was closed when late usage goes on it, and what it
+ * gives back.
+ */
 export function invoiceHashOf(
   inputsHash: string,
-  of: { readonly billed: ReadonlySet<string>; readonly closed: readonly ClosedUsage[] | null },
+  of: {
+    readonly billed: ReadonlySet<string>
+    readonly closed: readonly ClosedUsage[] | null
+    readonly refunds: readonly Refund[]
+  },
 ): string {
   const before = (of.closed ?? []).map(each => each.invoice_id)
   return createHash('sha256')
-    .update(`${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}`)
+    .update(
+      `${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}${refundsText(of.refunds)}`,
+    )
     .digest('hex')
 }
 

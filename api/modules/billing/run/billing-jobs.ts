@@ -72,8 +72,8 @@ type Run = (
 async function billSubscription(deps: BillingJobDeps, due: DueSubscription, run: Run): Promise<boolean> {
   const tenant: Tenant = { platformId: due.platform_id, environment: due.environment }
   const subscription = await settle(deps.database, tenant, due.id)
-  // Deleted since it was queued, or a draft whose schedule was activated: neither is billed.
-  if (!subscription || subscription.status === 'DRAFT') return false
+  // Deleted since it was queued, a draft whose schedule was activated, or a TEMPLATE: none is billed.
+  if (!subscription || subscription.status === 'DRAFT' || subscription.type !== 'BILLING') return false
   try {
     const { nextBillingAt } = await run(deps, tenant, due.id)
     deps.metrics.billingRuns.inc({ outcome: 'done' })

@@ -19,6 +19,8 @@ import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
+import { loadRefunds } from '../refunds/load-refunds.ts'
+import type { Refund } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
@@ -53,6 +55,8 @@ export type InvoiceState = {
   readonly billed: ReadonlySet<string>
   /** What closed invoices counted, when late usage goes on this one; none when it does not. */
   readonly closed: readonly ClosedUsage[]
+  /** What it gives back of what invoices that are FINAL charged ahead. */
+  readonly refunds: readonly Refund[]
   readonly row: InvoiceRow | null
   readonly inputsHash: string
 }
@@ -81,9 +85,11 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
     inputs.platform.late_event_policy === 'NEXT_INVOICE' &&
     takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const closed = takesLate ? await closedUsageOf(uow, subscriptionId) : []
-  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: takesLate ? closed : null })
+  const refunds = window ? await loadRefunds(uow, inputs, window) : []
+  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: takesLate ? closed : null, refunds })
   const outline = rows.find(row => keyOfRow(row) === key)
-  return { inputs, terms, window, billed, closed, row: outline ? await getInvoice(uow, outline.id) : null, inputsHash }
+  const row = outline ? await getInvoice(uow, outline.id) : null
+  return { inputs, terms, window, billed, closed, refunds, row, inputsHash }
 }
 
 /**
@@ -136,6 +142,7 @@ export async function computeInvoice<T>(
           billed: state.billed,
           ...usage,
           late,
+          refunds: state.refunds,
           finalizedAt,
         }),
         positions: closes ? positions : null,

@@ -8,6 +8,8 @@ import { UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
 import { closedUsageOf } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
+import { loadChargedAhead } from '../refunds/load-refunds.ts'
+import { refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -38,11 +40,16 @@ export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at
  * DRAFT. Throws INVALID_OPERATION when there is none.
  */
 export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
-  const { inputs, rows, closed } = await readTenant(deps.database, tenant, async uow => ({
-    inputs: await loadBillingInputs(uow, request.pricing_plan_subscription_id),
-    rows: await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id),
-    closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
-  }))
+  const { inputs, rows, closed, ahead } = await readTenant(deps.database, tenant, async uow => {
+    const inputs = await loadBillingInputs(uow, request.pricing_plan_subscription_id)
+    return {
+      inputs,
+      rows: await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id),
+      closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
+      ahead: await loadChargedAhead(uow, inputs),
+    }
+  })
+  const times = refundTimes(inputs)
   const terms = resolveTerms(inputs)
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'
@@ -73,7 +80,8 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       const { window, billed } = choice
       const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
       const read = await readUsage(deps.usage, { tenant, inputs, charges })
-      const invoice = priceInvoice(inputs, { terms, window, billed, ...read, late, finalizedAt: null })
+      const refunds = refundsIn(window, times, ahead)
+      const invoice = priceInvoice(inputs, { terms, window, billed, ...read, late, refunds, finalizedAt: null })
       return [choice, previewView(inputs, invoice, { tenant, now })]
     }),
   )

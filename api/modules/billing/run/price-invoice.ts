@@ -17,6 +17,8 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines } from '../rating/clause-lines.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
+import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
+import type { Refund } from '../refunds/refunds.ts'
 import { partsOfCharges } from '../shares/customer-parts.ts'
 import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
@@ -38,6 +40,8 @@ export type InvoiceRequest = {
   readonly usageByCustomer?: CustomerFigures | null
   /** Time of closed invoices that has usage they did not count. */
   readonly late?: readonly LateCharge[]
+  /** Of what earlier invoices charged ahead, what this one gives back. */
+  readonly refunds?: readonly Refund[]
   /** Null until the invoice goes FINAL. */
   readonly finalizedAt: Instant | null
 }
@@ -123,7 +127,11 @@ function rateLateCharges(
   return { rated, findings }
 }
 
-function draftOf(inputs: BillingInputs, { window, finalizedAt }: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
+function draftOf(
+  inputs: BillingInputs,
+  { terms, window, refunds = [], finalizedAt }: InvoiceRequest,
+  rated: RatedInvoice,
+): DraftInvoice {
   const { subscription, platform, customer, billing_entity } = inputs
   const { charges } = rated
   const onlyAdvance = window.advance !== null && charges.length > 0 && charges.every(({ inAdvance }) => inAdvance)
@@ -139,11 +147,11 @@ function draftOf(inputs: BillingInputs, { window, finalizedAt }: InvoiceRequest,
   return {
     parties: { platform, customer, billing_entity, number_fields: inputs.number_fields },
     currency: subscription.billing_currency,
-    amountType: amountTypeOf(charges),
+    amountType: amountTypeOf([...charges, ...refunds.map(refund => refundedTerm(terms, refund))]),
     dates,
     purchaseOrderNumber: subscription.purchase_order_number,
     salesTaxPercentage: subscription.sales_tax_percentage,
-    lines: rated.onInvoice.map(draftLine),
+    lines: [...rated.onInvoice.map(draftLine), ...refundLines(inputs, terms, refunds)],
     findings: rated.findings,
     subscriptionIds: [subscription.id],
     period: { length: subscription.billing_period, cutoffAt: window.cutoffAt },
@@ -207,7 +215,7 @@ const usageFrom = (period: Interval, charges: readonly Charge[]): Instant =>
   )
 
 /** One invoice is taxed one way: plans that state prices with and without tax cannot share it. */
-function amountTypeOf(charges: readonly Charge[]): AmountType {
+function amountTypeOf(charges: readonly Pick<Charge, 'plan'>[]): AmountType {
   const types = new Set(charges.map(charge => charge.plan.amount_type))
   if (types.size > 1) {
     throw new AppError('INVALID_OPERATION', 'One invoice cannot mix plans with prices excluding and including tax.', {

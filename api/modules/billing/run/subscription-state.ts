@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { type ClosedUsage, closedUsageOfMany, lastClosedOf } from '../late/closed-usage.ts'
+import { loadChargedAhead } from '../refunds/load-refunds.ts'
+import type { ChargedAhead } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
 import { loadManyInputs } from '../terms/load-inputs.ts'
 import { loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
@@ -12,6 +14,8 @@ export type SubscriptionState = {
   readonly inputs: BillingInputs
   readonly inputsHash: string
   readonly rows: readonly SubscriptionInvoice[]
+  /** What FINAL invoices charged ahead for the time after an end at which it is given back. */
+  readonly ahead: readonly ChargedAhead[]
   /** Changes when anything that an invoice of the subscription depends on does, but for usage. */
   readonly hash: string
 }
@@ -25,12 +29,24 @@ export async function loadStates(
   const ids = [...inputs.keys()]
   const rows = ids.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, ids)
   const closed = await lastClosedOf(uow, ids)
+  // Few subscriptions end so, and the others need no query.
+  const ahead = new Map<string, ChargedAhead[]>()
+  for (const [id, own] of inputs) ahead.set(id, await loadChargedAhead(uow, own))
   return new Map(
     [...inputs].map(([id, own]): [string, SubscriptionState] => {
       const invoices = rows.get(id) ?? []
       const inputsHash = inputsHashOf(own)
       const text = JSON.stringify([inputsHash, invoices, closed.get(id) ?? null])
-      return [id, { inputs: own, inputsHash, rows: invoices, hash: createHash('sha256').update(text).digest('hex') }]
+      return [
+        id,
+        {
+          inputs: own,
+          inputsHash,
+          rows: invoices,
+          ahead: ahead.get(id) ?? [],
+          hash: createHash('sha256').update(text).digest('hex'),
+        },
+      ]
     }),
   )
 }

@@ -33,7 +33,7 @@ export type SubscriptionInput = {
   readonly init_invoice_on_hold: boolean
   /** Whether usage lines say what of them is whose. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean
-  readonly inactive_periods: readonly { readonly start_at: string }[]
+  readonly inactive_periods: readonly { readonly start_at: string; readonly refund_advance_charges?: boolean | null }[]
 }
 
 export type ScheduleInput = {
@@ -45,6 +45,8 @@ export type ScheduleInput = {
   readonly pricing_currency: string
   readonly billing_period: PeriodLength | null
   readonly discount: Discount | null
+  /** Whether what it has charged ahead is credited for the days left when it ends; absent where it is not. */
+  readonly refund_advance_charges?: true
 }
 
 export type ConfigInput = {

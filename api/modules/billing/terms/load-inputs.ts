@@ -1,6 +1,6 @@
 // Reads what invoices are computed from, of any number of subscriptions at once. Only the columns an invoice depends on, in a fixed
 // order, so that two readings of the same state have the same inputs_hash.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -136,11 +136,14 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
       inactive_periods: s.inactive_periods,
     })
     .from(s)
-    .where(and(inThisTenant(uow, s), inArray(s.id, [...ids])))
+    // A TEMPLATE has no customer, and so no invoices.
+    .where(and(inThisTenant(uow, s), inArray(s.id, [...ids]), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
-  return rows.map(row => {
+  return rows.flatMap(({ customer_id, ...row }) => {
     const { period, type } = row.due_date_configuration
-    return { ...row, due_date_configuration: { type, period: period ?? null } }
+    return customer_id === null
+      ? []
+      : [{ ...row, customer_id, due_date_configuration: { type, period: period ?? null } }]
   })
 }
 
@@ -164,6 +167,7 @@ async function loadSchedules(
       pricing_currency: s.pricing_currency,
       billing_period: s.billing_period,
       discount: s.discount,
+      refund: s.refund_advance_charges,
     })
     .from(s)
     .where(
@@ -178,7 +182,9 @@ async function loadSchedules(
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, ...schedule }) => schedule),
+      own.map(({ subscription_id: _subscription, status: _status, refund, ...schedule }) =>
+        refund ? { ...schedule, refund_advance_charges: true as const } : schedule,
+      ),
     ]),
   )
 }

@@ -171,12 +171,14 @@ async function loadOwners(uow: ReadUow, events: readonly EventKey[]): Promise<Ma
     .from(subscriptions)
     .where(and(inThisTenant(uow, subscriptions), named))
   return new Map(
-    rows.flatMap(row => [
-      [subscriptionKey({ kind: 'ID', id: row.id }), row.customer_id] as const,
-      ...(row.reference === null
-        ? []
-        : [[subscriptionKey({ kind: 'REFERENCE', reference: row.reference }), row.customer_id] as const]),
-    ]),
+    rows.flatMap(({ id, reference, customer_id }) => {
+      // A TEMPLATE is nobody's.
+      if (customer_id === null) return []
+      const byId = [subscriptionKey({ kind: 'ID', id }), customer_id] as const
+      return reference === null
+        ? [byId]
+        : [byId, [subscriptionKey({ kind: 'REFERENCE', reference }), customer_id] as const]
+    }),
   )
 }
 

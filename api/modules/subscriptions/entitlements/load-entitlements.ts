@@ -31,11 +31,12 @@ export async function loadEntitlements(
       : sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
   const held = await heldSchedules(uow, chosen, formatInstant(at))
   const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
-  return held.map(({ subscriptionId, customerId, versionId, entitlements }) => ({
-    subscriptionId,
-    customerId,
-    grants: grantedBy(ofVersion.get(versionId) ?? [], entitlements),
-  }))
+  return held.flatMap(({ subscriptionId, customerId, versionId, entitlements }) =>
+    // A TEMPLATE grants nothing to anybody.
+    customerId === null
+      ? []
+      : [{ subscriptionId, customerId, grants: grantedBy(ofVersion.get(versionId) ?? [], entitlements) }],
+  )
 }
 
 async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {

@@ -4,10 +4,9 @@ import Type from 'typebox'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
 import { Shape } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
-import { addUp } from '../../catalog/features/merge-entitlements.ts'
 import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { loadEntitlements } from './load-entitlements.ts'
+import { entitlementsOf } from './entitlements-of.ts'
 
 export function entitlementRoutes(app: FastifyInstance, deps: RouteDeps): void {
   readRoute(app, deps, {
@@ -20,14 +19,7 @@ export function entitlementRoutes(app: FastifyInstance, deps: RouteDeps): void {
     response: CustomerEntitlementsShape,
     handle: async (uow, { params }) => {
       const customer = await getOne(uow, customerResource, params.id)
-      const found = await loadEntitlements(uow, { customerIds: [customer.id] }, uow.now)
-      return {
-        entitlements: addUp(found.flatMap(({ grants }) => grants)),
-        pricing_plan_subscription_entitlements: found.map(({ subscriptionId, grants }) => ({
-          pricing_plan_subscription_id: subscriptionId,
-          entitlements: grants,
-        })),
-      }
+      return await entitlementsOf(uow, customer.id)
     },
   })
 }

@@ -1,0 +1,46 @@
+// A subscription that is voided was never owed for, so neither are its invoices (semantics 4.1).
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { afterSave } from '../../../resource/rules.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { change } from '../../invoices/changes/invoice-change.ts'
+import { getInvoice } from '../../invoices/repository.ts'
+import { invoices } from '../../invoices/table.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Subscription } from '../../subscriptions/table.ts'
+
+const becomesVoid = (row: Subscription, previous: Subscription | null): boolean =>
+  row.status === 'VOID' && previous !== null && previous.status !== 'VOID'
+
+const invoicesOf = (uow: Uow, subscriptionId: string, statuses: ('OPEN' | 'DRAFT' | 'FINAL')[]) =>
+  uow.tx
+    .select({ id: invoices.id, number: invoices.invoice_number })
+    .from(invoices)
+    .where(
+      and(
+        inThisTenant(uow, invoices),
+        eq(invoices.pricing_plan_subscription_id, subscriptionId),
+        inArray(invoices.status, statuses),
+      ),
+    )
+    .orderBy(invoices.id)
+
+/** Throws INVALID_OPERATION when a subscription is about to be VOID and one of its invoices is FINAL: a number once given stays. */
+export async function refuseVoidingBilled(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
+  if (!becomesVoid(row, previous)) return
+  const [final] = await invoicesOf(uow, row.id, ['FINAL'])
+  if (!final) return
+  const message = `Its invoice ${final.number ?? final.id} is FINAL, and a number once given stays; cancel the subscription instead.`
+  throw new AppError('INVALID_OPERATION', message, { field: 'status', resourceId: final.id, resourceType: 'INVOICE' })
+}
+
+/** Every invoice of it that is not closed becomes VOID with it. The caller holds the subscription's lock. */
+async function voidInvoices(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
+  if (!becomesVoid(row, previous)) return
+  for (const { id } of await invoicesOf(uow, row.id, ['OPEN', 'DRAFT'])) {
+    await change(uow, await getInvoice(uow, id), { status: 'VOID', on_hold: false, finalize_at: null })
+  }
+}
+
+export const VOIDED_EFFECTS = [afterSave(subscriptionResource, voidInvoices)] as const

@@ -1,0 +1,117 @@
+// What the end of a subscription does to its invoices: what was charged ahead is given back when that is said, and a subscription
+// that is voided takes its open invoices with it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { runBilling } from '../run/run-billing.ts'
+import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let deps: BillingDeps
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aLive
+  deps = { database: api.database, usage: NO_USAGE }
+})
+afterAll(() => api.close())
+
+const PATH = '/v1/pricing-plan-subscriptions'
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const run = (billed: Billed) => runBilling(deps, tenant.tenant, billed.subscriptionId)
+const cancel = (billed: Billed, body: object) =>
+  succeed(tenant, 'POST', `${PATH}/${billed.subscriptionId}/cancel`, body)
+async function invoicesOf(billed: Billed): Promise<Row[]> {
+  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&include_lines=true`
+  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
+  return data.toSorted((a, b) => (a['created_at'] < b['created_at'] ? -1 : 1))
+}
+const amounts = (invoice: Row | undefined): string[] =>
+  (invoice?.['periods'] ?? []).flatMap((period: Row) =>
+    period['groups'].flatMap((group: Row) => group['lines'].map((line: Row) => line['amount_excluding_tax'].quantity)),
+  )
+
+/** A fee of 100 a month ahead since April, whose invoice for April is FINAL. */
+async function feeOfApril(): Promise<Billed> {
+  setTime('2026-04-02T01:00:00Z')
+  const billed = await billedSubscription(tenant, { start_at: '2026-04-01T00:00:00Z', fee: '100' })
+  await run(billed)
+  setTime('2026-04-03T01:00:00Z')
+  await run(billed)
+  return billed
+}
+
+describe('refund_advance_charges', () => {
+  test('credits the days left once, and a preview says so before', async () => {
+    const billed = await feeOfApril()
+    setTime('2026-04-10T00:00:00Z')
+    await cancel(billed, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true })
+    const preview = await tenant.call('POST', '/v1/invoices/preview', {
+      pricing_plan_subscription_id: billed.subscriptionId,
+    })
+    setTime('2026-04-16T01:00:00Z')
+    await run(billed)
+    const last = (await invoicesOf(billed)).find(invoice => amounts(invoice).includes('-50.00'))
+    expect(last).toMatchObject({ status: 'DRAFT', invoice_amount_including_tax: { quantity: '-60.50' } })
+    expect(amounts(preview.body['invoice'])).toEqual(['-50.00'])
+    await run(billed)
+    expect((await invoicesOf(billed)).flatMap(amounts).filter(each => each.startsWith('-'))).toEqual(['-50.00'])
+  })
+
+  test('is not given back when nothing is said, nor when the cancellation is taken back', async () => {
+    const [kept, undone] = [await feeOfApril(), await feeOfApril()]
+    setTime('2026-04-10T00:00:00Z')
+    await cancel(kept, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z' })
+    await cancel(undone, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true })
+    await run(undone)
+    await cancel(undone, { type: 'UNDO' })
+    setTime('2026-05-01T01:00:00Z')
+    for (const billed of [kept, undone]) {
+      await run(billed)
+      expect((await invoicesOf(billed)).flatMap(amounts).filter(each => each.startsWith('-'))).toEqual([])
+    }
+    expect((await invoicesOf(undone)).flatMap(amounts)).toContain('100.00')
+  })
+})
+
+describe('void', () => {
+  const voided = (billed: Billed) => tenant.call('POST', `${PATH}/${billed.subscriptionId}/void`)
+
+  test('voids what is not FINAL, and nothing is billed any more', async () => {
+    setTime('2026-03-20T00:00:00Z')
+    const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
+    await run(billed)
+    expect((await invoicesOf(billed)).map(row => row['status']).toSorted()).toEqual(['DRAFT', 'OPEN'])
+    expect(await voided(billed)).toMatchObject({ status: 200, body: { status: 'VOID' } })
+    expect((await invoicesOf(billed)).map(row => row['status'])).toEqual(['VOID', 'VOID'])
+    setTime('2026-04-05T00:00:00Z')
+    expect((await run(billed)).nextBillingAt).toBeNull()
+    expect(await invoicesOf(billed)).toHaveLength(2)
+    expect((await voided(billed)).status).toBe(200)
+    expect(await tenant.call('POST', `${PATH}/${billed.subscriptionId}/archive`)).toMatchObject({ status: 200 })
+  })
+
+  test('is refused while an invoice is FINAL, by its number, and for what is DRAFT', async () => {
+    const billed = await feeOfApril()
+    const [final] = (await invoicesOf(billed)).filter(row => row['status'] === 'FINAL')
+    const refused = await voided(billed)
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: 'status', resource_type: 'INVOICE' },
+    })
+    expect(final).toBeDefined()
+    const draft = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', activate: false })
+    expect((await voided(draft)).body).toMatchObject({ code: 'INVALID_OPERATION', field: 'status' })
+  })
+
+  test('beside a run leaves no open invoice of a VOID subscription', async () => {
+    setTime('2026-03-20T00:00:00Z')
+    const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
+    await Promise.all([run(billed), voided(billed)])
+    await run(billed)
+    const left = (await invoicesOf(billed)).map(row => row['status'])
+    expect(left.filter(status => status !== 'VOID')).toEqual([])
+  })
+})

@@ -1,0 +1,78 @@
+// The charges ahead that an invoice may have to give back, from the lines of invoices that are FINAL.
+import { sql } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
+import { type ChargedAhead, type Refund, refundsIn, refundTimes } from './refunds.ts'
+
+type LineRow = {
+  readonly invoice_id: string
+  readonly key: string
+  readonly schedule: string
+  readonly item: string
+  readonly config: string
+  readonly product_item: string
+  readonly start_ms: string
+  readonly end_ms: string
+  readonly excluding: string
+  readonly including: string
+}
+
+/** The refunds of the invoice of `window`; without a query where it has none. */
+export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: InvoiceWindow): Promise<Refund[]> {
+  const times = refundTimes(inputs)
+  const { arrears } = window
+  const near = [...times].filter(([, time]) => arrears !== null && arrears.start < time && time <= arrears.end)
+  return refundsIn(window, times, await loadChargedAhead(uow, inputs, near))
+}
+
+/**
+ * What FINAL invoices charged ahead for the time after these schedules stop. An invoice that is not FINAL is computed again up to
+ * that time, so nothing is left to give back of it. One query, and none where nothing is given back.
+ */
+export async function loadChargedAhead(
+  uow: ReadUow,
+  inputs: BillingInputs,
+  near: readonly (readonly [string, Instant])[] = [...refundTimes(inputs)],
+): Promise<ChargedAhead[]> {
+  if (near.length === 0) return []
+  const { platformId, environment } = uow.tenant
+  const first = formatInstant(instantOf(Math.min(...near.map(([, time]) => time))))
+  const { rows } = await uow.tx.execute<LineRow>(sql`
+    select l.invoice_id, l.source ->> 'key' as key, l.pricing_plan_schedule_id as schedule, l.pricing_item_id as item,
+      l.pricing_item_config_id as config, l.product_item_id as product_item,
+      (extract(epoch from l.service_start) * 1000)::bigint::text as start_ms,
+      (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
+      (l.amount_excluding_tax + coalesce(d.excluding, 0))::text as excluding,
+      (l.amount_including_tax + coalesce(d.including, 0))::text as including
+    from invoice_lines l
+    join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
+    -- What a discount of the price itself deducted was not paid.
+    left join lateral (
+      select sum(x.amount_excluding_tax) as excluding, sum(x.amount_including_tax) as including from invoice_lines x
+      where x.platform_id = l.platform_id and x.environment = l.environment and x.invoice_id = l.invoice_id
+        and x.kind = 'DISCOUNT' and x.pricing_plan_schedule_id = l.pricing_plan_schedule_id
+        and x.pricing_item_config_id = l.pricing_item_config_id and x.product_item_id = l.product_item_id
+        and x.service_start = l.service_start and x.service_end = l.service_end
+    ) d on true
+    where l.platform_id = ${platformId} and l.environment = ${environment}
+      and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
+      and l.source @> '{"in_advance": true}' and l.service_end > ${first}::timestamptz
+      and l.pricing_plan_schedule_id in ${near.map(([scheduleId]) => scheduleId)}
+    order by l.invoice_id, l.line_order`)
+  return rows.map(chargedAhead)
+}
+
+const chargedAhead = (row: LineRow): ChargedAhead => ({
+  invoiceId: row.invoice_id,
+  key: row.key,
+  scheduleId: row.schedule,
+  pricingItemId: row.item,
+  configId: row.config,
+  productItemId: row.product_item,
+  service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
+  excludingTax: decimal(row.excluding),
+  includingTax: decimal(row.including),
+})

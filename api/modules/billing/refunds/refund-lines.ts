@@ -1,0 +1,70 @@
+// Refunds as lines of an invoice, beside what it charges. Pure.
+import { localDays } from '../../../../shared/billing/periods.ts'
+import { plain } from '../../../../shared/decimal.ts'
+import { amount, amountView } from '../../../../shared/money.ts'
+import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
+import { groupOf, productItemView, scopeOf } from '../rating/draft-line.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { type Refund, refundOf } from './refunds.ts'
+
+/** What billing keeps beside the line of a refund. */
+type RefundSource = { readonly key: string; readonly in_advance: false; readonly refund_of_invoice_id: string }
+
+/** A line below zero for each refund. A refund of a price that is no longer there is a fault of the program. */
+export const refundLines = (
+  inputs: BillingInputs,
+  terms: readonly PriceTerm[],
+  refunds: readonly Refund[],
+): DraftLine[] => refunds.map(refund => refundLine(inputs, refundedTerm(terms, refund), refund))
+
+/** The price whose charge is given back. */
+export function refundedTerm(terms: readonly PriceTerm[], { charged }: Refund): PriceTerm {
+  const found = terms.find(
+    ({ schedule, item, config, productItem }) =>
+      schedule.id === charged.scheduleId &&
+      item.id === charged.pricingItemId &&
+      config.id === charged.configId &&
+      productItem.id === charged.productItemId,
+  )
+  if (!found) throw new Error(`no price is that of the charge ${charged.key}`)
+  return found
+}
+
+function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): DraftLine {
+  const zone = zoneOfParties(inputs)
+  const { charged } = refund
+  const currency = inputs.subscription.billing_currency
+  const includingTax = term.plan.amount_type === 'INCLUDING_TAX'
+  const { quantity, left } = refundOf(refund, { zone, currency, includingTax })
+  const days = localDays(left, zone)
+  const all = localDays(charged.service, zone)
+  const paid = includingTax ? charged.includingTax : charged.excludingTax
+  const key = `refund ${charged.invoiceId} ${charged.key}`
+  const source: RefundSource = { key, in_advance: false, refund_of_invoice_id: charged.invoiceId }
+  const billingPeriod = term.calendar?.billingPeriod ?? inputs.subscription.billing_period
+  return {
+    key,
+    kind: 'REVENUE',
+    of: scopeOf(term),
+    quantity,
+    taxCategory: term.taxCategory,
+    service: left,
+    group: groupOf({ ...term, billingPeriod }),
+    description: `${term.productItem.name}, refund of the days left`,
+    printed: {
+      pricing_item_id: term.item.id,
+      pricing_item_config_id: term.config.id,
+      product_items: [productItemView(term.productItem)],
+      pricing_type: term.config.pricing_type,
+    },
+    details: {
+      pricing_currency: currency,
+      pricing_amount: amountView(amount(quantity, currency)),
+      description: `${plain(paid)} ${currency} was charged ahead, × ${days} ÷ ${all} days left`,
+      proration: { covered_days: days, days: all },
+    },
+    source,
+  }
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { priceInvoice } from '../run/price-invoice.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { invoiceWindows } from '../terms/windows.ts'
+import { linesIn } from '../testing/example-closing.ts'
+import { eur, exampleInputs, recurring } from '../testing/example-inputs.ts'
+import { type ChargedAhead, refundOf, refundsIn, refundTimes } from './refunds.ts'
+
+const UTC = zoneOf('UTC') as Zone
+const april = interval(at('2026-04-01T00:00:00Z'), at('2026-05-01T00:00:00Z'))
+const charged = (more: Partial<ChargedAhead> = {}): ChargedAhead => ({
+  invoiceId: 'inv',
+  key: 'fee of April',
+  scheduleId: 'schedule0',
+  pricingItemId: 'pi0',
+  configId: 'config0',
+  productItemId: 'item0',
+  service: april,
+  excludingTax: decimal('100'),
+  includingTax: decimal('121'),
+  ...more,
+})
+const inputsOf = (more: object, schedules?: readonly object[]) =>
+  exampleInputs({
+    start: '2026-03-11T00:00:00Z',
+    items: [recurring('100', { billing_in_advance: true })],
+    subscription: more,
+    ...(schedules ? { schedules } : {}),
+  })
+
+describe('when a charge ahead is given back', () => {
+  const cancelled = (refund: boolean) => ({
+    inactive_periods: [{ start_at: '2026-04-16T00:00:00Z', ...(refund ? { refund_advance_charges: true } : {}) }],
+  })
+  test('at a cancellation that says so, and at no other', () => {
+    expect([...refundTimes(inputsOf(cancelled(false)))]).toEqual([])
+    expect([...refundTimes(inputsOf(cancelled(true)))]).toEqual([['schedule0', at('2026-04-16T00:00:00Z')]])
+  })
+
+  test('at the end of a schedule that says so; a later cancellation does not reach back to it', () => {
+    const base = inputsOf(cancelled(true))
+    const [first] = base.schedules
+    if (!first) throw new Error('there is a schedule')
+    const until = '2026-04-10T00:00:00Z'
+    const schedules = (own: boolean) => [
+      { ...first, end_at: until, ...(own ? { refund_advance_charges: true as const } : {}) },
+      { ...first, id: 'schedule1', start_at: until },
+    ]
+    expect([...refundTimes({ ...base, schedules: schedules(false) })]).toEqual([
+      ['schedule1', at('2026-04-16T00:00:00Z')],
+    ])
+    expect([...refundTimes({ ...base, schedules: schedules(true) })]).toEqual([
+      ['schedule0', at(until)],
+      ['schedule1', at('2026-04-16T00:00:00Z')],
+    ])
+  })
+
+  test('on the one invoice that collects the time of the end', () => {
+    const inputs = inputsOf(cancelled(true))
+    const windows = [...invoiceWindows(inputs)]
+    const bearing = windows.filter(window => refundsIn(window, refundTimes(inputs), [charged()]).length > 0)
+    expect(bearing.map(({ cutoffAt }) => formatInstant(cutoffAt))).toEqual(['2026-04-16T00:00:00Z'])
+  })
+})
+
+describe('how much is given back', () => {
+  const of = (from: string, more: Partial<ChargedAhead> = {}, zone = UTC, includingTax = false) =>
+    plain(refundOf({ charged: charged(more), from: at(from) }, { zone, currency: 'EUR', includingTax }).quantity)
+
+  test.each([
+    ['half of April', '2026-04-16T00:00:00Z', {}, '-50'],
+    ['all of it', '2026-04-01T00:00:00Z', {}, '-100'],
+    ['the last day', '2026-04-30T00:00:00Z', {}, '-3.33'],
+    ['within a day, which counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
+    [
+      'what was prorated itself',
+      '2026-03-21T00:00:00Z',
+      { service: interval(at('2026-03-11T00:00:00Z'), at('2026-04-01T00:00:00Z')), excludingTax: decimal('67.74') },
+      '-35.48',
+    ],
+  ])('%s', (_title, from, more, expected) => {
+    expect(of(from, more)).toBe(expected)
+  })
+
+  test('with tax where prices include it, by the days of the zone', () => {
+    expect(of('2026-04-16T00:00:00Z', {}, UTC, true)).toBe('-60.5')
+    const amsterdam = zoneOf('Europe/Amsterdam') as Zone
+    const service = interval(at('2026-03-31T22:00:00Z'), at('2026-04-30T22:00:00Z'))
+    expect(of('2026-04-15T22:00:00Z', { service }, amsterdam)).toBe('-50')
+  })
+
+  test('never more than was charged, and more the earlier it ends', () => {
+    const hour = fc.integer({ min: 0, max: 30 * 24 - 1 }).map(value => instantOf(april.start + value * 3_600_000))
+    const paid = fc.integer({ min: 0, max: 1_000_000 }).map(cents => decimal(`${cents}e-2`))
+    fc.assert(
+      fc.property(hour, hour, paid, (one, other, excludingTax) => {
+        const back = (from: typeof one) =>
+          refundOf({ charged: charged({ excludingTax }), from }, { zone: UTC, currency: 'EUR', includingTax: false })
+            .quantity
+        const [early, late] = one <= other ? [back(one), back(other)] : [back(other), back(one)]
+        expect(early.lte(late) && late.lte(ZERO) && early.plus(excludingTax).gte(ZERO)).toBe(true)
+      }),
+    )
+  })
+})
+
+test('the last invoice shows what is given back, and how that came about', () => {
+  const inputs = inputsOf({ inactive_periods: [{ start_at: '2026-04-16T00:00:00Z', refund_advance_charges: true }] })
+  const terms = resolveTerms(inputs)
+  const [term] = terms
+  const window = [...invoiceWindows(inputs)].at(-1)
+  if (!term || !window) throw new Error('there is one')
+  const ahead = charged({ pricingItemId: term.item.id, configId: term.config.id, productItemId: term.productItem.id })
+  const refunds = refundsIn(window, refundTimes(inputs), [ahead])
+  const billed = new Set(chargesOf(terms, window, new Set()).map(({ key }) => key))
+  const priced = priceInvoice(inputs, {
+    terms,
+    window,
+    billed,
+    usage: new Map(),
+    refunds,
+    finalizedAt: null,
+  })
+  expect(linesIn(priced)).toMatchObject([
+    {
+      type: 'REVENUE',
+      amount_excluding_tax: eur('-50.00'),
+      details: { proration: { covered_days: 15, days: 30 } },
+    },
+  ])
+})

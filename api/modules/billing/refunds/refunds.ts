@@ -1,0 +1,75 @@
+// What was charged ahead and is given back for the days that are left when a subscription, or the plan it is on, ends early: as many
+// days of what an invoice has charged as were not used (semantics 4.1, 4.4). Pure.
+import { timesFraction } from '../../../../shared/billing/fraction.ts'
+import type { Zone } from '../../../../shared/billing/periods.ts'
+import { shareOf } from '../../../../shared/billing/proration.ts'
+import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
+import { amount, toMoney } from '../../../../shared/money.ts'
+import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
+
+/** A charge ahead on an invoice that is FINAL, less what was deducted from it. */
+export type ChargedAhead = {
+  readonly invoiceId: string
+  readonly key: string
+  readonly scheduleId: string
+  readonly pricingItemId: string
+  readonly configId: string
+  readonly productItemId: string
+  readonly service: Interval
+  readonly excludingTax: Decimal
+  readonly includingTax: Decimal
+}
+
+/** A charge ahead of which the days from `from` on are given back. */
+export type Refund = { readonly charged: ChargedAhead; readonly from: Instant }
+
+type Ended = Pick<BillingInputs, 'schedules' | 'subscription'>
+
+/** When what each schedule charged ahead is no longer used and is to be given back; a schedule whose charges stay is absent. */
+export function refundTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Instant> {
+  const cancelled = subscription.inactive_periods.find(period => period.refund_advance_charges === true)
+  const until = cancelled ? at(cancelled.start_at) : null
+  return new Map(
+    schedules.flatMap((schedule): [string, Instant][] => {
+      const end = ownEnd(schedule)
+      // One that ended before the cancellation keeps to what was agreed when it did.
+      if (until !== null && (schedule.end_at === null || until < at(schedule.end_at))) return [[schedule.id, until]]
+      return end === null ? [] : [[schedule.id, end]]
+    }),
+  )
+}
+
+const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | null =>
+  refund_advance_charges === true && end_at !== null ? at(end_at) : null
+
+/** The refunds that the invoice of this window bears: those from a time that it collects. */
+export const refundsIn = (
+  window: InvoiceWindow,
+  times: ReadonlyMap<string, Instant>,
+  charged: readonly ChargedAhead[],
+): Refund[] =>
+  charged.flatMap(each => {
+    const time = times.get(each.scheduleId)
+    const { arrears } = window
+    if (time === undefined || arrears === null || time <= arrears.start || time > arrears.end) return []
+    // One that never began is given back whole.
+    const from = instantOf(Math.max(time, each.service.start))
+    return from < each.service.end ? [{ charged: each, from }] : []
+  })
+
+/** What is given back, below zero: the printed amount of the charge by its local days that are left. */
+export function refundOf(
+  { charged, from }: Refund,
+  of: { readonly zone: Zone; readonly currency: string; readonly includingTax: boolean },
+): { readonly quantity: Decimal; readonly left: Interval } {
+  const left = interval(from, charged.service.end)
+  const paid = of.includingTax ? charged.includingTax : charged.excludingTax
+  const exact = timesFraction(paid, shareOf(left, charged.service, of.zone))
+  return { quantity: ZERO.minus(toMoney(amount(exact, of.currency)).quantity), left }
+}
+
+/** What a change of refunds changes: the same text for the same refunds. */
+export const refundsText = (refunds: readonly Refund[]): string =>
+  refunds.map(({ charged, from }) => `${charged.invoiceId} ${charged.key} ${formatInstant(from)}`).join('|')

@@ -1,0 +1,57 @@
+// A new subscription with the words of another, and its schedules.
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../shared/database/database.ts'
+import { createResource } from '../../resource/commands.ts'
+import { customFields } from '../../resource/custom-fields/table.ts'
+import { customFieldsOf } from '../../resource/custom-fields/values.ts'
+import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { scheduleResource } from './schedule.ts'
+import { subscriptionResource } from './subscription.ts'
+import type { Schedule, Subscription } from './table.ts'
+
+/** What a body that creates such a row would say; what only the service sets is left out. */
+const bodyOf = <R extends StoredRow>(resource: Resource<R>, row: R): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(([name]) => (resource.fields[name]?.create ?? 'never') !== 'never' && name !== 'status'),
+  )
+
+/** Creates a DRAFT subscription with the fields of another and those of `changes`, without its reference. */
+export async function cloneSubscription(uow: Uow, from: Subscription, changes: Row): Promise<Subscription> {
+  const { reference: _reference, ...fields } = bodyOf(subscriptionResource, from)
+  return await createResource(uow, subscriptionResource, {
+    ...fields,
+    custom_fields: await repeatableFields(uow, from.id),
+    ...changes,
+  })
+}
+
+/** The custom fields of a resource that another may have too. */
+async function repeatableFields(uow: Uow, id: string) {
+  const values = (await customFieldsOf(uow, [id])).get(id) ?? []
+  if (values.length === 0) return []
+  const repeatable = await uow.tx
+    .select({ id: customFields.id })
+    .from(customFields)
+    .where(
+      and(
+        inThisTenant(uow, customFields),
+        eq(customFields.unique_value, false),
+        inArray(
+          customFields.id,
+          values.map(value => value.id),
+        ),
+      ),
+    )
+  const ids = new Set(repeatable.map(field => field.id))
+  return values.filter(value => ids.has(value.id))
+}
+
+/** Creates a DRAFT schedule of `subscription` with the fields of another and those of `changes`. */
+export const cloneSchedule = (uow: Uow, subscription: Subscription, from: Schedule, changes: Row): Promise<Schedule> =>
+  createResource(uow, scheduleResource, {
+    ...bodyOf(scheduleResource, from),
+    pricing_plan_subscription_id: subscription.id,
+    pricing_plan_id: from.pricing_plan_id,
+    ...changes,
+  })

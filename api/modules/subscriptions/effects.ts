@@ -1,0 +1,28 @@
+// What a subscription says of its schedules follows them.
+import { and, eq, sql } from 'drizzle-orm'
+import type { Uow } from '../../../shared/database/database.ts'
+import { afterSave, withDelete } from '../../resource/rules.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { scheduleResource } from './schedule.ts'
+import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
+
+/** The start of the first schedule, which lists filter by. Not a change of the subscription: its updated_at stays. */
+async function keepStart(uow: Uow, subscriptionId: string, exceptId: string): Promise<void> {
+  const first = uow.tx
+    .select({ start: sql`min(${h.start_at})` })
+    .from(h)
+    .where(and(inThisTenant(uow, h), eq(h.pricing_plan_subscription_id, subscriptionId), sql`${h.id} <> ${exceptId}`))
+  await uow.tx
+    .update(s)
+    .set({ start_at: sql`(${first})` })
+    .where(and(inThisTenant(uow, s), eq(s.id, subscriptionId)))
+}
+
+export const SUBSCRIPTION_EFFECTS = [
+  afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
+    if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, '')
+  }),
+  withDelete(scheduleResource, async (uow, row: Schedule) => {
+    await keepStart(uow, row.pricing_plan_subscription_id, row.id)
+  }),
+] as const

@@ -1,0 +1,119 @@
+// A customer, its subscription and the schedules of that in one call, from a template or in full (semantics 4.2).
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { createResource } from '../../../resource/commands.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { getOne, lockExisting } from '../../../resource/store.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import type { Customer } from '../../parties/customers/table.ts'
+import { listSchedules } from '../schedule.ts'
+import { createSchedule, type ScheduleBody } from '../schedule-commands.ts'
+import { subscriptionResource } from '../subscription.ts'
+import { activateSubscription } from '../subscription-commands.ts'
+import type { Schedule, Subscription } from '../table.ts'
+import { subscriptionFromTemplate } from './from-template.ts'
+import { ON_TOP_OF_TEMPLATE, WITHOUT_TEMPLATE } from './schema.ts'
+
+/** A body that `InitBody` has validated, its times in canonical text. */
+export type InitRequest = Row & {
+  readonly template_pricing_plan_subscription_id?: string
+  readonly pricing_plan_subscription_start_at?: string
+  readonly customer?: Row
+  readonly pricing_plan_subscription?: Row
+  readonly pricing_plan_schedules?: readonly Row[]
+}
+
+export type Initialized = {
+  readonly customer: Customer | null
+  readonly subscription: Subscription
+  readonly schedules: readonly Schedule[]
+}
+
+/**
+ * Creates a subscription with its schedules, from a template or in full, and activates it when the body says `status: ACTIVE`. All of
+ * it or nothing. Throws INVALID_FIELD by name for what the form of the body does not take.
+ */
+export async function initSubscription(uow: Uow, body: InitRequest): Promise<Initialized> {
+  const templateId = body.template_pricing_plan_subscription_id
+  const foreign = (templateId === undefined ? ON_TOP_OF_TEMPLATE : WITHOUT_TEMPLATE).find(
+    name => body[name] !== undefined,
+  )
+  if (foreign !== undefined) {
+    const message =
+      templateId === undefined
+        ? `${foreign} goes on top of a template alone; without one, give it within pricing_plan_subscription.`
+        : `${foreign} is not accepted on top of a template. It takes ${ON_TOP_OF_TEMPLATE.join(', ')}.`
+    throw new AppError('INVALID_FIELD', message, { field: foreign })
+  }
+  requirePower(uow, 'PRICING_PLAN_SCHEDULE.CREATE', 'pricing_plan_schedules')
+  const startAt = body.pricing_plan_subscription_start_at ?? formatInstant(uow.now)
+  const made =
+    templateId === undefined
+      ? await inFull(uow, body)
+      : await subscriptionFromTemplate(uow, { templateId, changes: onTopOf(body), startAt })
+  const active = made.wants === 'ACTIVE' ? await activateSubscription(uow, made.subscription) : made.subscription
+  const customer = active.customer_id === null ? null : await getOne(uow, customerResource, active.customer_id)
+  return { customer, subscription: active, schedules: await listSchedules(uow, active.id) }
+}
+
+const onTopOf = (body: InitRequest): Row =>
+  Object.fromEntries(ON_TOP_OF_TEMPLATE.flatMap(name => (body[name] === undefined ? [] : [[name, body[name]]])))
+
+type Made = { readonly subscription: Subscription; readonly wants: unknown }
+
+async function inFull(uow: Uow, body: InitRequest): Promise<Made> {
+  const { pricing_plan_subscription: given, pricing_plan_schedules: schedules = [], customer } = body
+  if (given === undefined) {
+    const message = 'Give the subscription, or the template it is made from in template_pricing_plan_subscription_id.'
+    throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_subscription' })
+  }
+  const { status: wants, ...terms } = given
+  const customerId = customer && (await createCustomer(uow, customer, terms))
+  const subscription = await at('pricing_plan_subscription', () =>
+    createResource(uow, subscriptionResource, { ...terms, ...(customerId ? { customer_id: customerId } : {}) }),
+  )
+  let startAt: unknown = body.pricing_plan_subscription_start_at ?? formatInstant(uow.now)
+  for (const [index, schedule] of schedules.entries()) {
+    const path = `pricing_plan_schedules.${index}`
+    const start = schedule.start_at ?? startAt
+    if (typeof start !== 'string') {
+      const message = 'The schedule before it runs on without an end; give that an end_at, or this one a start_at.'
+      throw new AppError('MISSING_FIELD', message, { field: `${path}.start_at` })
+    }
+    if (index === 0 && start !== startAt && body.pricing_plan_subscription_start_at !== undefined) {
+      const message = 'It is another start than pricing_plan_subscription_start_at; send one of the two.'
+      throw new AppError('INVALID_FIELD', message, { field: `${path}.start_at` })
+    }
+    const whole: ScheduleBody = { ...schedule, start_at: start, pricing_plan_subscription_id: subscription.id }
+    await at(path, () => createSchedule(uow, whole, { setPreviousEndAt: false, setNextStartAt: false }))
+    startAt = schedule.end_at
+  }
+  return { subscription: await lockExisting(uow, subscriptionResource, subscription.id), wants: wants ?? 'DRAFT' }
+}
+
+async function createCustomer(uow: Uow, body: Row, terms: Row): Promise<string> {
+  const named = ['customer_id', 'customer_reference'].find(name => terms[name])
+  requirePower(uow, 'CUSTOMER.CREATE', 'customer')
+  if (named !== undefined) {
+    const message =
+      'The customer is created by this call, so the subscription cannot name one; leave one of the two out.'
+    throw new AppError('INVALID_FIELD', message, { field: `pricing_plan_subscription.${named}` })
+  }
+  return (await at('customer', () => createResource(uow, customerResource, body))).id
+}
+
+/** What one call makes needs what the calls that it stands for need. */
+function requirePower(uow: Uow, permission: string, field: string): void {
+  if (uow.actor.may?.(permission) !== false) return
+  throw new AppError('USER_NOT_ALLOWED', `To give ${field} here needs ${permission}.`, { field })
+}
+
+/** Runs a command on a part of the body: what it refuses is named from the whole. */
+async function at<T>(path: string, command: () => Promise<T>): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    throw error instanceof AppError ? error.within(path) : error
+  }
+}

@@ -1,0 +1,64 @@
+// The body and the answer of `POST /v1/pricing-plan-subscriptions/init`: both its forms in one shape.
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { scheduleResource } from '../schedule.ts'
+import { subscriptionResource } from '../subscription.ts'
+
+const membersOf = (shape: TSchema): TProperties => (shape as TObject).properties
+
+const ofSubscription = membersOf(subscriptionResource.createBody)
+const { type: _type, ...billed } = ofSubscription
+const { pricing_plan_subscription_id: _of, start_at: _start, ...ofSchedule } = membersOf(scheduleResource.createBody)
+
+const SCHEDULES_MAX = 100
+
+/** What may be said on top of a template; anything else is refused by name (contract: init). */
+export const ON_TOP_OF_TEMPLATE = [
+  'customer_id',
+  'variant',
+  'billing_entity_id',
+  'billing_currency',
+  'custom_fields',
+  'purchase_order_number',
+  'name',
+  'description',
+  'display_invoice_sub_lines_per_processing_only_customer',
+  'reference',
+  'status',
+] as const
+
+/** The members that a body without a template has instead. */
+export const WITHOUT_TEMPLATE = ['customer', 'pricing_plan_subscription', 'pricing_plan_schedules'] as const
+
+const onTop = Object.fromEntries(
+  Object.entries(ofSubscription).filter(([name]) => ON_TOP_OF_TEMPLATE.includes(name as never)),
+)
+
+export const InitBody = Shape(
+  {
+    template_pricing_plan_subscription_id: Optional(IdText('template')),
+    ...onTop,
+    pricing_plan_subscription_start_at: Optional(Timestamp),
+    customer: Optional(customerResource.createBody),
+    pricing_plan_subscription: Optional(Shape(billed)),
+    pricing_plan_schedules: Optional(
+      Type.Array(Shape({ start_at: Optional(Timestamp), ...ofSchedule }), { minItems: 1, maxItems: SCHEDULES_MAX }),
+    ),
+  },
+  { title: 'PricingPlanSubscriptionInitCreate' },
+)
+
+/** The subscription, and beside its own members everything that was made with it. */
+export const InitAnswer = Type.Object(
+  {
+    ...membersOf(subscriptionResource.view),
+    customer: Optional(Nullable(customerResource.view)),
+    pricing_plan_subscription: subscriptionResource.view,
+    pricing_plan_schedules: Type.Array(scheduleResource.view),
+    pricing_plan_subscription_start_at: Nullable(Timestamp),
+    entitlements_summary: Nullable(CustomerEntitlementsShape),
+  },
+  { title: 'PricingPlanSubscriptionInit' },
+)

@@ -1,0 +1,35 @@
+// The terms of a stored subscription, and how they end it.
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
+import { zoneOfSubscription } from '../billing-calendar.ts'
+import { listSchedules } from '../schedule.ts'
+import type { Subscription } from '../table.ts'
+import { currentTermEnd, initialTermEnd } from './term-end.ts'
+
+type End = (
+  subscription: Subscription,
+  start: Instant,
+  zone: Awaited<ReturnType<typeof zoneOfSubscription>>,
+) => Instant | null
+
+async function endBy(uow: ReadUow, subscription: Subscription, end: End): Promise<Instant | null> {
+  if (subscription.initial_term === null) return null
+  const [first] = await listSchedules(uow, subscription.id)
+  if (!first) return null
+  return end(subscription, at(first.start_at), await zoneOfSubscription(uow, subscription))
+}
+
+/** Where it ends by itself, since it is not renewed: the end of the term that runs now. Null for one that runs on. */
+export const endByItself = (uow: ReadUow, subscription: Subscription): Promise<Instant | null> =>
+  subscription.auto_renewal
+    ? Promise.resolve(null)
+    : // One that begins in the past and was never renewed ended with its initial term.
+      endBy(uow, subscription, (terms, start, zone) =>
+        subscription.status === 'ACTIVE'
+          ? currentTermEnd(terms, start, zone, uow.now)
+          : initialTermEnd(terms, start, zone),
+      )
+
+/** The end of the term that runs now, whether it is then renewed or not; null for a subscription without terms. */
+export const termEndOf = (uow: ReadUow, subscription: Subscription): Promise<Instant | null> =>
+  endBy(uow, subscription, (terms, start, zone) => currentTermEnd(terms, start, zone, uow.now))

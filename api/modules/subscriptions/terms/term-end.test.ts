@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type PeriodLength, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
+import { currentTermEnd, initialTermEnd, type Terms } from './term-end.ts'
+
+const year: PeriodLength = { type: 'YEAR', value: 1 }
+const month: PeriodLength = { type: 'MONTH', value: 1 }
+const terms = (initial: PeriodLength | null, renewal: PeriodLength | null = null): Terms => ({
+  initial_term: initial,
+  renewal_term: renewal,
+  auto_renewal: true,
+})
+const zone = (name: string): Zone => zoneOf(name) as Zone
+
+describe('worked examples', () => {
+  test.each<[string, Terms, string, string, string, string | null]>([
+    ['without terms', terms(null), '2026-01-15T00:00:00Z', 'UTC', '2026-06-01T00:00:00Z', null],
+    ['within the first', terms(year), '2026-01-15T00:00:00Z', 'UTC', '2026-06-01T00:00:00Z', '2027-01-15T00:00:00Z'],
+    ['before it starts', terms(year), '2026-01-15T00:00:00Z', 'UTC', '2025-06-01T00:00:00Z', '2027-01-15T00:00:00Z'],
+    ['at its end', terms(year), '2026-01-15T00:00:00Z', 'UTC', '2027-01-15T00:00:00Z', '2028-01-15T00:00:00Z'],
+    [
+      'renewed by a month',
+      terms(year, month),
+      '2026-01-31T00:00:00Z',
+      'UTC',
+      '2027-02-10T00:00:00Z',
+      '2027-02-28T00:00:00Z',
+    ],
+    [
+      'and never drifts',
+      terms(year, month),
+      '2026-01-31T00:00:00Z',
+      'UTC',
+      '2027-03-01T00:00:00Z',
+      '2027-03-31T00:00:00Z',
+    ],
+    [
+      'in summer time',
+      terms({ type: 'MONTH', value: 6 }),
+      '2026-01-15T10:00:00Z',
+      'Europe/Amsterdam',
+      '2026-02-01T00:00:00Z',
+      '2026-07-14T22:00:00Z',
+    ],
+  ])('%s', (_title, given, start, name, now, expected) => {
+    const end = currentTermEnd(given, at(start), zone(name), at(now))
+    expect(end === null ? null : formatInstant(end)).toBe(expected)
+  })
+})
+
+test('whatever the terms, the end lies ahead, and the moment before it is of the same term', () => {
+  const length = fc.record({
+    type: fc.constantFrom('DAY' as const, 'WEEK' as const, 'MONTH' as const, 'YEAR' as const),
+    value: fc.integer({ min: 1, max: 18 }),
+  })
+  const hour = fc
+    .integer({ min: Date.parse('2025-01-01') / 3_600_000, max: Date.parse('2027-01-01') / 3_600_000 })
+    .map(value => instantOf(value * 3_600_000))
+  fc.assert(
+    fc.property(
+      fc.record({
+        initial: length,
+        renewal: fc.option(length),
+        start: hour,
+        later: fc.integer({ min: 0, max: 20_000 }),
+        name: fc.constantFrom('UTC', 'Europe/Amsterdam', 'America/Santiago', 'Australia/Lord_Howe'),
+      }),
+      ({ initial, renewal, start, later, name }) => {
+        const given = terms(initial, renewal)
+        const now = instantOf(start + later * 3_600_000)
+        const end = currentTermEnd(given, start, zone(name), now)
+        if (end === null) throw new Error('it has terms')
+        expect(end).toBeGreaterThan(now)
+        expect(currentTermEnd(given, start, zone(name), instantOf(end - 1))).toBe(end)
+        expect(currentTermEnd(given, start, zone(name), end)).toBeGreaterThan(end)
+        expect(end).toBeGreaterThanOrEqual(initialTermEnd(given, start, zone(name)) ?? Number.NaN)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

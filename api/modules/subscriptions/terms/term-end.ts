@@ -1,0 +1,36 @@
+// Until when a subscription was agreed: its initial term, then one renewal after the other (semantics 4.1). Pure.
+import {
+  addPeriod,
+  localDateOf,
+  type PeriodLength,
+  startOfLocalDay,
+  type Zone,
+} from '../../../../shared/billing/periods.ts'
+import type { Instant } from '../../../../shared/time.ts'
+
+export type Terms = {
+  readonly initial_term: PeriodLength | null
+  readonly renewal_term: PeriodLength | null
+  readonly auto_renewal: boolean
+}
+
+/** The end of the initial term, at a local midnight; null for a subscription without terms. */
+export function initialTermEnd({ initial_term }: Terms, start: Instant, zone: Zone): Instant | null {
+  if (initial_term === null) return null
+  return startOfLocalDay(addPeriod(localDateOf(start, zone), initial_term), zone)
+}
+
+/**
+ * The end of the term that runs at `now`: the initial one, or the renewal that `now` lies in. Renewals are counted from the end of the
+ * initial term, so that they never drift. Null for a subscription without terms.
+ */
+export function currentTermEnd(terms: Terms, start: Instant, zone: Zone, now: Instant): Instant | null {
+  const first = initialTermEnd(terms, start, zone)
+  if (first === null || terms.initial_term === null || now < first) return first
+  const length = terms.renewal_term ?? terms.initial_term
+  const origin = localDateOf(first, zone)
+  for (let times = 1; ; times += 1) {
+    const end = startOfLocalDay(addPeriod(origin, length, times), zone)
+    if (end > now) return end
+  }
+}
