@@ -188,6 +188,15 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'An invoice that is ARCHIVED does not change again. Its period stays as it was: unbilled, where it was VOID.',
   invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
+  prices_calculate:
+    'The amounts are exact, beside them rounded ones. A price that could not be saved is refused in the same words. Conditions are left ' +
+    'out: the quantity is what they would let through.',
+  pricing_plan_versions_calculate:
+    'A DRAFT version is billed too. The customer pays from the start of a full billing period; quantities are those of each pricing ' +
+    'period, and prices without one have no usage.',
+  pricing_plan_versions_curve_read:
+    'Between two points a charge goes evenly, so the pieces are the price and no samples of it. Without `to` a curve ends half beyond ' +
+    'the last bound, or after ten blocks.',
   invoices_preview:
     'Computes the invoices of a subscription up to a date, from usage that is counted so far and the prices as they are. Use it to ' +
     'check prices before you activate them, and to show a customer what a period costs so far.',

@@ -82,6 +82,8 @@ type Facts = {
   readonly settings: readonly SettingName[]
   /** Whether its tiers are found by a position, which can be that of another metric or of several prices together. */
   readonly placed: boolean
+  /** Whether it sells whole blocks, so that the charge steps at the end of each. */
+  readonly wholeBlocks: boolean
 }
 
 export type PriceModel = Facts & {
@@ -95,7 +97,7 @@ export type PriceModel = Facts & {
 }
 
 type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
-  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed'>> & {
+  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'wholeBlocks'>> & {
     readonly takes: readonly T[]
     /** What the model reads of one band. Throws BandFault when it contradicts itself. */
     readonly read: (band: Pick<Band, T>, metric: Metric) => B
@@ -112,6 +114,7 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
     settings: [],
     bandIsOptional: false,
     placed: false,
+    wholeBlocks: false,
     ...of,
     prepare: (bands, metric, settings, at) => {
       const placed = bands.map((said, index): Placed<B> => {

@@ -1,6 +1,7 @@
 // What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { VOIDED_EFFECTS } from './closed-time/voided.ts'
 import { BILLING_EVENTS } from './events.ts'
@@ -23,6 +24,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
   routes: (app, deps) => {
     upToDateRoute(app, deps)
     billingRoutes(app, deps)
+    calculateRoutes(app, deps)
     persistDataRoutes(app, deps)
   },
   jobs: [...billingJobs(), ...reprocessJobs()],
@@ -32,6 +34,20 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     'POST /v1/invoices/preview': {
       body: seeded => ({ pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
     },
+    'POST /v1/prices/calculate': {
+      body: () => ({
+        pricing_item_config: {
+          pricing_type: 'FLAT',
+          bands: [{ amount: { quantity: '0.015', currency: 'EUR' }, block_size: { number: '1000' } }],
+        },
+        meter_values: [{ number: '3450' }],
+      }),
+    },
+    'POST /v1/pricing-plan-versions/:id/calculate': {
+      ...onSeeded('PRICING_PLAN_VERSION'),
+      body: seeded => ({ billing_entity_id: seededId(seeded, 'BILLING_ENTITY'), customer: { country: 'NL' } }),
+    },
+    'GET /v1/pricing-plan-versions/:id/curve': onSeeded('PRICING_PLAN_VERSION'),
     'GET /v1/platforms/:id/up-to-date': onSeeded('PLATFORM'),
     'POST /v1/ingest/persist-data': {
       body: seeded => {

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
 import { Optional, Shape, Timestamp } from '../../resource/shapes.ts'
-import { InvoiceView } from '../invoices/schema.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { previewInvoices } from './run/preview-invoices.ts'
+import { InvoicePreview } from './run/preview-shape.ts'
 
 const INVOICES_PER_SCHEDULE_MAX = 12
 const PreviewBody = Shape({
@@ -13,8 +13,6 @@ const PreviewBody = Shape({
   start_at: Optional(Timestamp),
   invoices_per_schedule: Optional(Type.Integer({ minimum: 1, maximum: INVOICES_PER_SCHEDULE_MAX })),
 })
-const { id: _id, created_at: _created, updated_at: _updated, ...previewed } = InvoiceView.properties
-const InvoicePreview = Type.Object(previewed, { title: 'InvoicePreview' })
 const PreviewAnswer = Type.Object({
   invoice: InvoicePreview,
   first_invoice: InvoicePreview,

@@ -10,7 +10,7 @@ const Text = Type.String()
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Money = Type.Object({ quantity: Text, currency: Text })
 const Period = Type.Object({ type: Text, value: Type.Integer() })
-const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) })
+const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) }, { title: 'InvoiceBlockSize' })
 const TextOrNull = Type.Union([Text, Type.Null()])
 const Conditions = Type.Object({
   name: TextOrNull,
@@ -47,35 +47,41 @@ const TaxCategoryShare = Type.Object({
   category: TaxCategory,
 })
 
-const Band = Type.Object({
-  amount: Optional(Money),
-  percentage: Optional(Text),
-  fixed_amount: Optional(Money),
-  minimum_amount: Optional(Money),
-  maximum_amount: Optional(Money),
-  minimum_number: Optional(Text),
-  maximum_number: Optional(Text),
-  block_size: Optional(Quantity),
-  tier_lower_bound: Optional(Quantity),
-  tier_top_bound: Optional(Quantity),
-  /** The share of the band that the line has, of prices that find their tier together. */
-  volume_share: Optional(Text),
-})
+export const BandDetails = Type.Object(
+  {
+    amount: Optional(Money),
+    percentage: Optional(Text),
+    fixed_amount: Optional(Money),
+    minimum_amount: Optional(Money),
+    maximum_amount: Optional(Money),
+    minimum_number: Optional(Text),
+    maximum_number: Optional(Text),
+    block_size: Optional(Quantity),
+    tier_lower_bound: Optional(Quantity),
+    tier_top_bound: Optional(Quantity),
+    /** The share of the band that the line has, of prices that find their tier together. */
+    volume_share: Optional(Text),
+  },
+  { title: 'InvoiceBand' },
+)
 
-const MeterValue = Type.Object({
-  id: Optional(Text),
-  reference: Optional(Text),
-  type: OneOf('NUMBER', 'AMOUNT'),
-  number: Optional(Text),
-  amount: Optional(Money),
-  count: Optional(Text),
-})
+export const MeterValue = Type.Object(
+  {
+    id: Optional(Text),
+    reference: Optional(Text),
+    type: OneOf('NUMBER', 'AMOUNT'),
+    number: Optional(Text),
+    amount: Optional(Money),
+    count: Optional(Text),
+  },
+  { title: 'InvoiceMeterValue' },
+)
 
 const PriceDetails = Type.Object({
   amount: Money,
   pricing_currency: Text,
   pricing_amount: Money,
-  band: Optional(Band),
+  band: Optional(BandDetails),
   meter_value: Optional(MeterValue),
   /** What decided on the tier, where that is other usage than what is billed. */
   tiering_meter_value: Optional(MeterValue),
@@ -273,7 +279,7 @@ export type InvoiceView = Static<typeof InvoiceView>
 export type CopiedFieldView = Static<typeof CopiedField>
 export type MoneyView = Static<typeof Money>
 export type MeterValueView = Static<typeof MeterValue>
-export type BandView = Static<typeof Band>
+export type BandView = Static<typeof BandDetails>
 export type PriceDetailsView = Static<typeof PriceDetails>
 export type CustomerView = Static<typeof Snapshot> & Readonly<Record<string, unknown>>
 export type SubLineView = Static<typeof SubLine>

@@ -10,6 +10,7 @@ export const flatTopUp = definePriceModel({
   bands: 'one',
   basis: 'units',
   perPricingPeriod: true,
+  wholeBlocks: true,
   settings: ['rollover'],
   takes: ['amount', 'blockSize', ...AMOUNT_LIMITS],
   read: ({ amount, blockSize, ...limits }) => {

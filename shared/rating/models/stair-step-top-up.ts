@@ -19,6 +19,7 @@ export const stairStepTopUp = definePriceModel({
   bands: 'tiers',
   basis: 'lump',
   perPricingPeriod: true,
+  wholeBlocks: true,
   settings: ['rollover'],
   takes: [...FEE_FIELDS, 'blockSize'],
   read: ({ blockSize, ...fee }) => ({ ...readFeeBand(fee), blockSize }),

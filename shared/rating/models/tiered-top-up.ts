@@ -13,6 +13,7 @@ export const tieredTopUp = definePriceModel({
   bands: 'tiers',
   basis: 'units',
   perPricingPeriod: true,
+  wholeBlocks: true,
   settings: ['rollover'],
   takes: ['amount', 'blockSize', ...AMOUNT_LIMITS],
   read: ({ amount, blockSize, ...limits }) => {

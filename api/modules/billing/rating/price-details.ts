@@ -58,7 +58,7 @@ function includedView({ included, available, periodVolume }: IncludedVolumeDetai
 }
 
 /** `1000 of 5000 included`; with events where those are. */
-function includedText({ used, periodVolume }: IncludedVolumeDetails, currency: string): string[] {
+export function includedText({ used, periodVolume }: IncludedVolumeDetails, currency: string): string[] {
   const money = periodVolume.metric === 'AMOUNT' ? ` ${currency}` : ''
   return [
     ...(used.quantity.eq(ZERO) ? [] : [`${plain(used.quantity)} of ${plain(periodVolume.quantity)}${money} included`]),
@@ -117,7 +117,8 @@ export function meterValueView(charge: Charge, volume: Volume): MeterValueView |
   }
 }
 
-const volumeView = (metric: Volume['metric'], quantity: string, currency: string): MeterValueView =>
+/** A quantity of metered numbers or money. */
+export const volumeView = (metric: Volume['metric'], quantity: string, currency: string): MeterValueView =>
   metric === 'AMOUNT' ? { type: metric, amount: { quantity, currency } } : { type: metric, number: quantity }
 
 const fractionView = ({ numerator, denominator }: Fraction) => ({
@@ -125,8 +126,9 @@ const fractionView = ({ numerator, denominator }: Fraction) => ({
   denominator: plain(denominator),
 })
 
-function bandView(
-  { rated: price, pool }: RatedCharge,
+/** A band as it was charged. */
+export function bandView(
+  { rated: price, pool }: Pick<RatedCharge, 'rated' | 'pool'>,
   { band, lowerBound, topBound, bandIndex }: BandCharge,
 ): BandView {
   const currency = price.total.currency

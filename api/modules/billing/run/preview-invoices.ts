@@ -98,7 +98,8 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
   return { invoice: viewOf(first), first_invoice: viewOf(first), invoice_infos: infos }
 }
 
-function previewView(
+/** An invoice of these inputs that is not saved. */
+export function previewView(
   { customer, billing_entity, subscription }: BillingInputs,
   { columns }: PricedInvoice,
   { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },

@@ -189,7 +189,8 @@ async function loadSchedules(
   )
 }
 
-async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {
+/** What billing depends on of the platform. */
+export async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {
   const columns = { ...SETTINGS_COLUMNS, late_event_policy: platforms.late_event_policy }
   const [row] = await uow.tx.select(columns).from(platforms).where(inThisTenant(uow, platforms))
   if (!row) throw new Error('every tenant has a platform')

@@ -1,6 +1,6 @@
 // What the items of a pricing are measured by.
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Uow } from '../../../../shared/database/database.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Meter, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
 import type { ProductItem } from '../products/table.ts'
@@ -13,7 +13,7 @@ export type Measure = {
 }
 
 /** By calculation, of what is billed and of what decides on tiers. A count of distinct values is a number. */
-export async function measuresOf(uow: Uow, items: readonly ProductItem[]): Promise<Map<string, Measure>> {
+export async function measuresOf(uow: ReadUow, items: readonly ProductItem[]): Promise<Map<string, Measure>> {
   const ids = items.flatMap(({ meter_value_calculation_id: billed, usage_based }) =>
     [billed, usage_based?.tiering_meter_value_calculation_id].filter(id => typeof id === 'string'),
   )

@@ -1,0 +1,156 @@
+// POST /v1/prices/calculate: what a price charges for quantities, band by band. Nothing is stored.
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Decimal, decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { amountView, toMoney } from '../../../../shared/money.ts'
+import { describeCharge } from '../../../../shared/rating/describe.ts'
+import { flexibleFault } from '../../../../shared/rating/flexible-amount.ts'
+import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
+import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
+import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
+import { checkPrice } from '../../catalog/pricing-plans/check-price.ts'
+import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
+import { bandView, includedText, volumeView } from '../rating/price-details.ts'
+import { storedConfig } from './priced-config.ts'
+import type { CalculatedPrice, CalculatePriceBody, PriceQuantity } from './schema.ts'
+
+const invalid = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
+
+type Price = { readonly config: PriceConfig; readonly metric: Metric }
+
+/**
+ * Throws RESOURCE_NOT_FOUND for an unknown price, and INVALID_FIELD or MISSING_FIELD with the path of what cannot be priced: the same
+ * refusals that saving the price would meet.
+ */
+export async function calculatePrice(uow: ReadUow, body: CalculatePriceBody): Promise<CalculatedPrice> {
+  const price = await priceOfBody(uow, body)
+  const quantities = quantitiesOf(price, body)
+  return {
+    object_type: 'PRICE_CALCULATION',
+    pricing_type: price.config.pricingType,
+    pricing_currency: price.config.currency,
+    calculations: quantities.map((quantity, index) => calculate(price, quantity, `meter_values.${index}`)),
+  }
+}
+
+async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Price> {
+  const { pricing_item_config_id: id, pricing_item_config: sent, value_type: type, pricing_currency: currency } = body
+  if (id && sent) {
+    throw invalid('pricing_item_config', 'Name a stored price or send one, not both.')
+  }
+  if (id) {
+    if (type) throw invalid('value_type', 'A stored price says itself whether numbers or money are metered.')
+    const { config, metric } = await storedConfig(uow, id)
+    return read(config, metric, { currency, field: 'pricing_currency' })
+  }
+  if (!sent) {
+    throw new AppError('MISSING_FIELD', 'Name a stored price, or send one as pricing_item_config.', {
+      field: 'pricing_item_config_id',
+    })
+  }
+  const other = (['conditions', 'tiering_conditions', 'volume_group_reference'] as const).find(name => sent[name])
+  if (other) {
+    const message = `${other} says which usage is priced; here the usage is given, so leave it out.`
+    throw invalid(`pricing_item_config.${other}`, message)
+  }
+  const [item] = canonicalItems([{ product_item_ids: [], configs: [sent] }], [])
+  const [config] = item?.configs ?? []
+  if (!config) throw new Error('one config in, one config out')
+  const metric = type ?? 'NUMBER'
+  if (findPriceModel(config.pricing_type)?.basis !== 'chosen') {
+    checkPrice(config, { model: 'USAGE_BASED', metric }, 'pricing_item_config')
+  }
+  return read(config, metric, { currency, field: 'pricing_item_config' })
+}
+
+function read(
+  config: PricingItemConfig,
+  metric: Metric,
+  { currency, field }: { readonly currency: string | null | undefined; readonly field: string },
+): Price {
+  const reading = parsePriceConfig(config, { metric, ...(currency ? { currency } : {}) })
+  if (reading.kind === 'ok') return { config: reading.config, metric }
+  const path = field === 'pricing_currency' ? field : `${field}.${reading.fault.field}`
+  throw invalid(path, reading.fault.message)
+}
+
+/** A price that does not depend on usage needs none. */
+function quantitiesOf({ config }: Price, { meter_values: given }: CalculatePriceBody): PriceQuantity[] {
+  if (given) return given
+  const model = findPriceModel(config.pricingType)
+  if (model?.basis === 'lump' && model.bands === 'one') return [{}]
+  throw new AppError('MISSING_FIELD', 'Say the quantities to price, as meter_values.', { field: 'meter_values' })
+}
+
+function calculate(price: Price, quantity: PriceQuantity, field: string): CalculatedPrice['calculations'][number] {
+  const { config } = price
+  const metered = volumeOf(price, quantity, field)
+  const applied = config.included && applyIncludedVolume(metered, config.included.included)
+  const billable = applied?.billable ?? metered
+  const fault = findPriceModel(config.pricingType)?.basis === 'chosen' ? flexibleFault(config, metered.quantity) : null
+  if (fault) throw invalid(`${field}.number`, fault)
+  const model = findPriceModel(config.pricingType)
+  if (quantity.tiering_number && !model?.placed) {
+    throw invalid(`${field}.tiering_number`, `${config.pricingType} has no tiers that usage is placed on.`)
+  }
+  const rollover = quantity.rollover_number ? decimal(quantity.rollover_number) : ZERO
+  if (rollover.lt(ZERO) || (rollover.gt(ZERO) && !model?.settings.includes('rollover'))) {
+    throw invalid(`${field}.rollover_number`, `${config.pricingType} carries no such rest over.`)
+  }
+  const rated = rate(config, billable, {
+    prior: { rollover },
+    ...(quantity.tiering_number ? { position: decimal(quantity.tiering_number) } : {}),
+  })
+  const of = { rated, pool: null }
+  const bands = rated.charges.map(charge => ({
+    band: bandView(of, charge),
+    meter_value: viewOf({ ...billable, quantity: charge.units, count: charge.events }),
+    amount: amountView({ quantity: charge.quantity, currency: config.currency }),
+    ...(charge.priceBound ? { price_bound: charge.priceBound } : {}),
+    description: describeCharge(charge, config.currency),
+  }))
+  return {
+    meter_value: viewOf(metered),
+    billable_meter_value: viewOf(billable),
+    amount: amountView(rated.total),
+    rounded_amount: amountView(toMoney(rated.total)),
+    rollover_number: plain(rated.rollover),
+    description: describe(bands, applied?.details ?? null, config.currency),
+    bands,
+  }
+}
+
+const describe = (
+  bands: readonly { readonly description: string }[],
+  included: IncludedVolumeDetails | null,
+  currency: string,
+): string =>
+  [bands.map(({ description }) => description).join('; '), ...(included ? includedText(included, currency) : [])]
+    .filter(text => text !== '')
+    .join(', ')
+
+const viewOf = (volume: Volume) => ({
+  ...volumeView(volume.metric, plain(volume.quantity), volume.metric === 'AMOUNT' ? volume.currency : ''),
+  count: plain(volume.count),
+})
+
+/** Throws INVALID_FIELD or MISSING_FIELD for a quantity of another kind than the price meters. */
+function volumeOf({ config, metric }: Price, { number, amount, count }: PriceQuantity, field: string): Volume {
+  const events: Decimal = count ? decimal(count) : ZERO
+  const model = findPriceModel(config.pricingType)
+  const wanted = metric === 'AMOUNT' ? 'amount' : 'number'
+  const odd = metric === 'AMOUNT' ? 'number' : 'amount'
+  if ({ number, amount }[odd]) {
+    throw invalid(`${field}.${odd}`, `The price meters ${metric === 'AMOUNT' ? 'money' : 'numbers'}: give ${wanted}.`)
+  }
+  if (events.lt(ZERO)) throw invalid(`${field}.count`, 'A count of events is 0 or more.')
+  if (amount && amount.currency !== config.currency) {
+    throw invalid(`${field}.amount.currency`, `The price is in ${config.currency}; give the money in it.`)
+  }
+  if (amount) return amountVolume(decimal(amount.quantity), config.currency, events)
+  if (number) return numberVolume(decimal(number), events)
+  if (model?.basis === 'lump' && model.bands === 'one' && metric === 'NUMBER') return numberVolume(ONE, events)
+  throw new AppError('MISSING_FIELD', `Give ${wanted}.`, { field: `${field}.${wanted}` })
+}

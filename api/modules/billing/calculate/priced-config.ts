@@ -1,0 +1,54 @@
+// A price with what it prices: one that is stored, or all of a plan version.
+
+import { and } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Metric } from '../../../../shared/rating/price.ts'
+import { containing } from '../../../resource/rules.ts'
+import { findMany } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { measuresOf } from '../../catalog/pricing-plans/measures.ts'
+import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
+import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
+import type { ProductItem } from '../../catalog/products/table.ts'
+
+export type PricedConfig = {
+  readonly pricingId: string
+  readonly itemId: string
+  readonly config: PricingItemConfig
+  readonly productItem: ProductItem
+  readonly metric: Metric
+}
+
+/** The prices of these pricings, in their order. */
+export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise<PricedConfig[]> {
+  const ids = rows.flatMap(row => row.items.flatMap(item => item.product_item_ids))
+  const items = new Map((await findMany(uow, productItemResource, ids)).map(item => [item.id, item]))
+  const measures = await measuresOf(uow, [...items.values()])
+  return rows.flatMap(row =>
+    row.items.flatMap(item =>
+      item.configs.flatMap((config): PricedConfig[] => {
+        const productItem = items.get(item.product_item_ids[0] ?? '')
+        if (!productItem) return []
+        const metric = measures.get(productItem.meter_value_calculation_id ?? '')?.metric ?? 'NUMBER'
+        return [{ pricingId: row.id, itemId: item.id, config, productItem, metric }]
+      }),
+    ),
+  )
+}
+
+/** The stored price of this id. Throws RESOURCE_NOT_FOUND. */
+export async function storedConfig(uow: ReadUow, id: string): Promise<PricedConfig> {
+  const named = containing(pricings.items, (config: string) => [{ configs: [{ id: config }] }])
+  const rows = await uow.tx
+    .select()
+    .from(pricings)
+    .where(and(inThisTenant(uow, pricings), named(id)))
+  const found = (await configsOf(uow, rows)).find(({ config }) => config.id === id)
+  if (found) return found
+  throw new AppError('RESOURCE_NOT_FOUND', `There is no price ${JSON.stringify(id)}.`, {
+    field: 'pricing_item_config_id',
+    resourceType: 'PRICING_ITEM_CONFIG',
+  })
+}

@@ -1,0 +1,76 @@
+// GET /v1/pricing-plan-versions/{id}/curve: every price of a version as straight pieces that a chart draws exactly.
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { amountView } from '../../../../shared/money.ts'
+import { CURVE_PLACES_MAX, type CurvePoint, curveEnd, priceCurve } from '../../../../shared/rating/curve.ts'
+import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import type { PriceConfig } from '../../../../shared/rating/rate.ts'
+import { getOne } from '../../../resource/store.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { configsOf, type PricedConfig } from './priced-config.ts'
+import type { VersionCurve } from './schema.ts'
+
+type Query = { readonly to?: string; readonly count?: string; readonly pricing_item_config_id?: string }
+
+/**
+ * Throws RESOURCE_NOT_FOUND for an unknown version or a price it does not have, INVALID_FIELD for an end that is not above 0 or
+ * that has more blocks before it than a chart shows.
+ */
+export async function versionCurve(uow: ReadUow, id: string, query: Query): Promise<VersionCurve> {
+  const version = await getOne(uow, pricingPlanVersionResource, id)
+  const all = await configsOf(uow, await pricingsOf(uow, [version.id]))
+  const { pricing_item_config_id: only } = query
+  const wanted = only === undefined ? all : all.filter(({ config }) => config.id === only)
+  if (only !== undefined && wanted.length === 0) {
+    throw new AppError('RESOURCE_NOT_FOUND', `The version has no price ${JSON.stringify(only)}.`, {
+      field: 'pricing_item_config_id',
+    })
+  }
+  return {
+    object_type: 'PRICING_PLAN_VERSION_CURVE',
+    pricing_plan_version_id: version.id,
+    curves: wanted.map(priced => curveOf(priced, query)),
+  }
+}
+
+function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curves'][number] {
+  const { config, metric, productItem } = priced
+  const reading = parsePriceConfig(config, { metric })
+  if (reading.kind === 'fault') throw new Error(`a stored price is refused: ${reading.fault.message}`)
+  const price = reading.config
+  const end = to === undefined ? curveEnd(price) : decimal(to)
+  if (end.lte(ZERO)) throw new AppError('INVALID_FIELD', 'The end of a curve is above 0.', { field: 'to' })
+  const events = decimal(count ?? '0')
+  if (events.lt(ZERO)) throw new AppError('INVALID_FIELD', 'A count of events is 0 or more.', { field: 'count' })
+  const pieces = priceCurve(price, { end, money: metric === 'AMOUNT', count: events })
+  if (!pieces) {
+    const message = `Up to ${plain(end)} the price ${config.id} has more than ${CURVE_PLACES_MAX} blocks; choose a lower end.`
+    throw new AppError('INVALID_FIELD', message, { field: 'to' })
+  }
+  const point = pointOf(price, metric === 'AMOUNT')
+  return {
+    pricing_id: priced.pricingId,
+    pricing_item_id: priced.itemId,
+    pricing_item_config_id: config.id,
+    product_item_id: productItem.id,
+    name: productItem.name,
+    pricing_type: config.pricing_type,
+    pricing_currency: price.currency,
+    pieces: pieces.map(piece => ({
+      from: point(piece.from),
+      to: point(piece.to),
+      kind: piece.steps ? 'STEP' : 'LINE',
+      bands: [...piece.bands],
+      price_bounds: [...piece.bounds],
+    })),
+  }
+}
+
+const pointOf =
+  ({ currency }: PriceConfig, money: boolean) =>
+  ({ quantity, charge }: CurvePoint) => ({
+    ...(money ? { amount: amountView({ quantity, currency }) } : { number: plain(quantity) }),
+    charge: amountView({ quantity: charge, currency }),
+  })

@@ -1,0 +1,133 @@
+// The picture of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart draws them as they are.
+import { type Decimal, decimal, decimalOfInteger, max, ONE, ZERO } from '../decimal.ts'
+import { amountVolume, type Band, type BandCharge, numberVolume, type PriceBound, type Volume } from './price.ts'
+import { findPriceModel, type PriceConfig, rate } from './rate.ts'
+
+/** A straight piece: the charge goes evenly from `from` (just beyond it, unless it is the first) to `to`. */
+export type CurvePiece = {
+  readonly from: CurvePoint
+  readonly to: CurvePoint
+  /** Whether the charge at `from` is another than what the piece starts with: a step. */
+  readonly steps: boolean
+  /** The bands that charge in it, and the limits that hold in it. */
+  readonly bands: readonly number[]
+  readonly bounds: readonly PriceBound[]
+}
+export type CurvePoint = { readonly quantity: Decimal; readonly charge: Decimal }
+
+/** More places where a price may step or bend are refused: nobody sees them. */
+export const CURVE_PLACES_MAX = 2_000
+const HALF = decimal('0.5')
+
+/** Up to where a price is drawn when nobody says: half beyond its last bound, or ten blocks. */
+export function curveEnd({ bands }: PriceConfig): Decimal {
+  const last = bands.reduce((far, { topBound }) => max(far, topBound ?? ZERO), ZERO)
+  const block = bands.reduce((wide, { blockSize }) => max(wide, blockSize), ONE)
+  return max(last.times(decimal('1.5')), block.times(decimal('10')))
+}
+
+/**
+ * What the price charges for every quantity from 0 to `end`, of `count` events where money is metered. Null when it steps at more
+ * than CURVE_PLACES_MAX places.
+ */
+export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: CurveOf): CurvePiece[] | null {
+  const places = placesOf(config, end, count)
+  if (places === null) return null
+  const at = (quantity: Decimal): { charge: Decimal; charges: readonly BandCharge[] } => {
+    const volume: Volume = money ? amountVolume(quantity, config.currency, count) : numberVolume(quantity, count)
+    const { total, charges } = rate(config, volume)
+    return { charge: total.quantity, charges }
+  }
+  const pieces: CurvePiece[] = []
+  for (const [index, to] of places.entries()) {
+    const from = places[index - 1]
+    if (!from) continue
+    const [start, end] = [at(from).charge, at(to).charge]
+    const { charge, charges } = at(from.plus(to).times(HALF))
+    // Even in between, so what it starts with follows from the middle and the end.
+    const first = charge.times(decimal('2')).minus(end)
+    const own = {
+      from: { quantity: from, charge: first },
+      to: { quantity: to, charge: end },
+      steps: !first.eq(start),
+      bands: charges.map(({ bandIndex }) => bandIndex),
+      bounds: [...new Set(charges.flatMap(({ priceBound }) => priceBound ?? []))],
+    }
+    const last = pieces.at(-1)
+    if (last && isOneLine(last, own)) pieces[pieces.length - 1] = { ...last, to: own.to }
+    else pieces.push(own)
+  }
+  return pieces
+}
+
+export type CurveOf = { readonly end: Decimal; readonly money: boolean; readonly count?: Decimal }
+
+const rise = ({ from, to }: CurvePiece): readonly [Decimal, Decimal] => [
+  to.charge.minus(from.charge),
+  to.quantity.minus(from.quantity),
+]
+
+function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
+  if (b.steps || a.bands.join() !== b.bands.join() || a.bounds.join() !== b.bounds.join()) return false
+  const [[up, over], [nextUp, nextOver]] = [rise(a), rise(b)]
+  return up.times(nextOver).eq(nextUp.times(over))
+}
+
+/** Every quantity where the price may step or bend, in order, 0 and the end among them. */
+function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
+  const found: Decimal[] = [end]
+  let floor = ZERO
+  let before = ZERO
+  for (const band of bands) {
+    const inBand = bendsOf(band, count).flatMap(units => [units, floor.plus(units)])
+    found.push(...inBand, ...(band.topBound ? [band.topBound] : []))
+    if (findPriceModel(pricingType)?.wholeBlocks) {
+      const steps = blockEnds({ size: band.blockSize, end, floor })
+      const widths = floor.gt(before) ? blockEnds({ size: floor.minus(before), end, floor }) : []
+      if (!steps || !widths) return null
+      found.push(...steps, ...widths)
+    }
+    before = floor
+    floor = band.topBound ?? floor
+  }
+  const inside = found.filter(place => place.gt(ZERO) && place.lte(end))
+  if (inside.length > 3 * CURVE_PLACES_MAX) return null
+  const sorted = inside.sort((a, b) => a.cmp(b))
+  return [ZERO, ...sorted.filter((place, index) => index === 0 || !place.eq(sorted[index - 1] ?? ZERO))]
+}
+
+/** Quantities of a band at which its limits begin or cease to hold. */
+function bendsOf(band: Band, count: Decimal): Decimal[] {
+  const { amount, percentage, fixedAmount, blockSize } = band
+  const bends = [band.minimumNumber, band.maximumNumber].filter(limit => limit !== null)
+  const slopes = [
+    ...(amount ? [{ price: amount, blockSize, fixed: fixedAmount ?? ZERO }] : []),
+    ...(percentage
+      ? [
+          {
+            price: percentage,
+            blockSize: decimal('100'),
+            fixed: (fixedAmount ?? ZERO).plus(amount ? amount.times(count).div(blockSize) : ZERO),
+          },
+          // On top of the metered money itself.
+          { price: percentage.plus(decimal('100')), blockSize: decimal('100'), fixed: ZERO },
+        ]
+      : [{ price: ONE, blockSize: ONE, fixed: ZERO }]),
+  ]
+  for (const limit of [band.minimumAmount, band.maximumAmount]) {
+    if (!limit) continue
+    for (const { price, blockSize: size, fixed } of slopes) {
+      if (!price.eq(ZERO)) bends.push(limit.minus(fixed).times(size).div(price))
+    }
+  }
+  return bends
+}
+
+/** The ends of whole blocks from 0 and from the start of a band; null when they are too many. */
+function blockEnds({ size, end, floor }: { size: Decimal; end: Decimal; floor: Decimal }): Decimal[] | null {
+  const blocks = end.div(size)
+  if (blocks.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null
+  const ends: Decimal[] = []
+  for (let block = size; block.lte(end); block = block.plus(size)) ends.push(block, floor.plus(block))
+  return ends
+}
