@@ -1,6 +1,6 @@
 // What a price model is: one value in one file, which says how many bands it has, what it reads of them, and how it
 // rates. Parsing, checking, describing and billing ask this value, so nothing outside a model's file knows its name.
-import { type Decimal, max, ZERO } from '../decimal.ts'
+import { type Decimal, max, sum, ZERO } from '../decimal.ts'
 import type { Band, BandCharge, Metric, Volume } from './price.ts'
 
 /** A member of a band, or of the price itself, that a model can take. */
@@ -44,6 +44,8 @@ export type ModelInput<B> = {
 }
 export type ModelResult = {
   readonly charges: readonly BandCharge[]
+  /** The sum of the charges, exact. */
+  readonly total: Decimal
   /** What is bought and not used, for the next pricing period. */
   readonly rollover: Decimal
 }
@@ -130,13 +132,15 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
       const known: Placeds<B> = [first, ...rest]
       const misfit = of.misfit?.(known)
       if (misfit) throw at(misfit.index, misfit.fault)
-      return input => of.rate({ ...input, bands: known, settings })
+      // Written out: a spread here was a quarter of the time of a rating.
+      return ({ volume, position, prior }) => of.rate({ bands: known, settings, volume, position, prior })
     },
   }
 }
 
 export const charged = (charges: readonly BandCharge[], rollover: Decimal = ZERO): ModelResult => ({
   charges,
+  total: sum(charges.map(charge => charge.quantity)),
   rollover,
 })
 

@@ -1,5 +1,5 @@
 // Where a price is computed: (price, volume) -> charges. A new model is one file and one line of MODELS.
-import { type Decimal, sum } from '../decimal.ts'
+import type { Decimal } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
 import type { IncludedTerms } from './included-windows.ts'
 import { fixed } from './models/fixed.ts'
@@ -80,7 +80,6 @@ export function rate(config: PriceConfig, volume: Volume, options: RateOptions =
     throw new RangeError(`metered ${volume.currency} cannot be priced in ${config.currency} without a conversion`)
   }
   const { position = volume.quantity, prior = NO_PRIOR } = options
-  const { charges, rollover } = config.rating({ volume, position, prior })
-  const total = amount(sum(charges.map(charge => charge.quantity)), config.currency)
-  return { pricingType: config.pricingType, volume, charges, total, rollover }
+  const { charges, total, rollover } = config.rating({ volume, position, prior })
+  return { pricingType: config.pricingType, volume, charges, total: amount(total, config.currency), rollover }
 }

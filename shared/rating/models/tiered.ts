@@ -1,17 +1,44 @@
 import { type Decimal, min, ZERO } from '../../decimal.ts'
 import { chargeUnits, readUnitBand, UNIT_FIELDS, type UnitBand } from '../charge-band.ts'
 import type { BandCharge } from '../price.ts'
-import { charged, definePriceModel, type Placed, placedQuantity } from '../price-model.ts'
+import {
+  bandContaining,
+  charged,
+  definePriceModel,
+  type ModelResult,
+  type Placeds,
+  placedQuantity,
+} from '../price-model.ts'
 
-const wholeBands = new WeakMap<Placed<UnitBand>, BandCharge>()
+/** The charges of all bands up to one that are used to their bounds, and their sum. */
+type Whole = { readonly charges: readonly BandCharge[]; readonly total: Decimal }
+const wholes = new WeakMap<Placeds<UnitBand>, Whole[]>()
 
-/** The charge of a band that is used to its bound: the same for every volume beyond it, so it is computed once. */
-function wholeBand(band: Placed<UnitBand>, top: Decimal): BandCharge {
-  const known = wholeBands.get(band)
+/** By how many bands: the same for every volume beyond their bounds, so each is computed once. */
+function wholeBands(bands: Placeds<UnitBand>): readonly Whole[] {
+  const known = wholes.get(bands)
   if (known) return known
-  const charge = chargeUnits(band, { units: top.minus(band.floor), events: ZERO })
-  wholeBands.set(band, charge)
-  return charge
+  const found: Whole[] = [{ charges: [], total: ZERO }]
+  for (const band of bands) {
+    if (band.top === null) break
+    const before = found.at(-1) ?? { charges: [], total: ZERO }
+    const charge = chargeUnits(band, { units: band.top.minus(band.floor), events: ZERO })
+    found.push({ charges: [...before.charges, charge], total: before.total.plus(charge.quantity) })
+  }
+  wholes.set(bands, found)
+  return found
+}
+
+/** Numbers on their own scale: whole bands, and what is left of the volume in the one it ends in. */
+function rateNumbers(bands: Placeds<UnitBand>, units: Decimal): ModelResult {
+  const last = bandContaining(bands, units)
+  const { charges, total } = wholeBands(bands)[last.index] ?? { charges: [], total: ZERO }
+  const charge = chargeUnits(last, { units: last.index === 0 ? units : units.minus(last.floor), events: ZERO })
+  return {
+    charges: [...charges, charge],
+    total: last.index === 0 ? charge.quantity : total.plus(charge.quantity),
+    rollover: ZERO,
+  }
 }
 
 /**
@@ -28,16 +55,13 @@ export const tiered = definePriceModel({
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume, position }) => {
-    const total = placedQuantity(position)
     const units = placedQuantity(volume.quantity)
-    const isOwnMetric = units.eq(total)
+    const total = position === volume.quantity ? units : placedQuantity(position)
+    const isOwnMetric = units === total || units.eq(total)
+    if (isOwnMetric && volume.metric === 'NUMBER') return rateNumbers(bands, units)
     const charges: BandCharge[] = []
     for (const band of bands) {
       if (band.index > 0 && total.lte(band.floor)) break
-      if (isOwnMetric && volume.metric === 'NUMBER' && band.top !== null && total.gte(band.top)) {
-        charges.push(wholeBand(band, band.top))
-        continue
-      }
       const slice = (band.top === null ? total : min(band.top, total)).minus(band.floor)
       const part = (whole: Decimal): Decimal => (slice.eq(total) ? whole : whole.times(slice).div(total))
       const events = volume.metric === 'AMOUNT' ? part(volume.count) : ZERO
