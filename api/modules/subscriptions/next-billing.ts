@@ -2,8 +2,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { formatInstant } from '../../../shared/time.ts'
-import { updateMany } from '../../resource/many-rows.ts'
+import { formatInstant, type Instant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type Subscription, subscriptions } from './table.ts'
 
@@ -53,8 +52,46 @@ export async function wakeBilling(uow: Uow, subscription: Pick<Subscription, 'id
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))
 
-/** The same of many subscriptions. */
+/** The same of many subscriptions. What held them for a run lets them go. */
 export async function saveNextBillings(uow: Uow, times: ReadonlyMap<string, string | null>): Promise<void> {
+  if (times.size === 0) return
   const rows = [...times].map(([id, next_billing_at]) => ({ id, next_billing_at }))
-  await updateMany(uow, subscriptions, rows)
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    update pricing_plan_subscriptions as s set next_billing_at = g.next_billing_at, billing_claimed_until = null
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, next_billing_at timestamptz)
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = g.id`)
+}
+
+/** A subscription that a run holds. `ends`: its cancellation takes effect first. */
+export type ClaimedBilling = { readonly id: string; readonly ends: boolean }
+
+/**
+ * Takes at most `max` subscriptions that are due and held by no run, those first that have been due for longest, and holds them until
+ * `until`. One that a run left held is not among them: it is billed by itself.
+ */
+export async function claimBilling(
+  uow: Uow,
+  { max, until }: { readonly max: number; readonly until: Instant },
+): Promise<ClaimedBilling[]> {
+  const { platformId, environment } = uow.tenant
+  const now = formatInstant(uow.now)
+  const { rows } = await uow.tx.execute<ClaimedBilling>(sql`
+    update pricing_plan_subscriptions set billing_claimed_until = ${formatInstant(until)}
+    where platform_id = ${platformId} and environment = ${environment} and id in (
+      select id from pricing_plan_subscriptions
+      where platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz
+        and billing_claimed_until is null and status <> 'DRAFT'
+      order by next_billing_at limit ${max} for update skip locked)
+    returning id, (status = 'ACTIVE' and cancelled_at is not null and cancelled_at <= ${now}::timestamptz) as ends`)
+  return rows
+}
+
+/** Lets subscriptions go that could not be looked at; they are due as they were. */
+export async function releaseBilling(uow: Uow, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    update pricing_plan_subscriptions set billing_claimed_until = null
+    where platform_id = ${platformId} and environment = ${environment} and id in ${ids}`)
 }

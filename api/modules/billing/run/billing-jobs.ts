@@ -1,41 +1,47 @@
-// Billing as jobs: one job a subscription that is due, so that a subscription that cannot be billed holds up no other.
+// Billing as jobs. What is due is claimed and billed in groups (group-jobs.ts); a subscription that changed, or that cannot be billed
+// with others, has a job of its own, so that it holds up no other.
 import { sql } from 'drizzle-orm'
-import {
-  type Actor,
-  asSystem,
-  type Database,
-  inTenant,
-  type SystemTransaction,
-} from '../../../../shared/database/database.ts'
+import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Logger } from '../../../../shared/logger.ts'
 import type { Environment, Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
-import { lockOne } from '../../../resource/store.ts'
+import { payloadOf, tenantOf } from '../../../jobs/tenant-jobs.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 import { on } from '../../../workers/reaction.ts'
-import { settleCancellation } from '../../subscriptions/cancel-subscription.ts'
-import { subscriptionResource } from '../../subscriptions/subscription.ts'
-import type { Subscription } from '../../subscriptions/table.ts'
 import type { BillingDeps } from './compute-invoice.ts'
+import {
+  BILLING_GROUP,
+  billGroup,
+  type GroupPayload,
+  type GroupRun,
+  queueGroup,
+  queueGroups,
+  settleCancelled,
+} from './group-jobs.ts'
 import { runBilling } from './run-billing.ts'
+import { runGroup } from './run-group.ts'
 
 /** Names a subscription across tenants; the payload of a `billing-run` job. */
 export type DueSubscription = { platform_id: string; environment: Environment; id: string }
+/** `alone`: no group claims it, so it is billed by itself. */
+type Due = DueSubscription & { readonly alone: boolean }
 
 /** Found by one look; what is left is still due at the next. */
 const DUE_MAX = 10_000
-const ACTOR: Actor = { id: null, requestId: null }
 
-/** The subscriptions whose invoices, or whose cancellation, wait for a run. */
-export async function findDueBilling(database: Database): Promise<DueSubscription[]> {
+/** The subscriptions whose invoices, or whose cancellation, wait for a run, and that none holds. */
+export async function findDueBilling(database: Database): Promise<Due[]> {
   const now = formatInstant(database.clock.now())
   const found = await asSystem(database, 'find-due-billing', tx =>
-    tx.execute<DueSubscription>(sql`
-      select platform_id, environment, id from pricing_plan_subscriptions
-      where next_billing_at <= ${now}::timestamptz or (status = 'ACTIVE' and cancelled_at <= ${now}::timestamptz)
+    tx.execute<Due>(sql`
+      select platform_id, environment, id,
+        billing_claimed_until is not null or next_billing_at is null or next_billing_at > ${now}::timestamptz as alone
+      from pricing_plan_subscriptions
+      where (next_billing_at <= ${now}::timestamptz or (status = 'ACTIVE' and cancelled_at <= ${now}::timestamptz))
+        and (billing_claimed_until is null or billing_claimed_until <= ${now}::timestamptz)
       order by coalesce(next_billing_at, cancelled_at) limit ${DUE_MAX}`),
   )
   return found.rows
@@ -71,7 +77,7 @@ type Run = (
 /** Runs one subscription's billing. True when it is due again already, because one run has a bound. */
 async function billSubscription(deps: BillingJobDeps, due: DueSubscription, run: Run): Promise<boolean> {
   const tenant: Tenant = { platformId: due.platform_id, environment: due.environment }
-  const subscription = await settle(deps.database, tenant, due.id)
+  const subscription = await settleCancelled(deps.database, tenant, due.id)
   // Deleted since it was queued, a draft whose schedule was activated, or a TEMPLATE: none is billed.
   if (!subscription || subscription.status === 'DRAFT' || subscription.type !== 'BILLING') return false
   try {
@@ -85,13 +91,6 @@ async function billSubscription(deps: BillingJobDeps, due: DueSubscription, run:
     throw error
   }
 }
-
-/** A cancellation whose time has come takes effect before the run, which bills up to it. */
-const settle = (database: Database, tenant: Tenant, id: string): Promise<Subscription | null> =>
-  inTenant(database, tenant, ACTOR, async uow => {
-    const row = await lockOne(uow, subscriptionResource, id)
-    return row ? await settleCancellation(uow, row as Subscription) : null
-  })
 
 const BILLING_RUN = { name: 'billing-run' }
 
@@ -115,8 +114,8 @@ export const billingReactions = [
   ),
 ]
 
-/** The jobs of billing; `run` is what they do with one subscription that is due. */
-export const billingJobs = (run: Run = runBilling) =>
+/** The jobs of billing; `run` is what they do with one subscription that is due, `group` with many. */
+export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =>
   [
     defineJob<BillingJobDeps>({
       name: 'find-due-billing',
@@ -126,7 +125,31 @@ export const billingJobs = (run: Run = runBilling) =>
       rights: { pricing_plan_subscriptions: ['select'] },
       run: async ({ system }) => {
         const due = await findDueBilling(system)
-        await asSystem(system, 'find-due-billing', tx => queueBilling(tx, due))
+        await asSystem(system, 'find-due-billing', async tx => {
+          await queueGroups(
+            tx,
+            due.filter(({ alone }) => !alone),
+          )
+          await queueBilling(
+            tx,
+            due.filter(({ alone }) => alone).map(({ alone: _, ...own }) => own),
+          )
+        })
+      },
+    }),
+    defineJob<BillingJobDeps, GroupPayload>({
+      ...BILLING_GROUP,
+      class: 'short',
+      rights: {},
+      run: async (deps, payload) => {
+        const { again, alone } = await billGroup(deps, tenantOf(payload), group)
+        await asSystem(deps.system, 'billing-group', async tx => {
+          await queueBilling(
+            tx,
+            alone.map(id => ({ ...payloadOf(tenantOf(payload)), id })),
+          )
+          if (again) await queueGroup(tx, payload)
+        })
       },
     }),
     defineJob<BillingJobDeps, DueSubscription>({

@@ -1,0 +1,167 @@
+// What is due is claimed in groups: by one run at a time, and not for ever.
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { asSystem, type Database } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { createFailpoints } from '../../../../shared/failpoint.ts'
+import { silentLogger } from '../../../../shared/logger.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
+import { prepareJobSchema } from '../../../jobs/job-schema.ts'
+import { createWorkerMetrics } from '../../../jobs/metrics.ts'
+import { runJob } from '../../../jobs/testing/run-job.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
+import { makeActiveSubscription, succeed } from '../../subscriptions/testing/seed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+import { billingJobs, findDueBilling } from './billing-jobs.ts'
+import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
+import { type Outcome, runGroup } from './run-group.ts'
+
+const NOW = Date.parse('2026-03-11T10:00:00Z')
+let api: ApiHarness
+let tenant: TestTenant
+let worker: Database
+const metrics = createWorkerMetrics(new Registry())
+
+beforeAll(async () => {
+  api = await startOwnApi()
+  tenant = api.tenants.aTest
+  const shared = { clock: api.clock, logger: silentLogger, poolMax: 4 }
+  worker = await openTestDatabase({ ...shared, url: api.databaseUrl, role: 'millrace_worker' })
+  await prepareJobSchema(api.databaseUrl)
+})
+afterAll(async () => {
+  await worker?.close()
+  await api?.close()
+})
+afterEach(async () => {
+  await api.sql('update pricing_plan_subscriptions set next_billing_at = null, billing_claimed_until = null')
+  await api.sql('delete from graphile_worker._private_jobs')
+})
+
+const deps = (over: object = {}) => ({
+  system: worker,
+  database: api.database,
+  usage: NO_USAGE,
+  metrics,
+  logger: silentLogger,
+  ...over,
+})
+
+/** ACTIVE subscriptions of this tenant that are due. */
+async function due(count: number, of: TestTenant = tenant): Promise<string[]> {
+  api.clock.set(NOW)
+  const ids: string[] = []
+  for (let place = 0; place < count; place += 1) ids.push(await makeActiveSubscription(of, '2026-01-01T00:00:00Z'))
+  return ids
+}
+
+const done: Outcome = { kind: 'DONE', run: { invoices: [], nextBillingAt: null } }
+/** A run that does nothing, and remembers what it was given. */
+function recording(outcomeOf: (id: string) => Outcome = () => done): { run: GroupRun; seen: string[][] } {
+  const seen: string[][] = []
+  const run: GroupRun = async (_deps, _tenant, ids) => {
+    seen.push([...ids])
+    return new Map(ids.map(id => [id, outcomeOf(id)]))
+  }
+  return { run, seen }
+}
+const found = async () => (await findDueBilling(worker)).map(({ id, alone }) => [id, alone])
+
+test("what is due of a tenant is billed once, by whichever of two groups claims it, and no other tenant's is", async () => {
+  const ids = await due(3)
+  const others = await due(1, api.tenants.bLive)
+  const { run, seen } = recording()
+  await Promise.all([billGroup(deps(), tenant.tenant, run), billGroup(deps(), tenant.tenant, run)])
+  expect(seen.flat().sort()).toEqual([...ids].sort())
+  expect(await found()).toEqual(others.map(id => [id, false]))
+})
+
+test('a group that is billed is let go, with the time at which it is due next', async () => {
+  const ids = await due(2)
+  expect(await billGroup(deps(), tenant.tenant, runGroup)).toEqual({ again: false, alone: [] })
+  const rows = await api.sql(
+    'select next_billing_at > $2 as later, billing_claimed_until as until from pricing_plan_subscriptions where id = any($1)',
+    [ids, new Date(NOW)],
+  )
+  expect(rows).toEqual(ids.map(() => ({ later: true, until: null })))
+})
+
+test('what cannot be billed is left to a run of its own, and no group takes it meanwhile', async () => {
+  const [broken = '', held = '', sound = ''] = await due(3)
+  const outcomes: Record<string, Outcome> = {
+    [broken]: { kind: 'FAILED', error: new AppError('INVALID_OPERATION', 'It cannot be billed.') },
+    [held]: { kind: 'ALONE' },
+  }
+  const first = recording(id => outcomes[id] ?? done)
+  const left = await billGroup(deps(), tenant.tenant, first.run)
+  expect([...left.alone].sort()).toEqual([broken, held].sort())
+  const second = recording()
+  await billGroup(deps(), tenant.tenant, second.run)
+  expect(second.seen).toEqual([])
+  expect(await found()).toEqual([])
+  // When the claims are over they are still due, and still alone.
+  api.clock.set(NOW + 121_000)
+  expect((await found()).filter(([id]) => id !== sound).sort()).toEqual(
+    [
+      [broken, true],
+      [held, true],
+    ].sort(),
+  )
+})
+
+test('what a run that died held is found again when its time is over', async () => {
+  const ids = await due(2)
+  const failpoint = createFailpoints('billing.after-claim:error')
+  await expect(billGroup(deps({ failpoint }), tenant.tenant, recording().run)).rejects.toThrow('failpoint')
+  expect(await found()).toEqual([])
+  api.clock.set(NOW + 121_000)
+  expect((await found()).sort()).toEqual(ids.map(id => [id, true]).sort())
+})
+
+test('what could not be read at all is let go: it is due as it was', async () => {
+  const ids = await due(2)
+  const away: GroupRun = async () => {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now.')
+  }
+  await expect(billGroup(deps(), tenant.tenant, away)).rejects.toThrow('Usage cannot be read')
+  const unread: Outcome = { kind: 'FAILED', error: new AppError('SERVICE_UNAVAILABLE', 'Usage is away.') }
+  expect(await billGroup(deps(), tenant.tenant, recording(() => unread).run)).toEqual({ again: false, alone: [] })
+  expect((await found()).sort()).toEqual(ids.map(id => [id, false]).sort())
+})
+
+test('a cancellation takes effect before the group is billed', async () => {
+  const [id = ''] = await due(1)
+  await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${id}/cancel`, {
+    type: 'DATE',
+    cancel_at: '2026-03-20T00:00:00Z',
+  })
+  api.clock.set(Date.parse('2026-03-20T00:00:00Z'))
+  const status = async () => (await api.sql('select status from pricing_plan_subscriptions where id = $1', [id]))[0]
+  const seen: unknown[] = []
+  await billGroup(deps(), tenant.tenant, async (_deps, _tenant, ids) => {
+    seen.push(await status())
+    return new Map(ids.map(each => [each, done]))
+  })
+  expect(seen).toEqual([{ status: 'CANCELLED' }])
+})
+
+test('a job is a group: those that are due are queued by tenant, and one that fails has a job of its own', async () => {
+  const [broken = '', ...others] = await due(3)
+  const run = recording(id => (id === broken ? { kind: 'ALONE' } : done))
+  const jobs = billingJobs(undefined, run.run)
+  await runJob(jobs, 'find-due-billing', deps())
+  const keys = async () =>
+    (await api.sql('select key from graphile_worker.jobs order by key')).map(row => String(row['key']))
+  const { platformId, environment } = tenant.tenant
+  expect(await keys()).toEqual([`billing-group:${platformId}:${environment}:0`])
+  await asSystem(worker, 'find-due-billing', tx =>
+    queueGroups(
+      tx,
+      Array.from({ length: 250 }, () => ({ platform_id: platformId, environment })),
+    ),
+  )
+  expect(await keys()).toHaveLength(2)
+  await runJob(jobs, 'billing-group', deps(), { platform_id: platformId, environment, slot: 0 })
+  expect(run.seen.flat().sort()).toEqual([broken, ...others].sort())
+  expect(await keys()).toContain(`billing-run:${broken}`)
+})

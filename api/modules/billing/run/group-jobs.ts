@@ -1,0 +1,128 @@
+// One job is one group: it claims what is due of a tenant, bills it, and is followed by another while more is due. A claim has an end, so
+// what a worker that dies leaves behind is found again; it is then billed one by one, so that a subscription that kills its run is alone.
+import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import type { Logger } from '../../../../shared/logger.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import { queueJobs } from '../../../jobs/define-job.ts'
+import type { WorkerMetrics } from '../../../jobs/metrics.ts'
+import type { TenantPayload } from '../../../jobs/tenant-jobs.ts'
+import { lockOne } from '../../../resource/store.ts'
+import { settleCancellation } from '../../subscriptions/cancel-subscription.ts'
+import { type ClaimedBilling, claimBilling, releaseBilling } from '../../subscriptions/next-billing.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
+import type { Subscription } from '../../subscriptions/table.ts'
+import type { BillingDeps } from './compute-invoice.ts'
+import type { Outcome } from './run-group.ts'
+
+export const BILLING_GROUP = { name: 'billing-group' }
+
+/** A tenant, and which of its groups that run at a time. */
+export type GroupPayload = TenantPayload & { readonly slot: number }
+
+/** Subscriptions in a group: enough that what a group costs is shared by many, and few enough that it takes seconds. */
+const GROUP_MAX = 100
+/** Groups of one tenant at a time: while one waits for usage, another is computed. */
+const SLOTS = 2
+const CLAIM_MS = 120_000
+const ACTOR: Actor = { id: null, requestId: null }
+
+/** Queues groups for the tenants of these subscriptions. */
+export async function queueGroups(tx: SystemTransaction, due: readonly TenantPayload[]): Promise<void> {
+  for (const [, own] of groupBy(due, ({ platform_id, environment }) => `${platform_id} ${environment}`)) {
+    const [first] = own
+    if (!first) continue
+    const { platform_id, environment } = first
+    const slots = Math.min(SLOTS, Math.ceil(own.length / GROUP_MAX))
+    for (let slot = 0; slot < slots; slot += 1) await queueGroup(tx, { platform_id, environment, slot })
+  }
+}
+
+export const queueGroup = (tx: SystemTransaction, payload: GroupPayload): Promise<void> =>
+  queueJobs(tx, BILLING_GROUP, [{ key: `${payload.platform_id}:${payload.environment}:${payload.slot}`, payload }])
+
+export type GroupRun = (deps: BillingDeps, tenant: Tenant, ids: readonly string[]) => Promise<Map<string, Outcome>>
+
+type Deps = BillingDeps & { readonly metrics: Pick<WorkerMetrics, 'billingRuns'>; readonly logger: Logger }
+
+/** What is left when a group was billed. */
+type Left = {
+  /** More may be due. */
+  readonly again: boolean
+  /** To be billed by themselves. Their claims hold, so that no group takes them meanwhile. */
+  readonly alone: readonly string[]
+}
+
+/** Claims what is due of a tenant, at most a group, and bills it. Throws when nothing can be read or saved; then nothing is held. */
+export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun): Promise<Left> {
+  const claimed = await inTenant(deps.database, tenant, ACTOR, uow =>
+    claimBilling(uow, { max: GROUP_MAX, until: instantOf(uow.now + CLAIM_MS) }),
+  )
+  if (claimed.length === 0) return { again: false, alone: [] }
+  await deps.failpoint?.('billing.after-claim')
+  const ids = claimed.map(({ id }) => id)
+  try {
+    const ended = await settleEnded(deps, tenant, claimed)
+    const outcomes = await run(
+      deps,
+      tenant,
+      ids.filter(id => !ended.has(id)),
+    )
+    const alone = [...ended, ...(await failuresOf(deps, tenant, outcomes))]
+    return { again: claimed.length === GROUP_MAX || isDueAgain(deps, outcomes), alone }
+  } catch (error) {
+    await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
+    throw error
+  }
+}
+
+/** Those whose cancellation could not take effect, so that the run by itself says why. */
+async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly ClaimedBilling[]): Promise<Set<string>> {
+  const failed = new Set<string>()
+  for (const { id, ends } of claimed) {
+    if (!ends) continue
+    try {
+      await settleCancelled(deps.database, tenant, id)
+    } catch (error) {
+      deps.logger.warn({ err: error, subscriptionId: id }, 'a cancellation could not take effect; it is tried again')
+      failed.add(id)
+    }
+  }
+  return failed
+}
+
+/** A cancellation whose time has come takes effect before the run, which bills up to it. Null when there is no such subscription. */
+export const settleCancelled = (database: Database, tenant: Tenant, id: string): Promise<Subscription | null> =>
+  inTenant(database, tenant, ACTOR, async uow => {
+    const row = await lockOne(uow, subscriptionResource, id)
+    return row ? await settleCancellation(uow, row as Subscription) : null
+  })
+
+/** Counts what came of each, lets go what was away only, and gives those that are to be billed by themselves. */
+async function failuresOf(deps: Deps, tenant: Tenant, outcomes: ReadonlyMap<string, Outcome>): Promise<string[]> {
+  const alone: string[] = []
+  const away: string[] = []
+  for (const [id, outcome] of outcomes) {
+    deps.metrics.billingRuns.inc({ outcome: outcome.kind === 'FAILED' ? 'failed' : 'done' })
+    if (outcome.kind === 'DONE') continue
+    if (outcome.kind === 'ALONE') alone.push(id)
+    else {
+      const code = outcome.error instanceof AppError ? outcome.error.code : 'bug'
+      deps.logger.warn({ err: outcome.error, subscriptionId: id, code }, 'a billing run failed; it is tried again')
+      if (code === 'SERVICE_UNAVAILABLE') away.push(id)
+      else alone.push(id)
+    }
+  }
+  await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, away))
+  return alone
+}
+
+/** Whether any is due again at once, because one run has a bound. */
+function isDueAgain({ database }: Deps, outcomes: ReadonlyMap<string, Outcome>): boolean {
+  const now = database.clock.now()
+  return [...outcomes.values()].some(
+    outcome => outcome.kind === 'DONE' && outcome.run.nextBillingAt !== null && outcome.run.nextBillingAt <= now,
+  )
+}
