@@ -1,6 +1,5 @@
 // Saves any number of invoices in a few statements: rows, lines, numbers, and what consumers are told, in the transaction of the caller.
 import { isDeepStrictEqual } from 'node:util'
-import { and, inArray } from 'drizzle-orm'
 import { documentNumber, nextCounter, renderPrefix } from '../../../../shared/billing/numbering.ts'
 import { localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
@@ -10,11 +9,10 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { at } from '../../../../shared/time.ts'
 import { type DomainEvent, emitAll } from '../../../outbox.ts'
 import { insertMany, updateMany } from '../../../resource/many-rows.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { numberConfigurationOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
-import { invoiceLines } from '../lines/table.ts'
+import { replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
 import { type InvoiceRow, invoices } from '../table.ts'
 import { invoiceView } from '../view.ts'
@@ -72,13 +70,10 @@ function firstRow({ row }: PendingInvoice): Record<string, unknown> {
 }
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
-  const replaced = all.flatMap(({ stored, lines }) => (stored !== null && lines !== null ? [stored.id] : []))
-  if (replaced.length > 0)
-    await uow.tx
-      .delete(invoiceLines)
-      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, replaced)))
-  const rows = all.flatMap(({ row, lines }) => (lines ?? []).map(line => ({ ...line, invoice_id: row.id })))
-  await insertMany(uow, invoiceLines, rows)
+  const changed = all.flatMap(({ stored, row, lines }) =>
+    lines === null ? [] : [{ invoiceId: row.id, fresh: stored === null, lines }],
+  )
+  await replaceLinesOfMany(uow, changed)
 }
 
 /** The columns in which what is stored by now is another. */

@@ -1,9 +1,9 @@
 // Every query of invoice lines.
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { LineValues } from './table.ts'
-import { type InvoiceLineRow, invoiceLines } from './table.ts'
+import { type InvoiceLineRow, invoiceLines, type LineValues } from './table.ts'
 
 const of = (uow: ReadUow, invoiceId: string) =>
   and(inThisTenant(uow, invoiceLines), eq(invoiceLines.invoice_id, invoiceId))
@@ -22,4 +22,18 @@ export async function replaceLines(uow: Uow, invoiceId: string, lines: readonly 
   const rows = lines.map(line => ({ ...line, platform_id: platformId, environment, invoice_id: invoiceId }))
   for (let start = 0; start < rows.length; start += BATCH)
     await uow.tx.insert(invoiceLines).values(rows.slice(start, start + BATCH))
+}
+
+/** What the lines of an invoice become. */
+export type LinesOf = { readonly invoiceId: string; readonly fresh: boolean; readonly lines: readonly LineValues[] }
+
+/** Puts the lines of many invoices in the place of what they had, in two statements. None of the invoices may be FINAL. */
+export async function replaceLinesOfMany(uow: Uow, all: readonly LinesOf[]): Promise<void> {
+  const replaced = all.filter(({ fresh }) => !fresh).map(({ invoiceId }) => invoiceId)
+  if (replaced.length > 0)
+    await uow.tx
+      .delete(invoiceLines)
+      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, replaced)))
+  const rows = all.flatMap(({ invoiceId, lines }) => lines.map(line => ({ ...line, invoice_id: invoiceId })))
+  await insertMany(uow, invoiceLines, rows)
 }
