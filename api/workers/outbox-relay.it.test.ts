@@ -46,7 +46,7 @@ async function session(): Promise<pg.Client> {
 const relay = (more: Partial<RelayDeps> = {}) =>
   relayBatch({ database, reactions: [], failpoints: createFailpoints(''), ...more })
 
-const onThings = (react: Reaction['react']): Reaction[] => [on(['THING.UPDATED'], react)]
+const onThings = (react: Reaction['react']): Reaction[] => [on(['METER.UPDATED'], react)]
 
 let counter = 0
 /** Writes one change of `objectId` in the transaction `client` is in; `data.n` tells changes apart. */
@@ -54,7 +54,7 @@ async function change(client: pg.Client, objectId: string, n: number): Promise<v
   counter += 1
   await client.query(
     `insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
-     values ('plat_1', 'LIVE', $1, 'THING.UPDATED', 'THING', $2, $3, now())`,
+     values ('plat_1', 'LIVE', $1, 'METER.UPDATED', 'METER', $2, $3, now())`,
     [`evnt_${counter}`, objectId, JSON.stringify({ n })],
   )
 }
@@ -184,14 +184,14 @@ test('while one relay is at work, another does nothing', async () => {
 
 test('a reaction gets the changes of its own types, in their order, and a batch without them does not reach it', async () => {
   const seen: string[][] = []
-  const reactions = ['THING.UPDATED', 'OTHER.CREATED'].map(type =>
+  const reactions = (['METER.UPDATED', 'METER.CREATED'] as const).map(type =>
     on([type], async (_tx, rows) => {
       seen.push([type, ...rows.map(row => `${row.object_id}${row.data.n}`)])
     }),
   )
   for (const n of [1, 2]) await change(owner, 'z', n)
   await until(async () => (await relay({ reactions })) === 2)
-  expect(seen).toEqual([['THING.UPDATED', 'z1', 'z2']])
+  expect(seen).toEqual([['METER.UPDATED', 'z1', 'z2']])
 })
 
 test('an audit record says who changed which fields, also of a row that still holds the whole former resource', async () => {

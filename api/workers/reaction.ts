@@ -1,4 +1,5 @@
 // What follows from a change inside the service: a value, declared in the module that does what follows.
+import type { EventType } from '../../shared/contracts/event-types.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { OutboxRow } from './outbox-row.ts'
 
@@ -12,7 +13,7 @@ export type Reaction = { readonly types: ReadonlySet<string>; readonly react: Re
  * among its `reactions`. It queues a job and does nothing that takes long or that can fail because of one tenant's data, since it
  * holds up the relay of every tenant.
  */
-export const on = (types: readonly string[], react: React): Reaction => ({ types: new Set(types), react })
+export const on = (types: readonly EventType[], react: React): Reaction => ({ types: new Set(types), react })
 
 /** Gives each of `reactions` its own changes of a batch. */
 export async function runReactions(

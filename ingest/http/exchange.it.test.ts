@@ -32,7 +32,7 @@ test('an answer larger than what the network takes at once arrives whole, howeve
     socket.pause()
     setTimeout(() => socket.resume(), 1)
   })
-  await sleep(300)
+  await expect.poll(() => text).toContain('\r\n\r\n')
   const headBytes = text.indexOf('\r\n\r\n') + 4
   while (bytes < headBytes + LARGE.length) await sleep(10)
   expect(text).toContain(`Content-Length: ${LARGE.length}`)

@@ -1,6 +1,6 @@
 // What became of the lines of a file, kept by the block. The statuses of a block change at most twice: when what is known
 // without the gateway is settled, and when the gateway has answered for the rest.
-import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { fileLineBlocks, files, type LineBlock } from './table.ts'
@@ -178,4 +178,27 @@ export async function blocksWithLines(
     )
     .orderBy(asc(fileLineBlocks.number))
   return rows
+}
+
+/**
+ * How many lines of the file up to number `line` are in one of these statuses; null when the file has no line of number `cursor`.
+ */
+export async function linesThrough(
+  uow: ReadUow,
+  fileId: string,
+  of: { readonly statuses: readonly LineStatus[]; readonly line: number; readonly cursor: number },
+): Promise<number | null> {
+  const letters = Object.entries(LINE_STATUSES).filter(([, status]) => of.statuses.includes(status))
+  const others = Object.keys(LINE_STATUSES).filter(each => letters.every(([letter]) => letter !== each))
+  const place = sql`${of.line} - ${fileLineBlocks.first_line} + 1`
+  const within = sql`length(translate(left(${fileLineBlocks.statuses}, greatest(0, ${place})), ${others.join('')}, ''))`
+  const isThere = sql`${of.cursor} >= ${fileLineBlocks.first_line} and ${of.cursor} < ${fileLineBlocks.first_line} + ${fileLineBlocks.lines}`
+  const [row] = await uow.tx
+    .select({
+      passed: sql<number>`coalesce(sum(${within}), 0)::int`,
+      isThere: sql<boolean>`coalesce(bool_or(${isThere}), false)`,
+    })
+    .from(fileLineBlocks)
+    .where(and(ofFile(uow, fileId), lte(fileLineBlocks.first_line, of.cursor)))
+  return row?.isThere ? row.passed : null
 }

@@ -5,9 +5,10 @@ import Type from 'typebox'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { OutboundPolicy } from '../../../../shared/outbound/judge-url.ts'
-import { listOf, PageOf, PageQuery, pageOf, pageView } from '../../../http/pagination.ts'
+import { listOf, PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
@@ -119,6 +120,8 @@ function contentRoute(scope: FastifyInstance, deps: FilesDeps): void {
   })
 }
 
+const cursor = (description: string) => Type.String({ pattern: '^[0-9]{1,9}$', description })
+
 function linesRoute(app: FastifyInstance, deps: FilesDeps): void {
   readRoute(app, deps, {
     ...about,
@@ -130,23 +133,22 @@ function linesRoute(app: FastifyInstance, deps: FilesDeps): void {
     query: Shape({
       'statuses[]': Optional(Type.Union([Status, Type.Array(Status, { maxItems: 100 })])),
       status: Optional(OneOf('IMPORTED', 'DONE', 'SKIPPED', 'ERROR')),
-      ...PageQuery,
+      ...SliceQuery,
+      starting_after: Optional(cursor('The number of the last line read: what follows it. Instead of page.')),
+      ending_before: Optional(cursor('The number of a line: what precedes it. Instead of page.')),
     }),
     response: PageOf(LineView),
     handle: async (uow, { params, query }) => {
       const file = await getOne(uow, fileResource, params.id)
-      const page = pageOf({
-        ...(query.page ? { page: query.page } : {}),
-        ...(query.limit ? { limit: query.limit } : {}),
-      })
-      const { lines, total } = await listLines(uow, file, { statuses: statusesOf(query), page })
-      const given = Object.entries(query).flatMap(([name, value]) => listOf(value).map(one => [name, one]))
-      return pageView(`${PATH}/${params.id}/lines?${new URLSearchParams(given)}`, page, lines, total)
+      const slice = sliceOf(query)
+      const { rows: data, ...rest } = await listLines(uow, file, { statuses: statusesOf(query), slice })
+      const rows = data.map(line => ({ id: String(line.line_item_number) }))
+      return sliceView(`${PATH}/${params.id}/lines`, query, { slice, sliced: { rows, ...rest }, data })
     },
   })
 }
 
-/** The statuses asked for, each once; all of them when none is. `status` is the deprecated way to ask for one. */
+/** The statuses of the query, each once; all of them when it has none. `status` is the deprecated way to give one. */
 function statusesOf(query: { status?: string; 'statuses[]'?: string | string[] }): LineStatus[] {
   const asked = listOf(query['statuses[]'])
   if (query.status !== undefined && asked.length > 0) {
