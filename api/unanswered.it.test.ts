@@ -26,9 +26,12 @@ import type { Row } from './testing/wire.ts'
 
 const ANSWER_MS = 5_000
 const READY_MS = 3_000
-/** Calls at a time: fewer than the connections to PostgreSQL, so that none waits for another. */
-const AT_ONCE = 15
-const POOL_MAX = 20
+/**
+ * Calls at a time: fewer than the connections to PostgreSQL, so that none waits for another; and many, since each waits for seconds
+ * for what hangs.
+ */
+const AT_ONCE = 45
+const POOL_MAX = 50
 const PARTITIONS = 2
 
 const closers: (() => Promise<unknown>)[] = []

@@ -23,7 +23,9 @@ export type IngestSystem = {
   stop(): Promise<void>
 }
 
-export async function startIngestSystem(options: Pick<SystemOptions, 'env' | 'natsUrl'> = {}): Promise<IngestSystem> {
+export async function startIngestSystem(
+  options: Pick<SystemOptions, 'env' | 'natsUrl' | 'ownClickHouse'> = {},
+): Promise<IngestSystem> {
   const system = await startSystem({
     ...options,
     processes: ['ingest', 'aggregator'],

@@ -1,4 +1,4 @@
-// How much of a fault a test makes: little in every run of the tests, all of it where somebody waits for it
+// How much of a fault a test makes: little in every run of the tests, all of it where a person waits for it
 // (docs/fault-tests.md, "At full length").
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
 

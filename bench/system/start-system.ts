@@ -1,14 +1,13 @@
 // The whole product as it ships: compiled processes over real servers, on free ports and a folder of its own, each of
 // them killed and started again when a test says so. Nothing is supervised: what dies stays dead until `restart`.
 
-import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
+import { inject } from 'vitest'
 import { type Child, logTail, type Service } from '../../infra/services/child.ts'
 import { PROJECT_ROOT } from '../../infra/services/project.ts'
 import { PROCESSES, type ProcessSpec } from '../../infra/start/processes.ts'
@@ -16,8 +15,11 @@ import { METRICS_PORTS, type ServiceUrls, type Settings } from '../../infra/star
 import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { testLogins } from '../../shared/testing/database-logins.ts'
+import type {} from '../../shared/testing/global-setup.ts'
+import { uniqueName } from '../../shared/testing/names.ts'
 import { createTestDatabase } from '../../shared/testing/postgres.ts'
 import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
+import { buildUnlessBuilt } from './build.ts'
 import { newDataFolder } from './data-folder.ts'
 import { claimPorts } from './ports.ts'
 
@@ -63,10 +65,11 @@ export type SystemOptions = {
   readonly env?: Env
   /** A broker that the test starts and ends by itself. */
   readonly natsUrl?: string
+  /** Starts a ClickHouse that the test may kill. Without it the system has a database of its own on the server that tests share. */
+  readonly ownClickHouse?: boolean
 }
 
 const PARTITIONS = 3
-const DATABASE = 'millrace'
 const DIES_WITHIN_MS = 30_000
 const LOG_LEVEL = 'warn'
 const quiet = () => {}
@@ -83,9 +86,7 @@ type Modules = {
  * Throws with the compiler's messages when they do not compile.
  */
 async function loadCompiled(): Promise<Modules> {
-  await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra', 'build.mjs')]).catch(error => {
-    throw new Error(`dist/ is not of these sources and cannot be built:\n${error.stdout}${error.stderr}`)
-  })
+  await buildUnlessBuilt()
   const load = (module: string) =>
     import(/* @vite-ignore */ pathToFileURL(join(PROJECT_ROOT, 'dist', `${module}.js`)).href)
   return {
@@ -96,13 +97,13 @@ async function loadCompiled(): Promise<Modules> {
   }
 }
 
-async function newSettings(natsUrl: string | null): Promise<Settings> {
+async function newSettings(natsUrl: string | null, clickhouseDatabase: string): Promise<Settings> {
   const port = await claimPorts()
   const urlOf = (name: ProcessName) => `http://127.0.0.1:${port(name)}`
   return {
     dataDir: await newDataFolder(),
     host: '127.0.0.1',
-    clickhouseDatabase: DATABASE,
+    clickhouseDatabase,
     external: { databaseUrl: null, natsUrl, clickhouseUrl: null },
     addresses: {
       base_url: urlOf('api'),
@@ -118,7 +119,7 @@ async function newSettings(natsUrl: string | null): Promise<Settings> {
 /** Starts the servers, migrates, makes two platforms and starts the processes. On a failure nothing is left running. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const modules = await loadCompiled()
-  const settings = await newSettings(options.natsUrl ?? null)
+  const settings = await newSettings(options.natsUrl ?? null, uniqueName())
   const closers: (() => Promise<unknown>)[] = [
     async () => rmSync(settings.dataDir, { recursive: true, force: true, maxRetries: 5 }),
   ]
@@ -156,7 +157,7 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
   const database = await createTestDatabase()
   closers.push(database.drop)
   const [clickhouseUrl, natsUrl] = await Promise.all([
-    startService('clickhouse'),
+    options.ownClickHouse ? startService('clickhouse') : inject('clickhouseUrl'),
     options.natsUrl ?? startService('nats'),
   ])
   const logins = testLogins(database.url)
@@ -171,15 +172,23 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     name: 'test',
   })
   closers.push(() => nats.close())
-  const clickhouse = createClickHouse(clickhouseUrl, DATABASE)
-  closers.push(() => clickhouse.close())
+  const clickhouse = createClickHouse(clickhouseUrl, settings.clickhouseDatabase)
+  closers.push(async () => {
+    if (!options.ownClickHouse)
+      await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${settings.clickhouseDatabase}` })
+    await clickhouse.close()
+  })
 
   const specOf = (name: ProcessName, env: Env = {}): ProcessSpec => {
     const spec = PROCESSES.find(each => each.name === name)
     if (!spec) throw new Error(`there is no process ${name}`)
     return { ...spec, env: { LOG_LEVEL, PARTITIONS: String(PARTITIONS), ...options.env, ...env } }
   }
-  const kill = async (name: Name): Promise<void> => children.get(name)?.kill()
+  const kill = async (name: Name): Promise<void> => {
+    if (name === 'clickhouse' && !options.ownClickHouse)
+      throw new Error('other tests use this ClickHouse: ownClickHouse')
+    await children.get(name)?.kill()
+  }
   const startProcess = async (name: ProcessName, env?: Env): Promise<void> => {
     const unit = modules.processes.processUnit(settings, services, specOf(name, env))
     children.set(name, await unit.start(new AbortController().signal))

@@ -1,12 +1,12 @@
 // Security 6.3 row 21 under the real start-up: the disk fills up while events come, and has room again. DATA_DIR is a small file
 // system of its own, in a mount namespace that ends with the start.
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildUnlessBuilt } from '../../bench/system/build.ts'
 import { claimPorts } from '../../bench/system/ports.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
 
@@ -67,7 +67,7 @@ async function send(): Promise<Seen> {
 
 beforeAll(async () => {
   if (!canMount) return
-  await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra', 'build.mjs')])
+  await buildUnlessBuilt()
   port = await claimPorts()
   const command = `mount -t tmpfs -o size=${DISK},mode=755 tmpfs ${scratch} && exec "$0" "$1"`
   start = spawn(

@@ -12,7 +12,7 @@ const seed = runSeed()
 let world: IngestSystem
 beforeAll(async () => {
   console.log(`FAULT_SEED=${seed}`)
-  world = await startIngestSystem()
+  world = await startIngestSystem({ ownClickHouse: true })
 })
 afterAll(() => world?.stop())
 

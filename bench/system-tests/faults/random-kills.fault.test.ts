@@ -11,7 +11,7 @@ const LOAD_MS = 25_000
 const seed = runSeed()
 let world: IngestSystem
 beforeAll(async () => {
-  world = await startIngestSystem()
+  world = await startIngestSystem({ ownClickHouse: true })
 })
 afterAll(() => world?.stop())
 

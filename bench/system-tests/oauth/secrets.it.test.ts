@@ -80,6 +80,7 @@ const newBrowser = (): Browser =>
 
 beforeAll(async () => {
   system = await startSystem({
+    ownClickHouse: true,
     processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'],
     env: { LOG_LEVEL: 'debug' },
   })
