@@ -57,7 +57,7 @@ function* recordsOf(read: PartitionMessages): Generator<LogRecord> {
   }
 }
 
-/** Messages that expired before they were read; their place is kept so that somebody finds out. */
+/** Messages that expired before they were read; their place is kept so that an operator finds out. */
 const gap = (from: number, to: number): DeadLine => ({
   kind: 'dead',
   seq: from,
@@ -74,7 +74,7 @@ function positionAfter({ messages, streamCreated }: PartitionMessages): Position
 
 /**
  * Inserts what a round keeps of its events. It may be done before its turn, while rounds before are still being stored, and
- * for nothing: rows that no position covers are written again, the same, by whoever reads their messages next.
+ * for nothing: rows that no position covers are written again, the same, by the next reader of their messages.
  */
 export async function insertRows(deps: Pick<StoreDeps, 'sink' | 'failpoints'>, rows: Rows): Promise<void> {
   await deps.failpoints('aggregator.before-insert')

@@ -56,7 +56,7 @@ export function createPartitions(deps: PartitionsDeps): Partitions {
   const rebuilds = createQueue()
   let fail: (error: unknown) => void = () => undefined
   const failed = new Promise<never>((_, reject) => (fail = reject))
-  // It is awaited by whoever runs the rounds; until then a rejection must not count as unhandled.
+  // The loop of the rounds awaits it; until then a rejection must not count as unhandled.
   failed.catch(() => undefined)
 
   async function work(partition: number, lost: AbortSignal): Promise<void> {
@@ -132,7 +132,7 @@ async function take(deps: PartitionsDeps, taking: Taking): Promise<PartitionWork
 async function takeOnce(deps: PartitionsDeps, { partition, lost, rebuilds }: Taking): Promise<PartitionWork> {
   const index = await openFirstSeenIndex(join(deps.indexDirectory, `partition-${partition}`))
   try {
-    // The stream after the position: whoever works the partition until now stores on, and a stream that was looked at before
+    // The stream after the position: the process that works the partition until now stores on, and a stream that was looked at before
     // would seem to end too early.
     const stored = (await storedPositions(deps.client)).get(partition) ?? null
     const stream = await streamState(deps.jsm, partition)

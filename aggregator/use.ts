@@ -1,4 +1,4 @@
-// Counts who still uses a thing that somebody wants to close.
+// Counts who still uses a thing that is to be closed.
 
 export type Use = {
   begin(): void

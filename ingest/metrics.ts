@@ -1,4 +1,4 @@
-// What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when somebody asks.
+// What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when they are read.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { measureLog } from '../shared/logger.ts'
 import type { PublishCounts } from './events/publish.ts'

@@ -12,7 +12,7 @@ const OUT_BYTES = 4_096 * RECORD_BYTES
 
 /**
  * All records of the segments by key, each key once: where several have it, the first of them given. Pieces are
- * only valid until the next is asked for. Reads as much as it yields, so others run in between.
+ * only valid until the next one is read. Reads as much as it yields, so others run in between.
  */
 export async function* mergeSegments(segments: readonly Segment[]): AsyncGenerator<Buffer> {
   const open: Cursor[] = []

@@ -18,7 +18,7 @@ export type Segment = {
   dropFilter(): void
   /** `key` is the hash as bytes. Throws when the file is broken. */
   find(key: Buffer, idHash: string): Claim | undefined
-  /** All records in order, in pieces that are only valid until the next is asked for. Throws when the file is broken. */
+  /** All records in order, in pieces that are only valid until the next one is read. Throws when the file is broken. */
   records(): AsyncGenerator<Buffer>
   close(): void
   /** Closes it and removes its file. */

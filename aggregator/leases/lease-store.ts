@@ -1,4 +1,4 @@
-// The lease table in the broker: the last message of one subject, replaced only by whoever read the one before. It is kept
+// The lease table in the broker: the last message of one subject, replaced only by a process that read the one before. It is kept
 // where the log is, because without the log there is no work to share out.
 import {
   JetStreamApiCodes,
@@ -14,7 +14,7 @@ import { EMPTY_TABLE, type LeaseTable } from './lease-table.ts'
 export type ReadTable = { readonly table: LeaseTable; readonly revision: number }
 export type LeaseStore = {
   read(): Promise<ReadTable>
-  /** Replaces the table read at `revision`; false when somebody else did so first. */
+  /** Replaces the table read at `revision`; false when another process did so first. */
   replace(table: LeaseTable, revision: number): Promise<boolean>
   /** Tells the other aggregators to look now. */
   announce(): void

@@ -2,13 +2,13 @@
 // right about it for usage to be right (a partition worked twice does the same twice); it decides who does the work.
 
 export type Member = {
-  /** Grows with every renewal: whoever sees it stand still knows that the member is silent, on any clock. */
+  /** Grows with every renewal: a process that sees it stand still knows that the member is silent, on any clock. */
   readonly beat: number
   /** Partitions whose index the member has on its disk: cheap for it to take. */
   readonly indexed: readonly number[]
 }
 export type LeaseTable = {
-  /** Renewals ever made: a member that was called silent and comes back never shows a beat somebody saw before. */
+  /** Renewals ever made: a member that was called silent and comes back never shows a beat that was seen before. */
   readonly turns?: number
   readonly members: Readonly<Record<string, Member>>
   /** By partition. */
@@ -67,7 +67,7 @@ function share(
       free.push(partition)
     }
   }
-  // Whoever has an index of a free partition comes first, and then whoever has less than its share.
+  // A member that has an index of a free partition comes first, then one that has less than its share.
   for (const indexedOnly of [true, false]) {
     for (const { id, own, due } of wanted) {
       const taken = free.filter(partition => !indexedOnly || has(id, partition)).slice(0, Math.max(0, due - own.size))

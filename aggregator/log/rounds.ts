@@ -11,7 +11,7 @@ const ROUND_BYTES_MAX = 8 * 1024 * 1024
 
 export type Signal = { notify(): void; wait(): Promise<void> }
 
-/** Lets one waiter sleep until somebody notifies; a notice given while nobody waits is kept. */
+/** Lets one waiter sleep until it is notified; a notice given while no one waits is kept. */
 export function createSignal(): Signal {
   let noticed = false
   let wake: (() => void) | null = null
@@ -31,7 +31,7 @@ export function createSignal(): Signal {
 /** What a round is gathered from. */
 export type Source = { readonly reader: PartitionReader }
 
-/** The next round by source, or null once `stopping()`: whoever stops, or brings a source, must notify. */
+/** The next round by source, or null once `stopping()`: a caller that stops, or brings a source, must notify. */
 export async function nextRound<S extends Source>(
   sources: () => readonly S[],
   signal: Signal,

@@ -1,4 +1,4 @@
-// What the api sends events with for somebody the gateway does not know: a bearer token, or a PROXY key that acts for a user.
+// What the api sends events with for a caller the gateway does not know: a bearer token, or a PROXY key that acts for a user.
 // The gateway knows keys and nothing else, so the api, having judged the call, makes it with a key of its own that sends events
 // of this one tenant and ends by itself (docs/decisions/0010).
 import { createIngestKey, INGEST_KEY_MINUTES } from '../../shared/access/ingest-key.ts'

@@ -1,4 +1,4 @@
-// What a user may do now, in every tenant: read when first asked for, forgotten when a membership, role or user changes.
+// What a user may do now, in every tenant: read when it is first needed, forgotten when a membership, role or user changes.
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { Power } from '../../shared/access/roles.ts'
 import { asSystem, type Database, listen } from '../../shared/database/database.ts'

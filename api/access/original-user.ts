@@ -6,7 +6,7 @@ import { AppError } from '../../shared/errors.ts'
 import { isAboutAccess } from '../http/permissions.ts'
 import type { LivePowers } from './live-powers.ts'
 
-/** What somebody may do: a permission in, the answer out. */
+/** What a user may do: a permission in, the answer out. */
 export type May = (permission: string) => boolean
 
 /**

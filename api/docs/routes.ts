@@ -24,7 +24,7 @@ const contentOf = (type: Content['type'], text: string): Content => ({
   etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
 })
 
-/** What the installation serves below /docs, by path; made when it is first asked for, which costs some tens of milliseconds. */
+/** What the installation serves below /docs, by path; made at the first request, which costs some tens of milliseconds. */
 function publish(pages: readonly Page[]): ReadonlyMap<string, Content> {
   const images = readImages()
   const served = new Set([...pages.map(({ path }) => path), ...images.keys()])

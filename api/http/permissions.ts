@@ -9,7 +9,7 @@ export type DeclaredPermissions = ReadonlySet<string>
 export const scopeOf = (permission: string): 'service:read' | 'service:write' =>
   permission.endsWith('.VIEW') ? 'service:read' : 'service:write'
 
-/** Who may come in, and how far: what nobody changes on behalf of somebody else (security section 4). */
+/** Who may come in, and how far: what no one changes on behalf of another user (security section 4). */
 const ABOUT_ACCESS: ReadonlySet<string> = new Set(['API_KEY', 'USER', 'ROLE', 'TEAM', 'WEBHOOK_SECRET', 'OAUTH_GRANT'])
 
 /** Whether the permission is for changing keys, members, roles, secrets of webhooks or consents. */

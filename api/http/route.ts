@@ -175,7 +175,7 @@ export function actionRoute<
 
 /**
  * Declares an action: `begin` checks and says what is meant, in the transaction that reserves the Idempotency-Key; `action` does it
- * and settles it, once, whoever finishes it (api/http/actions/action.ts).
+ * and settles it once, whichever process finishes it (api/http/actions/action.ts).
  */
 export function intentRoute<
   I,

@@ -1,5 +1,5 @@
 // Which part of a list a caller reads: a page by its number, or what follows or precedes one of its entries. Pages move while things
-// are created; an entry stays where it is, so a reader that goes on from the last one sees every entry once.
+// are created; an entry stays where it is, so a reader that continues from the last one sees every entry once.
 import Type from 'typebox'
 import { AppError } from '../../shared/errors.ts'
 import { listOf, PageQuery, pageOf, pageView } from '../http/pagination.ts'

@@ -15,7 +15,7 @@ type Credentials = {
 
 /**
  * BASE_URL, INGEST_URL and API_KEY; what is not set comes from credentials.json of DATA_DIR. Throws when there is no key, and
- * on an address that is not this machine's without ALLOW_REMOTE=yes: load goes only where somebody agreed to it.
+ * on an address that is not this machine's without ALLOW_REMOTE=yes: load goes only where its owner agreed.
  */
 export function findTarget(env: NodeJS.ProcessEnv): Target {
   const file = join(readSettings({ ...env, BASE_URL: '' }).dataDir, 'credentials.json')
@@ -27,8 +27,6 @@ export function findTarget(env: NodeJS.ProcessEnv): Target {
     throw new Error(`BASE_URL and API_KEY are not set, and npm start has not written ${file}`)
   for (const url of [baseUrl, ingestUrl])
     if (!LOOPBACK.includes(new URL(url).hostname) && env['ALLOW_REMOTE'] !== 'yes')
-      throw new Error(
-        `${url} is not this machine. Load goes there only with ALLOW_REMOTE=yes, when whoever runs it agreed.`,
-      )
+      throw new Error(`${url} is not this machine. Load goes there only with ALLOW_REMOTE=yes, when its owner agreed.`)
   return { baseUrl: baseUrl.replace(/\/$/, ''), ingestUrl: ingestUrl.replace(/\/$/, ''), apiKey }
 }

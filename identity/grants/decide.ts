@@ -86,7 +86,7 @@ const REFRESH_REFUSED = 'The refresh token is not valid: it is unknown, expired,
 
 /**
  * One refresh (security 1.2, items 28 to 31). A rotated token shown again is a lost answer while its successor is unused and
- * a minute has not passed; otherwise somebody else has it, and the whole family ends.
+ * a minute has not passed; otherwise someone else has it, and the whole family ends.
  */
 export function decideRefresh(token: StoredRefreshToken, grant: StoredGrant, asked: RefreshRequest): RefreshDecision {
   const refuse = (consequence: 'nothing' | 'revoke-reused' | 'revoke-empty'): RefreshDecision => ({

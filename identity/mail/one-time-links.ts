@@ -7,7 +7,7 @@ import { newSecretToken, sha256Of } from '../store/secret-token.ts'
 
 export type LinkPurpose = 'ACTIVATION' | 'PASSWORD_RESET'
 
-/** Minutes. A password can be reset while somebody looks at their mail; an invitation may wait over a weekend. */
+/** Minutes. A password is reset while the user reads mail; an invitation may wait over a weekend. */
 export const LINK_MINUTES: Readonly<Record<LinkPurpose, number>> = {
   ACTIVATION: INVITATION_DAYS * 24 * 60,
   PASSWORD_RESET: 30,

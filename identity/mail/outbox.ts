@@ -29,7 +29,7 @@ export const queueNotice = async (
     values (${newId('mail')}, ${notice.kind}, ${notice.userId}, ${JSON.stringify(notice.data ?? {})}::jsonb)`)
 }
 
-/** At most so many in a quarter of an hour for one e-mail: nobody's mailbox is filled by somebody else. */
+/** At most so many in a quarter of an hour for one e-mail: no one fills another person's mailbox. */
 const RESETS_MAX = 3
 /** Half of an advisory lock; the other half is the e-mail. */
 const RESET_LOCK = 7_243_121

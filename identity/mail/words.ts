@@ -5,14 +5,14 @@ export type Words = { readonly subject: string; readonly text: string }
 
 const NAME_CHARACTERS_MAX = 80
 
-/** What somebody chose, on one line and without characters that hide or turn round others. */
+/** What a user chose, on one line and without characters that hide or turn round others. */
 const oneLine = (text: string): string =>
   text
     .normalize('NFC')
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
     .trim()
 
-/** A name that somebody chose, as it may stand in a mail: short, and nothing in it that a mail program makes a link of. */
+/** A name that a user chose, as it may stand in a mail: short, and nothing in it that a mail program makes a link of. */
 export const plainName = (name: string): string =>
   [...oneLine(name)]
     .slice(0, NAME_CHARACTERS_MAX)
@@ -120,7 +120,7 @@ const FACTOR_CHANGES: Readonly<Record<string, string>> = {
     'The operator of this installation removed the second factor of your account just now, with its recovery codes. Your password alone opens the account until you set up a new one.',
 }
 
-/** Made by somebody else than the user, in none of their sessions. */
+/** Made by someone other than the user, in none of their sessions. */
 const byOthers = (change: string): boolean => change.startsWith('SECOND_FACTOR_RESET')
 
 export const factorChangedWords = (change: string, identityUrl: string): Words =>

@@ -1,4 +1,4 @@
-// A change of somebody's second factors stands in the audit trail of every tenant they belong to: it is their administrators'
+// A change of a user's second factors stands in the audit trail of every tenant they belong to: it is their administrators'
 // accounts that are at stake.
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import type { EventType } from '../../shared/contracts/event-types.ts'

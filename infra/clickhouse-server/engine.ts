@@ -11,7 +11,7 @@ import type { Query } from './request.ts'
 
 /** Statements that run at once; more wait. Two cores gain nothing from more, and each holds memory. */
 export const RUNNING_MAX = 4
-/** Statements that may wait; beyond it the caller is told to come back. */
+/** Statements that may wait; beyond it the caller must come back later. */
 export const WAITING_MAX = 500
 /** Answers are buffered whole, so they are bounded; a query may ask for less. */
 const RESULT_BYTES_MAX = 512 * 1024 * 1024

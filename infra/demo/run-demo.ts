@@ -48,7 +48,7 @@ export async function runDemo({ baseUrl, platforms, clock, log }: DemoOptions): 
   const events = sampleOfMonth(month.getTime())
   const sent = await streamSample(client, events)
   log(
-    `${sent.accepted} events accepted in ${sent.seconds.toFixed(1)} s, of which ${sent.duplicates} were sent twice and recognised as duplicates`,
+    `${sent.accepted} events accepted in ${sent.seconds.toFixed(1)} s; ${sent.duplicates} were sent twice and recognised as duplicates`,
   )
 
   const [customer] = CUSTOMERS

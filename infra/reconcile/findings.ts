@@ -1,6 +1,6 @@
 // What a reconciliation found, bounded in memory however much is wrong.
 
-/** What is not as it must be, and what somebody who reads it should think of. */
+/** What is not as it must be, and what its reader should think of. */
 export const DIFFERENCES = {
   BEHIND: 'accepted and not in ClickHouse yet',
   NOT_STORED: 'stands in the log and in no table',

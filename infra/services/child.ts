@@ -44,7 +44,7 @@ export type Child = {
   readonly name: string
   readonly pid: number
   readonly logFile: string
-  /** Settles when the process has ended, whoever ended it. */
+  /** Settles when the process has ended, however it ended. */
   readonly exited: Promise<Exit>
   exit(): Exit | null
   /** Ends it in order, by force after the time it may take. Safe to call again. */

@@ -23,7 +23,7 @@ function packagedFolder(): string {
 
 const isPresent = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** npm may be told not to run install scripts, and packages hold no links: draws the ones still missing. */
+/** npm may be set not to run install scripts, and packages hold no links: draws the ones still missing. */
 function drawLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return

@@ -41,7 +41,7 @@ async function findPlace(dataDir: string, log: Progress): Promise<Place> {
   chmodSync(dataDir, user ? 0o711 : 0o700)
   const wanted = ownedFolder(join(resolve(dataDir), 'server'), user)
   if (!user) return { user, native: await postgresPrograms(null, wanted, log), folder: wanted }
-  // Named by a mark kept in the data folder: when somebody removes that folder to begin anew, this begins anew with it.
+  // Named by a mark kept in the data folder: when that folder is removed for a fresh start, this starts afresh with it.
   const elsewhere = join(SYSTEM_FOLDER, secretIn(join(dataDir, 'mark')).slice(0, 12))
   // Data once begun elsewhere stays there, even if the folder has been opened since.
   const reachable = !existsSync(elsewhere) && (await canRun(user, 'test', ['-w', wanted]))

@@ -1,5 +1,5 @@
 // The log lines of one request, side by side in bytes, with what the publisher must know of each. There is one for all
-// requests, used again and again: what it holds is good until the next request, and whoever keeps a line copies it.
+// requests, used again and again: what it holds is good until the next request, and a caller that keeps a line copies it.
 import { type EventKeys, KEY_WORDS, putKey } from './event-key.ts'
 import { Output } from './quick/bytes.ts'
 

@@ -50,7 +50,7 @@ export const NO_METERS: MeterSet = { byId: new Map(), byReference: new Map() }
 const placesBy = <T>(list: readonly T[], key: (entry: T) => string): Map<string, number> =>
   new Map(list.map((entry, place) => [key(entry), place]))
 
-// Kept as JSON.stringify has it, so that the content of an event has one hash whoever encodes it.
+// Kept as JSON.stringify has it, so that the content of an event has one hash whichever process encodes it.
 function memberOrder(references: readonly string[]): number[] {
   const index = (reference: string): number =>
     /^(?:0|[1-9][0-9]{0,9})$/.test(reference) ? Number(reference) : Infinity

@@ -1,4 +1,4 @@
-// Where a request ends. uWebSockets is lenient where whoever is in front of us may read otherwise, and what one of the two
+// Where a request ends. uWebSockets is lenient where a proxy in front of us may read otherwise, and what one of the two
 // takes for a body the other takes for a request.
 import { AppError } from '../../shared/errors.ts'
 import type { UwsRequest } from './load-uws.ts'

@@ -78,7 +78,7 @@ export function loadUws(): { uws: Uws; name: string } {
   for (const { name, note, load } of CANDIDATES) {
     try {
       const uws = (load ? load(require) : require(name)) as Uws
-      // Builds before 20.41 leave requests with ordinary header names unanswered for 10 s, which stops whoever is in front.
+      // Builds before 20.41 leave requests with ordinary header names unanswered for 10 s, which stops a proxy in front.
       if (!('filter' in uws.App()))
         throw new Error('it is older than 20.41, which leaves some requests without an answer')
       uws._cfg?.('silent') // no `uWebSockets: 20` header on every answer

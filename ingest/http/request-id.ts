@@ -1,5 +1,5 @@
 // Ids of requests, made at the rate of requests. Most are only ever written into an answer, so an id is a place in a pool of
-// hex digits, drawn by the thousand, and becomes a string only where somebody asks for one.
+// hex digits, drawn by the thousand, and becomes a string only where one is needed.
 import { randomBytes } from 'node:crypto'
 
 const PREFIX = 'reqr_'

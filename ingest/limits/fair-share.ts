@@ -5,7 +5,7 @@
 const RESERVE = 0.01
 
 /**
- * Our share of `limit`, in its unit, when we are asked `own` and the other gateways `others` each. Max-min fair: whoever asks
+ * Our share of `limit`, in its unit, when we are asked `own` and the other gateways `others` each. Max-min fair: a gateway that asks
  * for little gets it, the rest share evenly; what nobody asks for is split evenly too. It never shrinks when `own` grows or
  * another's demand falls.
  */

@@ -11,7 +11,7 @@ export const GENERATIONS_MAX = 10
 export type Place = { readonly customerId: string; readonly attribution: Attribution }
 
 /**
- * What becomes of an event of a customer: its own subscription first, then its parents', nearest first. An event goes on to
+ * What becomes of an event of a customer: its own subscription first, then its parents', nearest first. An event is replicated to
  * the parents of a customer that is PROCESSING_ONLY, or whose subscription it belongs to replicates to them. Each customer
  * is asked once however many ways lead to it, so nobody is billed twice for an event.
  */

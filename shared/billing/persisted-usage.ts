@@ -5,7 +5,7 @@ import type { Instant, Interval } from '../time.ts'
 
 /** From `at` on the state is `usage`, with the events from then on. */
 export type PersistedUsage = {
-  /** Of the record that told it. */
+  /** Of the record that holds it. */
   readonly id: string
   readonly at: Instant
   readonly usage: Decimal
@@ -20,7 +20,7 @@ export const isPersistable = (type: string): type is Persistable => PERSISTABLE.
 export const persistedUsageAt = (told: readonly PersistedUsage[], { start }: Interval): PersistedUsage | null =>
   told.find(({ at }) => at === start) ?? null
 
-/** The state after events that come to this much on their own; null for no events, which leave it as it was told. */
+/** The state after events that come to this much on their own; null for no events, which leave it as it was recorded. */
 export function carriedOn(type: Persistable, told: Decimal, events: Decimal | null): Decimal {
   if (events === null) return told
   switch (type) {

@@ -1,4 +1,4 @@
-// Whether an address somebody gave us may be asked, as far as its text tells. What its name leads to is judged when it is
+// Whether an address from a tenant may be requested, as far as its text shows. What its name leads to is judged when it is
 // connected to (outbound-agent.ts).
 import { BlockList, isIP } from 'node:net'
 import type { Config } from '../config.ts'
@@ -92,7 +92,7 @@ function judgeHost(url: URL, authority: string, reach: Reach, policy: OutboundPo
     if (!mayBeInside && (host === 'localhost' || host.endsWith('.localhost'))) refuse(NOT_PUBLIC)
     return
   }
-  // 2130706433, 0x7f.1 and the like: nobody writes a public address so, except to get past somebody who reads it.
+  // 2130706433, 0x7f.1 and the like: a public address is written so only to get past a reader.
   if (isIP(address) === 4 && authority.replace(/\.?(:\d*)?$/, '') !== host) {
     refuse('must be written as a name or as four decimal numbers')
   }
@@ -106,6 +106,6 @@ function refuseForm({ protocol }: URL, policy: OutboundPolicy): never {
     : refuse(`must be of port ${ports.join(' or ')}, unless the operator names its host and port`)
 }
 
-/** Why an address within somebody's network is refused, for the end of a sentence. */
+/** Why an address within a private network is refused, for the end of a sentence. */
 export const NOT_PUBLIC =
   'does not lead to the public internet; the operator of the installation can allow its host and port'

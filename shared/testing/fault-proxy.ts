@@ -13,7 +13,7 @@ export type FaultProxy = {
   close(): Promise<void>
 }
 
-/** `faultOf` is asked for every request, by its address. */
+/** `faultOf` is called for every request, with its address. */
 export async function startFaultProxy(target: string, faultOf: (path: string) => Fault): Promise<FaultProxy> {
   const to = new URL(target)
   const counts = { passed: 0, refused: 0, cut: 0, delayed: 0 }

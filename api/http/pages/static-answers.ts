@@ -17,7 +17,7 @@ const ENCODINGS: readonly Encoding[] = ['br', 'gzip']
 
 export type StaticAnswer = { readonly type: string; readonly body: string; readonly policy?: string }
 
-/** A prepared answer: its tag, and each compressed form once it has been asked for. */
+/** A prepared answer: its tag, and each compressed form after the first request for it. */
 class Prepared {
   readonly type: string
   readonly policy: string | undefined

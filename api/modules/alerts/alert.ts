@@ -1,4 +1,4 @@
-// Alerts: what a rule found, or what somebody reports by one. An alert is never changed and never deleted.
+// Alerts: what a rule found, or what a user reports by one. An alert is never changed and never deleted.
 import Type from 'typebox'
 import { defineResource, type Resource, readOnly } from '../../resource/define-resource.ts'
 import { IdText } from '../../resource/shapes.ts'

@@ -1,4 +1,4 @@
-// Changes a key, and ends it. What a key may do is fixed when it is made; an ended key never comes back, since whoever found it
+// Changes a key, and ends it. What a key may do is fixed when it is made; an ended key never comes back, since anyone who found it
 // in the meantime would come back with it.
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, ne } from 'drizzle-orm'

@@ -29,7 +29,7 @@ export type NewKey = {
 export async function createKey(uow: Uow, body: NewKey, declared: DeclaredPermissions): Promise<Row> {
   const { tenant, actor } = uow
   const type = body.type ?? 'STANDARD'
-  // What is not asked for is not given: the least of the two.
+  // Left out, it is the least of the two.
   const roleType = body.role_type ?? 'READ_ONLY'
   const userIds = body.original_user_ids ?? []
   refuseUsersOf(type, userIds)

@@ -1,4 +1,4 @@
-// What somebody may do in one account. An account is one platform in one environment, so a call sees and changes the one it is
+// What a user may do in one account. An account is one platform in one environment, so a call sees and changes the one it is
 // made in, and there is one membership to a user or a team.
 import Type, { type Static } from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'

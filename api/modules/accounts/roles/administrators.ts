@@ -9,7 +9,7 @@ import { loadRoles, lockAccounts, toRole } from './load-roles.ts'
 type Member = { readonly user_id: string; readonly role_ids: readonly string[] }
 
 /**
- * Those who can act now, with the roles that are theirs until somebody takes them: a time in a team that is to end would leave
+ * Those who can act now, with the roles that are theirs until an administrator takes them away: a time in a team that is to end would leave
  * the tenant without an administrator by itself.
  */
 async function lastingMembers(uow: ReadUow): Promise<Member[]> {

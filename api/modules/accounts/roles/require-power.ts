@@ -13,13 +13,13 @@ async function powerOfActor(uow: Uow): Promise<Power> {
   return membership?.power ?? { allows: () => false }
 }
 
-/** Whether whoever acts may do everything that any route does, in this tenant. */
+/** Whether the caller may do everything that any route does, in this tenant. */
 export async function mayEverything(uow: Uow, declared: DeclaredPermissions): Promise<boolean> {
   const own = await powerOfActor(uow)
   return [...declared].every(permission => own.allows(permission))
 }
 
-/** Throws USER_NOT_ALLOWED when these roles together allow something that whoever acts is not allowed. */
+/** Throws USER_NOT_ALLOWED when these roles together allow something that the caller is not allowed. */
 export async function requirePowerOver(
   uow: Uow,
   declared: DeclaredPermissions,

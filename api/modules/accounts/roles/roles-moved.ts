@@ -7,7 +7,7 @@ import { requirePowerOver } from './require-power.ts'
 /** The rules that need every declared permission. */
 export type AccountRules = { readonly declared: DeclaredPermissions }
 
-/** Checks roles that are to be given, and that whoever gives or takes roles has them. */
+/** Checks roles that are to be given, and that the caller who gives or takes them has them. */
 export async function checkRolesMoved(
   uow: Uow,
   { declared }: AccountRules,

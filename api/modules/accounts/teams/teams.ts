@@ -67,7 +67,7 @@ export async function createTeam(
   return data
 }
 
-/** Renames a team, or gives it these roles and no others: everybody in it follows within seconds. What changes nothing is not told. */
+/** Renames a team, or gives it these roles and no others: everybody in it follows within seconds. A change of nothing emits no event. */
 export async function changeTeam(
   uow: Uow,
   rules: AccountRules,

@@ -10,7 +10,7 @@ import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { type MemberStatus, userMemberships } from './table.ts'
 import { getMember, type Member, type UserAnswer, viewUser } from './view-users.ts'
 
-/** Runs `change` on a member and tells what it did; one that did nothing is not told. */
+/** Runs `change` on a member and emits what it did; one that did nothing emits no event. */
 export async function changeMember(
   uow: Uow,
   { declared }: AccountRules,
@@ -29,7 +29,7 @@ export async function changeMember(
   })
 }
 
-/** Saves over a membership, whoever's it is. */
+/** Saves over a membership of any user. */
 export async function saveMembership(
   uow: Uow,
   userId: string,

@@ -31,7 +31,7 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   const username = invitation.username.trim().toLowerCase()
   const found = await uow.tx.execute<{ id: string }>(sql`select find_or_invite_user(${newUserId()}, ${username}) as id`)
   const userId = found.rows[0]?.id ?? ''
-  // First the invitations: somebody who accepts at this moment has them locked, and is a member when we go on.
+  // First the invitations: a user who accepts at this moment has them locked, and is a member when we go on.
   await revokePending(uow, userId)
   const member = await findMember(uow, userId)
   if (member) refuseMember(member)
@@ -54,7 +54,7 @@ function refuseMember({ status, username, id }: Member): void {
   throw new AppError('RESOURCE_ALREADY_EXISTS', message, { field: 'username', resourceId: id, resourceType: 'USER' })
 }
 
-/** More in a day would be a way to fill somebody's mailbox. */
+/** More in a day would be a way to fill another person's mailbox. */
 const MAILS_MAX = 10
 const DAY_MS = 86_400_000
 

@@ -76,7 +76,7 @@ type Running = {
   timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'told'>
 }
 
-/** A state that is carried on counts from the start of the schedule that holds, or from what was told since, as on the invoice. */
+/** A state that is carried on counts from the start of the schedule that holds, or from the state recorded since, as on the invoice. */
 function runningPeriod(
   inputs: WatchedSubscription,
   { now, told }: { readonly now: Instant; readonly told: PersistedUsageByPrice },
@@ -102,7 +102,7 @@ function runningPeriod(
   }
 }
 
-/** What is used in all: what events come to, on top of the state that was told, if one was. */
+/** What is used in all: what events come to, on top of the recorded state, if there is one. */
 export function usedOf(
   { calculation, told }: EvaluationTarget,
   figures: readonly UsageFigure[],

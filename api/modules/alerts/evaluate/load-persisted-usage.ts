@@ -1,4 +1,4 @@
-// The states that were told of what rules target (docs/decisions/0015), for many subscriptions at once.
+// The recorded states of what rules target (docs/decisions/0015), for many subscriptions at once.
 import { sql } from 'drizzle-orm'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -13,8 +13,8 @@ export const persistedKey = (scheduleId: string, calculationId: string): string 
 type PersistedRow = { schedule_id: string; calculation_id: string; id: string; at_ms: string; persist_usage: string }
 
 /**
- * A state is told of one price. It is the state of what the price counts by where no other price of the schedule does; where
- * several share a calculation, by conditions, none of them is told the whole, and what is used comes from the events.
+ * A state is recorded for one price. It is the state of what the price counts by where no other price of the schedule does; where
+ * several share a calculation, by conditions, none of them has the whole, and what is used comes from the events.
  */
 export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly string[]): Promise<PersistedUsageByPrice> {
   if (subscriptionIds.length === 0) return new Map()

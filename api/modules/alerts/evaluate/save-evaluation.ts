@@ -1,4 +1,4 @@
-// How far a look has come, kept with what it found: a look that is cut short, or killed, goes on where it was.
+// How far an evaluation has come, kept with what it found: one that is cut short, or killed, continues where it was.
 import { sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'

@@ -36,7 +36,7 @@ const PROCESSED_MS = 10_000
 /**
  * Amends the event with this id or reference and gives its view, once that has taken effect. An amendment that says what the
  * event says already changes nothing, so it is safe to send again. Throws RESOURCE_NOT_FOUND, COULD_NOT_UPDATE_RESOURCE for
- * a deleted event, INVALID_FIELD and MISSING_FIELD by the rules of its meter, SERVICE_UNAVAILABLE while it cannot be told.
+ * a deleted event, INVALID_FIELD and MISSING_FIELD by the rules of its meter, SERVICE_UNAVAILABLE while it cannot be known.
  */
 export async function amendEvent(
   deps: EventsDeps,

@@ -1,5 +1,5 @@
 // What the calls that change an event share: the event, once all that was accepted before is processed, and the refusals
-// for when that cannot be told.
+// for when that cannot be known.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -17,7 +17,7 @@ const RETRY_AFTER_S = 2
 
 /**
  * The event, waited for when the log holds records that are not processed yet: a change before it would change nothing.
- * Throws RESOURCE_NOT_FOUND when everything is processed and it is not there, SERVICE_UNAVAILABLE when that cannot be told.
+ * Throws RESOURCE_NOT_FOUND when everything is processed and it is not there, SERVICE_UNAVAILABLE when that cannot be known.
  */
 export async function awaitEvent(deps: EventsDeps, tenant: Tenant, idOrReference: string): Promise<StoredEvent> {
   const hashes = hashesFor(tenant, idOrReference)

@@ -19,11 +19,11 @@ export type BilledBy =
   /** No invoice that has it is closed. */
   | { readonly kind: 'OPEN' }
   | { readonly kind: 'COUNTED'; readonly invoiceId: string }
-  /** It goes on the next invoice; null when that does not exist yet. */
+  /** It is billed on the next invoice; null when that does not exist yet. */
   | { readonly kind: 'NEXT'; readonly invoiceId: string | null }
-  /** It came too late, and goes on no invoice. */
+  /** It came too late, and is billed on no invoice. */
   | { readonly kind: 'NEVER' }
-  /** A state was told for a moment after it in the same period, so that nothing counts it (persist data). */
+  /** A state was recorded for a moment after it in the same period, so that nothing counts it (persist data). */
   | { readonly kind: 'REPLACED' }
 
 export type ClosedTime = {
@@ -50,7 +50,7 @@ export async function loadClosedTime(
   const times = events.map(event => Number(event.timestamp))
   const [first, last] = [Math.min(...times), Math.max(...times)]
   const told = await loadPersistedUsage(uow, subscriptionIds, first)
-  // Of time before a state that was told it matters what was asked since.
+  // Of time before a recorded state it matters what was billed since.
   const [plainly, withStates] = [
     subscriptionIds.filter(id => !told.has(id)),
     subscriptionIds.filter(id => told.has(id)),
@@ -95,7 +95,7 @@ export async function loadClosedTime(
 const FOREVER_MS = Date.UTC(2200, 0)
 const isWithin = (at: number, [start, end]: readonly [number, number]): boolean => start <= at && at < end
 
-/** `found`: what was asked for the event's time. `all`: everything that was asked of the subscription. */
+/** `found`: what was billed for the event's time. `all`: everything that was billed for the subscription. */
 function askedOf(
   found: readonly Found[],
   { event, all, late }: { readonly event: EventKey; readonly all: readonly Found[]; readonly late: BilledBy },

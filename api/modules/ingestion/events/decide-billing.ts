@@ -10,7 +10,7 @@ export const NOT_MATCHED_VARIANTS = [
   'NO_PRICING',
   'CONDITIONS_NOT_MET',
   'INVOICE_FINAL',
-  // A state was told for a moment after it in the same period: nothing is counted from before that (persist data).
+  // A state was recorded for a moment after it in the same period: nothing is counted from before that (persist data).
   'SUPERSEDED_BY_PERSIST_DATA',
   // The event names a subscription that its customer does not have: nobody has it, or somebody else.
   'SUBSCRIPTION_NOT_FOUND',
@@ -34,8 +34,8 @@ export type FinalInvoice = {
 export type BillingPlace =
   | { readonly kind: 'NONE'; readonly reason: Extract<Attribution, { kind: 'NONE' }>['reason'] | 'CONDITIONS_NOT_MET' }
   /**
-   * `replaced`: a state was told in its place. `tooLate`: the invoices that collect it were closed without it, and it goes on
-   * no other. `finalInvoices`: FINAL invoices that collect this usage and of which nobody knows what they counted; nothing after
+   * `replaced`: a state was recorded in its place. `tooLate`: the invoices that collect it were closed without it, and no other
+   * bills it. `finalInvoices`: FINAL invoices that collect this usage and of which nobody knows what they counted; nothing after
    * them has it.
    */
   | {
@@ -50,7 +50,7 @@ export type BillingFacts = {
   readonly receivedAt: Instant
   /** Null when no customer has the id or reference that the event carries. */
   readonly customer: { readonly active: boolean } | null
-  /** The customer's own place first, then those of its parents that the event goes on to. */
+  /** The customer's own place first, then those of its parents that the event is replicated to. */
   readonly places: readonly BillingPlace[]
   /** Whose the subscription is that the event names; OWN also when it names none. */
   readonly named: 'OWN' | 'ANOTHERS' | 'NOBODYS'

@@ -1,4 +1,4 @@
-// The notice of a change that the log holds, once, however often the change is asked for and wherever an earlier call ended.
+// The notice of a change that the log holds, once, however often the change is requested and wherever an earlier call ended.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type DomainEvent, emit } from '../../../outbox.ts'

@@ -1,5 +1,5 @@
 // Lists of events. ClickHouse finds and orders them; whether one is billed depends on customers, plans and invoices as they
-// are now, so DEFAULT and NOT_MATCHED are told apart here, over as many events as a list reaches.
+// are now, so DEFAULT and NOT_MATCHED are distinguished here, over as many events as a list reaches.
 import { type Database, type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -96,7 +96,7 @@ async function readPage(
 
 /**
  * What follows or precedes a record. Of a verdict that few events have, as many are decided as a list reaches; the answer may then
- * hold fewer than were asked for, and the reader goes on from the last one that was looked at.
+ * hold fewer than the limit, and the reader continues from the last one that was examined.
  */
 async function readOn(
   deps: EventsDeps,

@@ -28,13 +28,13 @@ export type EventFacts = {
   customer(key: string): Customer | null
   meter(reference: string): Meter | null
   decide(event: EventKey): BillingDecision
-  /** Where an event is rated: by its customer's subscription, and by those of parents it goes on to. */
+  /** Where an event is rated: by its customer's subscription, and by those of parents it is replicated to. */
   ratedPlaces(event: EventKey): RatedPlace[]
 }
 
 /**
  * Reads what decides about these events: a fixed number of queries, however many they are, and some for each subscription that
- * had a state told after them.
+ * had a state recorded after them.
  */
 export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Promise<EventFacts> {
   const byKey = await loadCustomers(uow, unique(events.map(event => event.customerKey)))

@@ -12,7 +12,7 @@ export type PersistedUsage = {
   replaces(rating: Pick<Rating, 'configId' | 'productItemId'>, at: Instant): boolean
 }
 
-/** Of those of these subscriptions that have states told for a moment after `fromMs`; they are few, so each is read by itself. */
+/** Of those of these subscriptions that have states recorded for a moment after `fromMs`; they are few, so each is read by itself. */
 export async function loadPersistedUsage(
   uow: ReadUow,
   subscriptionIds: readonly string[],

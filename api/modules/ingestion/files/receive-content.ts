@@ -1,4 +1,4 @@
-// Taking the content of a file from a stream, whoever sends it: in chunks, never whole in memory, never in one transaction.
+// Taking the content of a file from a stream, of an upload or a download: in chunks, never whole in memory, never in one transaction.
 import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -53,7 +53,7 @@ export async function requireRoom(uow: Uow, bytes: number, limits: UploadLimits)
 
 /**
  * Takes the content of a file from a stream and moves the file on. A stream that ends early leaves the file where it was, to be
- * sent again from its start. Of two at a time the one that began last goes on. Returns the file. Throws what the stream throws.
+ * sent again from its start. Of two at a time the one that began last continues. Returns the file. Throws what the stream throws.
  */
 export async function receiveContent(
   receiving: Receiving,

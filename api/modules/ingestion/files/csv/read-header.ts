@@ -5,7 +5,7 @@ import { parseRecords } from './parse-records.ts'
 
 export const COLUMNS_MAX = 1_000
 
-/** The names of the columns. Throws UnreadableFile with what to change when they cannot be told. */
+/** The names of the columns. Throws UnreadableFile with what to change when they cannot be recognized. */
 export function readHeader(line: Buffer): string[] {
   if ((line[0] === 0xff && line[1] === 0xfe) || (line[0] === 0xfe && line[1] === 0xff)) {
     throw new UnreadableFile('The file is UTF-16; save it as UTF-8.')

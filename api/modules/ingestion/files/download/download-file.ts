@@ -1,5 +1,5 @@
 // A file from its address to its content. May be broken off anywhere and begun again by any worker: what had come is dropped, and
-// it is asked for from its start. An attempt that failed at the other side is counted, and the next one waits longer.
+// it is requested from its start. An attempt that failed at the other side is counted, and the next one waits longer.
 import { sql } from 'drizzle-orm'
 import type { Dispatcher } from 'undici'
 import type { Uow } from '../../../../../shared/database/database.ts'

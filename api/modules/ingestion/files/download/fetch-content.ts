@@ -1,5 +1,5 @@
 // One attempt at fetching a file: what the other side answers, as a stream or as a failure in words. Redirects are not followed:
-// a file is at the address it was given with, and an address somebody else chooses a moment later would have to be judged anew.
+// a file is at the address it was given with, and an address that another party chooses a moment later would have to be judged anew.
 import type { Dispatcher } from 'undici'
 import { judgeUrl, type OutboundPolicy, RefusedAddress } from '../../../../../shared/outbound/judge-url.ts'
 import { tooLarge } from '../receive-content.ts'
@@ -24,7 +24,7 @@ export type FetchOptions = {
   readonly signal: AbortSignal
 }
 
-/** The content at `address`, asked for when it is first read. Throws FailedDownload, and what `signal` was aborted with. */
+/** The content at `address`, requested when it is first read. Throws FailedDownload, and what `signal` was aborted with. */
 export async function* fetchContent(address: string, options: FetchOptions): AsyncGenerator<Buffer> {
   const deadline = AbortSignal.timeout(options.deadlineMs)
   try {
@@ -74,7 +74,7 @@ function requireContent({ statusCode, headers }: Dispatcher.ResponseData, bytesM
     final('The server sent the content compressed (Content-Encoding); have it send the CSV as it is.')
   }
   const length = headers['content-length']
-  // One that simply ends cannot be told from one that was cut off.
+  // One that simply ends looks the same as one that was cut off.
   if (length === undefined && headers['transfer-encoding'] === undefined) {
     final('The server did not say how long the content is; have it send Content-Length or chunks.')
   }

@@ -44,5 +44,5 @@ export function createKeyRing(database: Database, lease: Lease): KeyRing {
   }
 }
 
-/** A key this young was asked for by another batch that was refused with the same one. */
+/** Another batch, refused with the same key, has just requested this one. */
 const RENEWED_MS = 1_000

@@ -1,4 +1,4 @@
-// Which worker has a file in hand. A lease ends by itself, so the file of a worker that died goes on elsewhere; one that comes
+// Which worker has a file in hand. A lease ends by itself, so another worker takes over the file of one that died; one that comes
 // back to life finds that it is not its file any more. Two at work on one file for a moment is harmless all the same: the
 // outcome of a block is saved once, and an event sent twice is one event.
 import { setMaxListeners } from 'node:events'
@@ -14,7 +14,7 @@ const RENEW_MS = 4_000
 const LISTENERS_MAX = 100
 const SYSTEM: Actor = { id: null, requestId: null }
 
-/** The two kinds of work on a file, which do not wait for each other: one depends on somebody else's server. */
+/** The two kinds of work on a file, which do not wait for each other: one depends on another party's server. */
 export type Stage = 'download' | 'process'
 /** What a file is while it needs work of a kind. */
 const UNFINISHED: Readonly<Record<Stage, readonly FileStatus[]>> = {
@@ -22,7 +22,7 @@ const UNFINISHED: Readonly<Record<Stage, readonly FileStatus[]>> = {
   process: ['UPLOADED', 'DOWNLOADED', 'IMPORTING', 'IMPORTED', 'TO_BE_PROCESSED', 'PROCESSING'],
 }
 
-/** The file is somebody else's now. */
+/** Another worker has the file now. */
 class LeaseLost extends Error {}
 
 export type Lease = {
@@ -81,14 +81,14 @@ function createLease(database: Database, tenant: Tenant, { fileId, workerId, sto
   }
   const change: Lease['change'] = work =>
     inTenant(database, tenant, SYSTEM, async uow => {
-      // First, because it locks the row: whoever takes the file over waits for what is being saved.
+      // First, because it locks the row: a worker that takes the file over waits for what is being saved.
       await prolong(uow)
       return await work(uow)
     })
   const keep = async (): Promise<void> => {
     while (!ended.signal.aborted) {
       await sleep(RENEW_MS, undefined, { signal: ended.signal }).catch(() => undefined) // the end of the lease ends the pause
-      // A database that is away is met by the work itself; a lost lease is told by the signal.
+      // A database that is away is met by the work itself; the signal reports a lost lease.
       if (!ended.signal.aborted) await change(async () => undefined).catch(() => undefined)
     }
   }
