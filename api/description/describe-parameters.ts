@@ -16,6 +16,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'What a list that is sent does, by the name of its field: `?field_actions[custom_fields]=ADD`. REPLACE by default; ADD puts its ' +
     'entries beside those there are; REMOVE takes them away; CLEAR empties the list, which is then left out.',
   resource_type: 'Only fields of resources of this object type.',
+  format: 'The kind of document: PDF or HTML. Default PDF.',
   reference: 'Only the resource with this reference.',
   name: 'Only those of this name.',
   type: 'Only those of this type.',

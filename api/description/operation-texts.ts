@@ -187,6 +187,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_archive:
     'An invoice that is ARCHIVED does not change again. Its period stays as it was: unbilled, where it was VOID.',
   invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
+  invoices_download_url_read:
+    'The link shows this invoice alone, as it is when the link is opened. Anyone who has the link can open it until `expire_at`. `format` is PDF ' +
+    'unless you send HTML, a page for browsers.',
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
   prices_calculate:
     'The amounts are exact, beside them rounded ones. A price that could not be saved is refused in the same words. Conditions are left ' +

@@ -1,6 +1,9 @@
 // Fields of invoices, previews and reprocess runs.
 
 export const INVOICES: Readonly<Record<string, string>> = {
+  'DownloadUrl.resource': 'What the link shows.',
+  'DownloadUrl.expire_at': 'When the link stops working.',
+  'DownloadUrl.url': 'The link. It needs no key.',
   other_custom_fields:
     'Custom fields with `copy_value_to_invoice`: of the customer, the billing entity and the subscription, and of the plans, products ' +
     'and items that have a line. They are fixed with the invoice.',

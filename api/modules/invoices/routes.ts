@@ -3,7 +3,6 @@
 import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { readTenant } from '../../../shared/database/database.ts'
 import { PageOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute } from '../../http/route.ts'
@@ -27,8 +26,7 @@ import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import type { InvoiceDeps } from './producer.ts'
-import { loadDocument } from './rendering/load-presentation.ts'
-import { renderInvoicePdf } from './rendering/pdf/render-pdf.ts'
+import { type DocumentDeps, documentRoutes } from './rendering/routes.ts'
 import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
 import { invoices } from './table.ts'
@@ -66,8 +64,9 @@ const about = (action: 'VIEW' | 'UPDATE', summary: string) => ({
 })
 
 /** Registers the invoice calls. */
-export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps): void {
+export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps & DocumentDeps): void {
   readingRoutes(app, deps)
+  documentRoutes(app, deps)
   actionRoute(app, deps, {
     ...about('UPDATE', 'Make an invoice FINAL, put it on hold or release it, or mark a FINAL one paid or unpaid.'),
     method: 'PATCH',
@@ -150,19 +149,5 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     query: Shape({}),
     response: InvoiceView,
     handle: async (uow, { params }) => invoiceView(await getInvoice(uow, params.id)),
-  })
-  actionRoute(app, deps, {
-    ...about('VIEW', 'Read an invoice as a PDF.'),
-    method: 'GET',
-    url: `${PATH}/:id/pdf`,
-    status: 200,
-    params: IdParams,
-    response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
-    handle: async ({ tenant, database }, { params }, reply) => {
-      const { invoice, presentation } = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
-      const name = (invoice.invoice_number ?? `draft-${invoice.id}`).replace(/[^0-9A-Za-z._-]/g, '_')
-      reply.header('content-type', 'application/pdf').header('content-disposition', `inline; filename="${name}.pdf"`)
-      return await renderInvoicePdf(invoice, presentation)
-    },
   })
 }
