@@ -89,6 +89,13 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'at the start of this one, and `set_next_start_at` starts the draft after it at its end.',
   pricing_plan_schedules_update:
     'A DRAFT schedule can change in every field; of an ACTIVE one only the end can change.',
+  pricing_plan_schedules_copy:
+    'The copy is a DRAFT with the same version and terms. It starts where the original ends, unless `start_at` says otherwise, and ' +
+    'runs on without `end_at`.',
+  pricing_plan_schedules_migrate:
+    'The new schedule is a DRAFT on the version that you name. Currency, billing period, entitlements and discounts go along, but ' +
+    'for discounts on single prices of the old version. It ends where the original did. `set_previous_end_at` ends the original at ' +
+    'its start.',
   pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',
   pricing_plan_schedules_activate: 'From then on the schedule is billed. The schedules before it must be ACTIVE.',
   platforms_up_to_date_read:

@@ -9,6 +9,7 @@ import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
 import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
+import { successionRoutes } from './succession/routes.ts'
 
 export const subscriptions = defineModule({
   name: 'subscriptions',
@@ -19,6 +20,7 @@ export const subscriptions = defineModule({
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)
     lifecycleRoutes(app, deps)
+    successionRoutes(app, deps)
     entitlementRoutes(app, deps)
   },
   fixtures: {
@@ -49,6 +51,17 @@ export const subscriptions = defineModule({
       body: () => ({}),
     },
     'POST /v1/pricing-plan-subscriptions/:id/void': onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+    'POST /v1/pricing-plan-schedules/:id/copy': {
+      ...onSeeded('PRICING_PLAN_SCHEDULE'),
+      body: () => ({ start_at: '2026-06-01T00:00:00Z' }),
+    },
+    'POST /v1/pricing-plan-schedules/:id/migrate': {
+      ...onSeeded('PRICING_PLAN_SCHEDULE'),
+      body: seeded => ({
+        start_at: '2026-06-01T00:00:00Z',
+        pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION'),
+      }),
+    },
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
   },
 })

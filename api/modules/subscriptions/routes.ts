@@ -1,42 +1,27 @@
 // The calls on subscriptions and schedules that are more than the shared operations: they act on both together.
 import type { FastifyInstance } from 'fastify'
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { listOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../http/route.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { fieldActionsOf, fieldActionsQuery } from '../../resource/field-actions.ts'
-import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
 import { cancelSubscription } from './cancel-subscription.ts'
+import { NeighbourQuery, neighboursOf } from './neighbour-query.ts'
 import { scheduleResource } from './schedule.ts'
 import {
   activateSchedule,
   createSchedule,
   deleteSchedule,
-  type Neighbours,
   type ScheduleBody,
   updateSchedule,
 } from './schedule-commands.ts'
 import { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { deleteSubscription, updateSubscription } from './subscription-commands.ts'
-
-const NeighbourQuery = Shape({
-  set_previous_end_at: Type.Optional(
-    Type.Enum(['true', 'false'], { description: 'End the schedule before this one at its start.' }),
-  ),
-  set_next_start_at: Type.Optional(
-    Type.Enum(['true', 'false'], { description: 'Start the draft schedule after this one at its end.' }),
-  ),
-  ...ExpandQuery,
-})
-const neighboursOf = (query: Static<typeof NeighbourQuery>): Neighbours => ({
-  setPreviousEndAt: query.set_previous_end_at === 'true',
-  setNextStartAt: query.set_next_start_at === 'true',
-})
 
 /** PATCH, DELETE and cancel of subscriptions; everything that changes a schedule. */
 export function subscriptionRoutes(app: FastifyInstance, deps: RouteDeps): void {

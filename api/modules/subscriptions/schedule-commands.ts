@@ -29,19 +29,31 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
     const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
   }
-  refuseBoth(neighbours)
-  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription, body.start_at, null)
-  if (neighbours.setNextStartAt) {
-    const all = await listSchedules(uow, subscription.id)
-    const next = all.find(other => other.start_at >= body.start_at)
-    await startNext(uow, next, body['end_at'])
-  }
+  await makeRoom(uow, subscription, { start_at: body.start_at, end_at: body['end_at'] }, neighbours)
   return await createResource(uow, scheduleResource, {
     ...withoutSelector(body),
     pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
   })
+}
+
+/** Moves the boundary of the neighbour that `neighbours` names to that of a schedule which is about to be created. */
+export async function makeRoom(
+  uow: Uow,
+  subscription: Subscription,
+  { start_at, end_at }: { readonly start_at: string; readonly end_at: unknown },
+  neighbours: Neighbours,
+): Promise<void> {
+  refuseBoth(neighbours)
+  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription, start_at, null)
+  if (!neighbours.setNextStartAt) return
+  const all = await listSchedules(uow, subscription.id)
+  await startNext(
+    uow,
+    all.find(other => other.start_at >= start_at),
+    end_at,
+  )
 }
 
 /** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead and in its discounts. */
@@ -130,7 +142,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
 }
 
-async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
+export async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
   const seen = await getOne(uow, scheduleResource, id)
   const subscription = await lockOne(uow, subscriptionResource, seen.pricing_plan_subscription_id)
   const schedule = await lockOne(uow, scheduleResource, id)

@@ -82,9 +82,6 @@ export async function listSchedules(uow: ReadUow, subscriptionId: string): Promi
 
 /** The caller holds the lock of the subscription, so neither its state nor the other schedules change meanwhile. */
 async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
-  if (row.type !== 'DEFAULT') {
-    throw new AppError('INVALID_FIELD', `type ${row.type} is not offered yet; use DEFAULT.`, { field: 'type' })
-  }
   const subscription = await subscriptionOf(uow, row)
   requireOpen(subscription)
   if (previous) requireAhead(uow, subscription, previous, row.end_at, 'end_at')

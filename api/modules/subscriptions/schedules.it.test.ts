@@ -81,7 +81,6 @@ describe('create', () => {
     ],
     [{ start_at: '2026-01-01' }, 'start_at', 'INVALID_FIELD'],
     [{ end_at: '2026-01-01T00:00:00Z' }, 'end_at', 'INVALID_FIELD'],
-    [{ type: 'TRIAL' }, 'type', 'INVALID_FIELD'],
     [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD'],
     [{ markup: {} }, 'markup', 'INVALID_FIELD'],
     [{ pricing_currency: 'USD' }, 'pricing_currency', 'INVALID_FIELD'],

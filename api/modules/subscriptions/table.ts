@@ -44,7 +44,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
 export const schedules = pgTable('pricing_plan_schedules', {
   ...tenantColumns(),
   pricing_plan_subscription_id: text().notNull(),
-  type: text().$type<'DEFAULT'>().notNull(),
+  type: text().$type<'DEFAULT' | 'TRIAL'>().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
   pricing_plan_id: text().notNull(),
   pricing_plan_version_id: text().notNull(),

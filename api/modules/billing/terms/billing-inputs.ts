@@ -47,6 +47,8 @@ export type ScheduleInput = {
   readonly discount: Discount | null
   /** Whether what it has charged ahead is credited for the days left when it ends; absent where it is not. */
   readonly refund_advance_charges?: true
+  /** Of a TRIAL, which charges nothing; absent of any other. */
+  readonly trial?: true
 }
 
 export type ConfigInput = {

@@ -168,6 +168,7 @@ async function loadSchedules(
       billing_period: s.billing_period,
       discount: s.discount,
       refund: s.refund_advance_charges,
+      type: s.type,
     })
     .from(s)
     .where(
@@ -182,9 +183,11 @@ async function loadSchedules(
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, refund, ...schedule }) =>
-        refund ? { ...schedule, refund_advance_charges: true as const } : schedule,
-      ),
+      own.map(({ subscription_id: _subscription, status: _status, refund, type, ...schedule }) => ({
+        ...schedule,
+        ...(refund ? { refund_advance_charges: true as const } : {}),
+        ...(type === 'TRIAL' ? { trial: true as const } : {}),
+      })),
     ]),
   )
 }

@@ -66,7 +66,7 @@ export type PriceTerm = {
   readonly calendar: PriceCalendar | null
 }
 
-/** The prices of the inputs, each once, in the order of the invoice. */
+/** The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). */
 export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
   const shared = {
     inputs,
@@ -78,7 +78,8 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
     categories: byId(inputs.product_categories),
     calculations: byId(inputs.calculations),
   }
-  return inputs.schedules.flatMap(schedule =>
+  const charging = inputs.schedules.filter(({ trial }) => trial !== true)
+  return charging.flatMap(schedule =>
     inGroups(
       inputs.pricings
         .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)

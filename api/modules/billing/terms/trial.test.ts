@@ -1,0 +1,33 @@
+// A TRIAL charges nothing: what its plan sells is charged from the start of the schedule after it.
+import { expect, test } from 'vitest'
+import { formatInstant } from '../../../../shared/time.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { exampleInputs, recurring } from '../testing/example-inputs.ts'
+import { resolveTerms } from './price-terms.ts'
+import { invoiceWindows } from './windows.ts'
+
+test.each([
+  ['in arrears', false, ['2026-03-11T00:00:00Z 21/31', '2026-04-01T00:00:00Z 30/30']],
+  ['in advance', true, ['2026-03-11T00:00:00Z 21/31', '2026-04-01T00:00:00Z 30/30', '2026-05-01T00:00:00Z 31/31']],
+])('a fee %s is charged after it', (_title, billing_in_advance, expected) => {
+  const inputs = exampleInputs({ start: '2026-02-25T00:00:00Z', items: [recurring('100', { billing_in_advance })] })
+  const [first] = inputs.schedules
+  if (!first) throw new Error('there is a schedule')
+  const until = '2026-03-11T00:00:00Z'
+  const schedules = [
+    { ...first, end_at: until, trial: true as const },
+    { ...first, id: 'schedule1', start_at: until },
+  ]
+  const all = { ...inputs, schedules }
+  const terms = resolveTerms(all)
+  const billed = new Set<string>()
+  const charged: string[] = []
+  for (const window of invoiceWindows(all)) {
+    if (window.cutoffAt > Date.parse('2026-05-01T00:00:00Z')) break
+    for (const charge of chargesOf(terms, window, billed)) {
+      billed.add(charge.key)
+      charged.push(`${formatInstant(charge.service.start)} ${charge.period.coveredDays}/${charge.period.fullDays}`)
+    }
+  }
+  expect(charged).toEqual(expected)
+})

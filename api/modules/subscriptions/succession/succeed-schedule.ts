@@ -1,0 +1,62 @@
+// The schedule that comes after another: the same plan for longer, or another version of a plan (semantics 4.3).
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { cloneSchedule } from '../clone.ts'
+import type { Discount } from '../discounts/schema.ts'
+import { lockSchedule, makeRoom, type Neighbours } from '../schedule-commands.ts'
+import { type NamesVersion, namedVersion } from '../schedule-version.ts'
+import type { Schedule } from '../table.ts'
+
+/** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
+export type Span = { readonly start_at?: string; readonly end_at?: string | null }
+
+/** Creates a DRAFT of the same version, with the same terms. It starts where the other ends, and runs on unless it is given an end. */
+export async function copySchedule(uow: Uow, id: string, span: Span, neighbours: Neighbours): Promise<Schedule> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  const placed = { start_at: startOf(schedule, span), end_at: span.end_at ?? null }
+  await makeRoom(uow, subscription, placed, neighbours)
+  return await cloneSchedule(uow, subscription, schedule, placed)
+}
+
+/**
+ * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, and with the
+ * discounts that are not limited to prices of the old version. It ends where that one did, when that lies ahead of its start.
+ */
+export async function migrateSchedule(
+  uow: Uow,
+  id: string,
+  body: Span & NamesVersion,
+  neighbours: Neighbours,
+): Promise<Schedule> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  const version = await namedVersion(uow, body)
+  if (!version) {
+    const message = 'Name the version to move to: pricing_plan_version_id, or pricing_plan_version_selector.'
+    throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
+  }
+  const start_at = startOf(schedule, body)
+  const until = schedule.end_at !== null && schedule.end_at > start_at ? schedule.end_at : null
+  const placed = { start_at, end_at: body.end_at === undefined ? until : body.end_at }
+  await makeRoom(uow, subscription, placed, neighbours)
+  return await cloneSchedule(uow, subscription, schedule, {
+    ...placed,
+    type: 'DEFAULT',
+    pricing_plan_id: version.pricing_plan_id,
+    pricing_plan_version_id: version.id,
+    discount: withoutPrices(schedule.discount),
+  })
+}
+
+function startOf({ id, end_at }: Schedule, { start_at }: Span): string {
+  const start = start_at ?? end_at
+  if (start !== null) return start
+  const message = `The schedule ${id} runs on without an end; say when the new one starts, with set_previous_end_at=true.`
+  throw new AppError('MISSING_FIELD', message, { field: 'start_at' })
+}
+
+/** Prices are those of one version; products and totals are there in any. */
+function withoutPrices(discount: Discount | null): Discount | null {
+  if (discount === null) return null
+  const { pricing_item_configs: _configs, pricing_items: _items, pricings: _pricings, ...kept } = discount
+  return kept
+}

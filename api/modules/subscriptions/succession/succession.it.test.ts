@@ -1,0 +1,142 @@
+// What comes after a schedule, against a real database: copies, another version, and trials.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let version: string
+let other: string
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aLive
+  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  version = await makeVersion(tenant)
+  other = await makeVersion(tenant)
+})
+afterAll(() => api.close())
+
+const PATH = '/v1/pricing-plan-schedules'
+const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
+/** A subscription with one schedule, and that schedule. */
+async function scheduled(more: Record<string, unknown> = {}, activate = true) {
+  const subscription = await makeSubscription(tenant)
+  const schedule = await makeSchedule(tenant, subscription, '2026-03-01T00:00:00Z', {
+    pricing_plan_version_id: version,
+    ...more,
+  })
+  if (activate) await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription}`, { status: 'ACTIVE' })
+  return { subscription, schedule }
+}
+const timeline = async (subscription: string) =>
+  (
+    await succeed(
+      tenant,
+      'GET',
+      `${PATH}?pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`,
+    )
+  )['data'].map((row: Row) => [row['start_at'].slice(0, 10), row['end_at']?.slice(0, 10) ?? null, row['status']])
+
+describe('migrate', () => {
+  const migrate = (id: string, body: object, query = '') => tenant.call('POST', `${PATH}/${id}/migrate${query}`, body)
+
+  test('is a DRAFT of the other version where the original ends, with what was agreed beside its prices', async () => {
+    const ended = await scheduled({
+      end_at: '2026-06-01T00:00:00Z',
+      billing_period: { type: 'MONTH', value: 3 },
+      discount: { totals: [{ percentage: '10' }] },
+    })
+    const { status, body } = await migrate(ended.schedule, { pricing_plan_version_id: other })
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        status: 'DRAFT',
+        pricing_plan_version_id: other,
+        start_at: '2026-06-01T00:00:00Z',
+        end_at: null,
+        billing_period: { type: 'MONTH', value: 3 },
+        discount: { totals: [{ percentage: '10' }] },
+      },
+    })
+    expect((await tenant.call('POST', `${PATH}/${body['id']}/activate`)).status).toBe(200)
+  })
+
+  test('within the original ends that there, and takes over its end', async () => {
+    const { subscription, schedule } = await scheduled({ end_at: '2026-12-01T00:00:00Z' })
+    const body = { pricing_plan_version_id: other, start_at: '2026-07-01T00:00:00Z' }
+    expect((await migrate(schedule, body)).body).toEqual(refusal('start_at'))
+    expect((await migrate(schedule, body, '?set_previous_end_at=true')).status).toBe(201)
+    expect(await timeline(subscription)).toEqual([
+      ['2026-03-01', '2026-07-01', 'ACTIVE'],
+      ['2026-07-01', '2026-12-01', 'DRAFT'],
+    ])
+  })
+
+  test('leaves out discounts on prices of the old version', async () => {
+    const [pricing] = await api.sql('select id from pricings where pricing_plan_version_id = $1', [version])
+    const ids = [pricing?.['id']]
+    const discount = { pricings: [{ ids, percentage: '5' }], totals: [{ percentage: '10' }] }
+    const { schedule } = await scheduled({ end_at: '2026-06-01T00:00:00Z', discount })
+    const { body } = await migrate(schedule, { pricing_plan_version_id: other })
+    expect(body['discount']).toEqual({ totals: [{ percentage: '10' }] })
+  })
+
+  test.each<[object, string, string]>([
+    [{}, 'pricing_plan_version_id', 'MISSING_FIELD'],
+    [{ pricing_plan_version_id: 'ppve_0000000000000000000000' }, 'pricing_plan_version_id', 'RESOURCE_NOT_FOUND'],
+    [{ coupon_discount_behaviour: 'CARRY_OVER' }, 'coupon_discount_behaviour', 'INVALID_FIELD'],
+    [{ pricing_plan_version_id: 'another' }, 'start_at', 'MISSING_FIELD'],
+  ])('refuses %j of a schedule without an end, by name', async (given, field, code) => {
+    const { schedule } = await scheduled()
+    const named = 'pricing_plan_version_id' in given && given.pricing_plan_version_id === 'another'
+    const body = named ? { pricing_plan_version_id: other } : given
+    expect((await migrate(schedule, body)).body).toEqual(refusal(field, code))
+  })
+
+  test('two at once: one is there, the other is refused', async () => {
+    const { subscription, schedule } = await scheduled()
+    const body = { pricing_plan_version_id: other, start_at: '2026-07-01T00:00:00Z' }
+    const answers = await Promise.all([1, 2].map(() => migrate(schedule, body, '?set_previous_end_at=true')))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400])
+    expect(await timeline(subscription)).toHaveLength(2)
+  })
+})
+
+describe('copy', () => {
+  const copy = (id: string, body: object, query = '') => tenant.call('POST', `${PATH}/${id}/copy${query}`, body)
+
+  test('is a DRAFT of the same version that comes after', async () => {
+    const { subscription, schedule } = await scheduled({ end_at: '2026-06-01T00:00:00Z' })
+    expect(await copy(schedule, { end_at: '2026-09-01T00:00:00+02:00' })).toMatchObject({
+      status: 201,
+      body: { pricing_plan_version_id: version, start_at: '2026-06-01T00:00:00Z', end_at: '2026-08-31T22:00:00Z' },
+    })
+    expect(await timeline(subscription)).toEqual([
+      ['2026-03-01', '2026-06-01', 'ACTIVE'],
+      ['2026-06-01', '2026-08-31', 'DRAFT'],
+    ])
+  })
+
+  test('refuses what it does not do, by name', async () => {
+    const { schedule } = await scheduled()
+    expect((await copy(schedule, {})).body).toEqual(refusal('start_at', 'MISSING_FIELD'))
+    expect((await copy(schedule, { indexing_settings: { percentage: '3' } })).body).toEqual(
+      refusal('indexing_settings'),
+    )
+    const late = { start_at: '2026-07-01T00:00:00Z', end_at: '2026-06-01T00:00:00Z' }
+    expect((await copy(schedule, late, '?set_previous_end_at=true')).body).toEqual(refusal('end_at'))
+    expect(await copy('ppsc_0000000000000000000000', {})).toMatchObject({ status: 404 })
+  })
+})
+
+test('a TRIAL comes before what it is a trial of', async () => {
+  const { subscription, schedule } = await scheduled({ type: 'TRIAL', end_at: '2026-03-15T00:00:00Z' }, false)
+  await succeed(tenant, 'POST', `${PATH}/${schedule}/migrate`, { pricing_plan_version_id: other })
+  const active = await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription}`, { status: 'ACTIVE' })
+  expect(active['pricing_plan_schedule_infos']).toHaveLength(2)
+  const types = (await succeed(tenant, 'GET', `${PATH}?pricing_plan_subscription_id=${subscription}`))['data']
+  expect(types.map((row: Row) => row['type']).toSorted()).toEqual(['DEFAULT', 'TRIAL'])
+  const changed = await tenant.call('PATCH', `${PATH}/${schedule}`, { type: 'DEFAULT' })
+  expect(changed).toMatchObject({ status: 400, body: refusal('type') })
+})
