@@ -40,7 +40,7 @@ export const TAGS: readonly Tag[] = [
   tag(
     'product-items',
     'Product items',
-    'A product item becomes an invoice line. It is `USAGE_BASED` (measured by a calculation) or `RECURRING` (once a billing period).',
+    'A product item becomes an invoice line. It is `USAGE_BASED` (measured by a calculation), `RECURRING` (once a billing period), `ONE_OFF` (once) or `PER_SEAT` (by seats).',
   ),
   tag('product-categories', 'Product categories', 'A product category groups products on invoices and in the catalog.'),
   tag(

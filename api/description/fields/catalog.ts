@@ -7,7 +7,9 @@ export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
   'InvoiceTaxCategory.category': 'The tax category: STANDARD, NO_TAX or EXEMPT.',
   product_type: 'Always DEFAULT.',
-  model_type: 'USAGE_BASED: measured by a calculation. RECURRING: once a billing period.',
+  model_type:
+    'USAGE_BASED: measured by a calculation. RECURRING: once a billing period. ONE_OFF: once, at the start of the schedule. ' +
+    'PER_SEAT: each billing period, by the number of seats.',
   usage_based: 'With USAGE_BASED: what measures the item.',
   unit_name: 'What one unit is called on invoices, such as "token" and "tokens".',
   singular: 'For one unit.',
@@ -81,6 +83,11 @@ export const CATALOG: Readonly<Record<string, string>> = {
   tiering_meter_value_calculation_id:
     'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
   tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
+  default_units: 'Of a ONE_OFF item that is priced FLAT: how many units are sold. Only `number`. Null: 1.',
+  default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: none.',
+  'DefaultCount.number': 'How many.',
+  'DefaultCount.amount': 'Always refused: use `number`.',
+  'DefaultCount.count': 'Always refused: use `number`.',
   'PricingBlockSize.number': 'How many units.',
   tier_top_bound: 'The end of the tier, inclusive. Null on the last tier.',
   'PricingTierTopBound.': 'A bound: a number, or money where money is metered.',

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, TaxCategory } from '../../resource/shapes.ts'
 import { Comparator } from '../catalog/conditions/schema.ts'
+import { ModelType } from '../catalog/products/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 
 const Text = Type.String()
@@ -120,7 +121,7 @@ const LineProductItem = Type.Object({
   name: Text,
   reference: Optional(Text),
   type: OneOf('REVENUE', 'DEDUCTION'),
-  model_type: OneOf('USAGE_BASED', 'RECURRING'),
+  model_type: ModelType,
 })
 
 const Line = Type.Object({

@@ -3,7 +3,7 @@ import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../../decimal.
 import { numberVolume } from '../../rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../rating/rate.ts'
 
-export type DefaultUnitsInput = { readonly number?: string | null; readonly amount?: unknown; readonly count?: unknown }
+type DefaultUnitsInput = { readonly number?: string | null; readonly amount?: unknown; readonly count?: unknown }
 export type UnitsFault = { readonly field: string; readonly message: string }
 
 const isGiven = (value: unknown): boolean => value !== null && value !== undefined

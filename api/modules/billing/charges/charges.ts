@@ -11,6 +11,7 @@ import { contains, formatInstant, type Instant, type Interval, instantOf, interv
 import {
   chargesNothing,
   isMetered,
+  isOneOff,
   isRatedPerPricingPeriod,
   type PriceCalendar,
   type PriceTerm,
@@ -51,6 +52,7 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
     if (period.covered.start >= until) break
     if (!belongs(window, period.covered, term.inAdvance)) continue
+    if (isOneOff(term) && period.covered.start > calendar.span.start) break
     charges.push(...chargesOfPeriod(term, calendar, period).filter(({ key }) => !term.inAdvance || !billed.has(key)))
   }
   return charges

@@ -1,6 +1,7 @@
 // What a charge comes to for a full period: its usage after included volume, at the tier that its own usage, other usage or that
 // of its group decides on. Pure.
-import { type Decimal, ONE, ZERO } from '../../../../shared/decimal.ts'
+import { unitsOf } from '../../../../shared/billing/charging/units.ts'
+import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, type RateOptions, rate } from '../../../../shared/rating/rate.ts'
@@ -14,7 +15,7 @@ import { figureOf, priceOf, volumeOf } from './charge-volume.ts'
 
 export type PricedUsage = {
   readonly rated: RatedPrice
-  /** The usage, before what is included of it; of what is not metered, one. */
+  /** The usage, before what is included of it; of what is not metered, how many of it. */
   readonly metered: Volume
   /** The same of all prices of its volume group. */
   readonly together: Pick<Volume, 'quantity' | 'count'>
@@ -28,13 +29,19 @@ export type PricedUsage = {
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
 }
 
-const ONE_OF_IT = numberVolume(ONE)
+/** How many are charged of what is not metered: units, seats, or one of it. */
+function quantityOf({ productItem, config }: Charge): Volume {
+  const given = (of: typeof config.default_units): Decimal | null => (of?.number ? decimal(of.number) : null)
+  if (productItem.model_type === 'PER_SEAT') return numberVolume(given(config.default_seats_value) ?? ZERO)
+  return numberVolume(unitsOf(null, given(config.default_units)))
+}
 
 /** `own` takes the place of what was metered in the charge's time, to price what was counted once. */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
-    const of = { metered: ONE_OF_IT, together: ONE_OF_IT, included: null, pool: null, position: null, before: null }
-    return { ...of, rated: rate(config, ONE_OF_IT) }
+    const quantity = quantityOf(charge)
+    const of = { metered: quantity, together: quantity, included: null, pool: null, position: null, before: null }
+    return { ...of, rated: rate(config, quantity) }
   }
   const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)
   const others = groupCharges(charge).map(other => usageOf(priceOf(other), other, usage))

@@ -15,7 +15,7 @@ import { amount, toMoney } from '../../../../shared/money.ts'
 import type { Charge } from '../charges/charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { isMetered, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
+import { isMetered, isOneOff, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { priceOf } from './charge-volume.ts'
 import { type PricedUsage, priceUsage } from './price-usage.ts'
@@ -108,15 +108,16 @@ export function rateLate(
   }
 }
 
-/** A metered charge without usage and without money: left out of the invoice unless the platform wants it (1.1). */
-export const isZeroUsage = ({ charge, metered, quantity }: RatedCharge): boolean =>
-  isMetered(charge) && metered.quantity.eq(ZERO) && quantity.eq(ZERO)
+/** A charge without usage, or without seats, and without money: left out of the invoice unless the platform wants it (1.1). */
+export const isZeroUsage = ({ metered, quantity }: RatedCharge): boolean =>
+  metered.quantity.eq(ZERO) && quantity.eq(ZERO)
 
 /** Recurring prices are scaled to the billing period and prorated; a lump on usage is scaled; unit prices are neither (4.4). */
 function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   const { calendar, pricingPeriod, billingPeriod, period } = charge
   const metered = isMetered(charge)
-  if (!calendar || (metered && isRatedPerPricingPeriod(charge))) return { scale: WHOLE, share: WHOLE }
+  if (!calendar || isOneOff(charge) || (metered && isRatedPerPricingPeriod(charge)))
+    return { scale: WHOLE, share: WHOLE }
   const scale = pricingScale(pricingPeriod, billingPeriod, period.full, calendar.billingGrid)
   return { scale: isWhole(scale) ? WHOLE : scale, share: metered ? WHOLE : periodShare(period) }
 }

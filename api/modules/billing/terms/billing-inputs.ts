@@ -8,6 +8,7 @@ import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/p
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
 import type { Tiering } from '../../catalog/pricing-plans/schema.ts'
+import type { ModelType } from '../../catalog/products/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
@@ -64,6 +65,8 @@ export type ConfigInput = {
   readonly default_included_volume?: IncludedVolumeInput | null
   readonly tiering_conditions?: Tiering | null
   readonly volume_group_reference?: string | null
+  readonly default_units?: { readonly number?: string | null } | null
+  readonly default_seats_value?: { readonly number?: string | null } | null
   readonly conditions?: Conditions | null
 }
 
@@ -103,7 +106,7 @@ export type ProductItemInput = {
   readonly reference: string | null
   readonly name: string
   readonly type: 'REVENUE' | 'DEDUCTION'
-  readonly model_type: 'USAGE_BASED' | 'RECURRING'
+  readonly model_type: ModelType
   readonly meter_value_calculation_id: string | null
   readonly usage_based?: {
     readonly conditions?: Conditions | null

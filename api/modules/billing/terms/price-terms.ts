@@ -160,7 +160,7 @@ function termsOfPricing(
           tiering: tieringOf(of, productItem, config),
           group: [],
           persisted: persistedOf(inputs, schedule, config),
-          inAdvance: config.billing_in_advance === true,
+          inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
           calendar: calendarOf(of, schedule, config),
         }),
       )
@@ -223,6 +223,10 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
   productItem.model_type === 'USAGE_BASED'
+
+/** Whether it is charged once, at the start of its schedule. */
+export const isOneOff = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
+  productItem.model_type === 'ONE_OFF'
 
 /** Whether the price never charges anything, so that it is on no invoice. */
 export const chargesNothing = ({ config }: Pick<PriceTerm, 'config'>): boolean =>

@@ -63,6 +63,8 @@ function canonicalConfigs(
       default_included_volume: includedOf(config),
       tiering_conditions: tieringOf(conditions.get(`${field}.${index}.tiering_conditions`)),
       volume_group_reference: config.volume_group_reference ?? null,
+      default_units: config.default_units ?? null,
+      default_seats_value: config.default_seats_value ?? null,
     }
   })
 }

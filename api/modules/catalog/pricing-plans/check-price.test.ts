@@ -8,6 +8,8 @@ import type { PricingItem, PricingItemConfig, PricingItemConfigInput, PricingIte
 const USAGE: Priced = { model: 'USAGE_BASED', metric: 'NUMBER' }
 const MONEY: Priced = { model: 'USAGE_BASED', metric: 'AMOUNT' }
 const RECURRING: Priced = { model: 'RECURRING' }
+const ONE_OFF: Priced = { model: 'ONE_OFF' }
+const PER_SEAT: Priced = { model: 'PER_SEAT' }
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 
 const itemOf = (config: PricingItemConfigInput): PricingItemInput => ({
@@ -62,6 +64,56 @@ describe('a price', () => {
     ['a lump sum in advance', { ...lump, billing_in_advance: true }, RECURRING, null],
     ['a unit price each month', flat, RECURRING, 'INVALID_FIELD at.pricing_type'],
     ['nothing each month', { pricing_type: 'NONE' }, RECURRING, 'INVALID_FIELD at.pricing_type'],
+    ['units sold once', { ...flat, default_units: { number: '3' } }, ONE_OFF, null],
+    ['a lump sum once', lump, ONE_OFF, null],
+    ['units of a lump sum', { ...lump, default_units: { number: '3' } }, ONE_OFF, 'INVALID_FIELD at.default_units'],
+    ['no units', { ...flat, default_units: { number: '0' } }, ONE_OFF, 'INVALID_FIELD at.default_units.number'],
+    [
+      'units of money',
+      { ...flat, default_units: { amount: eur('3') } },
+      ONE_OFF,
+      'INVALID_FIELD at.default_units.amount',
+    ],
+    ['units of events', { ...flat, default_units: { count: '3' } }, ONE_OFF, 'INVALID_FIELD at.default_units.count'],
+    ['units of usage', { ...flat, default_units: { number: '3' } }, USAGE, 'INVALID_FIELD at.default_units'],
+    ['tiers once', { pricing_type: 'TIERED', bands: [{ amount: eur('1') }] }, ONE_OFF, 'INVALID_FIELD at.pricing_type'],
+    [
+      'once a month',
+      { ...flat, billing_period: { type: 'MONTH', value: 1 } },
+      ONE_OFF,
+      'INVALID_FIELD at.billing_period',
+    ],
+    ['seats', { ...flat, default_seats_value: { number: '0' } }, PER_SEAT, null],
+    ['seats in tiers', { pricing_type: 'TIERED', bands: [{ amount: eur('1') }] }, PER_SEAT, null],
+    ['seats in advance', { ...flat, billing_in_advance: true }, PER_SEAT, null],
+    [
+      'fewer than no seats',
+      { ...flat, default_seats_value: { number: '-1' } },
+      PER_SEAT,
+      'INVALID_FIELD at.default_seats_value.number',
+    ],
+    [
+      'seats of money',
+      { ...flat, default_seats_value: { amount: eur('1') } },
+      PER_SEAT,
+      'INVALID_FIELD at.default_seats_value.amount',
+    ],
+    [
+      'seats of usage',
+      { ...flat, default_seats_value: { number: '1' } },
+      USAGE,
+      'INVALID_FIELD at.default_seats_value',
+    ],
+    ['a lump sum for seats', lump, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
+    ['seats in blocks', { ...flat, pricing_type: 'FLAT_TOP_UP' }, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
+    ['seats as money', { pricing_type: 'PASS_THROUGH' }, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
+    ['seats for nothing', { pricing_type: 'NONE' }, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
+    [
+      'included seats',
+      { ...flat, default_included_volume: { number: '1' } },
+      PER_SEAT,
+      'INVALID_FIELD at.default_included_volume',
+    ],
     [
       'no price in any band',
       { pricing_type: 'FLAT', bands: [{ minimum_amount: eur('1') }] },

@@ -1,13 +1,15 @@
 // Whether a config is a price that can be billed. Pure; the figures are read by the very code that rates them.
+import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
+import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import type { PricePeriod, PricingItem, PricingItemConfig } from './schema.ts'
 
-/** What is priced: an item that is measured (in numbers or in money), or one that recurs. */
+/** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */
 export type Priced =
   | { readonly model: 'USAGE_BASED'; readonly metric: 'NUMBER' | 'AMOUNT'; readonly tieringMetric?: boolean }
-  | { readonly model: 'RECURRING' }
+  | { readonly model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT' }
 
 const refuse = (code: ErrorCode, field: string, message: string): never => {
   throw new AppError(code, message, { field })
@@ -16,10 +18,8 @@ const refuse = (code: ErrorCode, field: string, message: string): never => {
 /** Throws INVALID_FIELD or MISSING_FIELD with a path below `field`, where the config stands. */
 export function checkPrice(config: PricingItemConfig, priced: Priced, field: string): void {
   const model = findPriceModel(config.pricing_type)
-  if (priced.model === 'RECURRING') {
-    if (model?.basis !== 'lump' || model.bands !== 'one') {
-      refuse('INVALID_FIELD', `${field}.pricing_type`, 'A RECURRING item is charged a lump sum: FIXED.')
-    }
+  if (priced.model !== 'USAGE_BASED') {
+    checkUnmetered(config, priced.model, field)
   } else {
     if (model?.basis === 'chosen') {
       const message = 'An amount that the customer chooses is for on-demand charges, not for usage.'
@@ -33,11 +33,57 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
     }
   }
   checkTiering(config, priced, field)
-  const reading = parsePriceConfig(config, { metric: priced.model === 'RECURRING' ? 'NUMBER' : priced.metric })
+  checkCounts(config, priced.model, field)
+  const reading = parsePriceConfig(config, { metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER' })
   if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
   const silent = config.bands.every(band => !band.amount && !band.fixed_amount && !band.percentage)
   if (silent && model?.needsPrice) {
     refuse('MISSING_FIELD', `${field}.bands.0.amount`, 'No band has a price; give an amount, or the pricing_type NONE.')
+  }
+}
+
+/** What an item that is not metered can be priced by. */
+function checkUnmetered(config: PricingItemConfig, model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT', field: string): void {
+  const { pricing_type: type } = config
+  const price = findPriceModel(type)
+  const isLump = price?.basis === 'lump' && price.bands === 'one'
+  const bySeat = price?.perPricingPeriod === true && !price.wholeBlocks && price.basis !== 'nothing'
+  const fits = {
+    RECURRING: isLump,
+    ONE_OFF: isLump || type === 'FLAT',
+    PER_SEAT: bySeat && price.metrics.includes('NUMBER'),
+  }
+  const wanted = {
+    RECURRING: 'A RECURRING item is charged a lump sum: FIXED.',
+    ONE_OFF: 'A ONE_OFF item is charged a lump sum, FIXED, or by units, FLAT.',
+    PER_SEAT: 'A PER_SEAT item is charged by its seats: FLAT, TIERED, TOP_TIERED or STAIR_STEP.',
+  }
+  if (!fits[model]) refuse('INVALID_FIELD', `${field}.pricing_type`, wanted[model])
+  if (config.default_included_volume) {
+    refuse('INVALID_FIELD', `${field}.default_included_volume`, 'Only usage that is metered can be included.')
+  }
+  if (model !== 'ONE_OFF') return
+  for (const name of ['billing_period', 'pricing_period'] as const) {
+    if (config[name]) refuse('INVALID_FIELD', `${field}.${name}`, `It is charged once, so it has no ${name}.`)
+  }
+}
+
+/** How many units or seats are charged when the schedule does not say. */
+function checkCounts(config: PricingItemConfig, model: Priced['model'], field: string): void {
+  const { default_units: units = null, default_seats_value: seats = null } = config
+  if (units && model !== 'ONE_OFF') {
+    refuse('INVALID_FIELD', `${field}.default_units`, 'Only an item that is sold once, ONE_OFF, has units.')
+  }
+  const fault = defaultUnitsFault(units, config.pricing_type)
+  if (fault) refuse('INVALID_FIELD', `${field}.${fault.field}`, fault.message)
+  if (!seats) return
+  if (model !== 'PER_SEAT') refuse('INVALID_FIELD', `${field}.default_seats_value`, 'Only a PER_SEAT item has seats.')
+  for (const name of ['amount', 'count'] as const) {
+    if (seats[name]) refuse('INVALID_FIELD', `${field}.default_seats_value.${name}`, 'Seats are a number; use number.')
+  }
+  const { number } = seats
+  if (!number || !isPlainDecimal(number) || decimal(number).lt(ZERO)) {
+    refuse('INVALID_FIELD', `${field}.default_seats_value.number`, 'number must be a decimal, 0 or more.')
   }
 }
 

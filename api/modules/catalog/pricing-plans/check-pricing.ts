@@ -113,8 +113,8 @@ function checkItem(
   }
   const measure = measures.get(productItem.meter_value_calculation_id ?? '')
   const priced: Priced =
-    productItem.model_type === 'RECURRING'
-      ? { model: 'RECURRING' }
+    productItem.model_type !== 'USAGE_BASED'
+      ? { model: productItem.model_type }
       : {
           model: 'USAGE_BASED',
           metric: measure?.metric ?? 'NUMBER',

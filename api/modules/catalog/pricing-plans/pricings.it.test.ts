@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
+import type { Row } from '../../../testing/wire.ts'
 import { meterResource } from '../meters/meter.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import { productItemResource, productResource } from '../products/product.ts'
@@ -56,6 +57,8 @@ describe('pricings', () => {
             default_included_volume: null,
             tiering_conditions: null,
             volume_group_reference: null,
+            default_units: null,
+            default_seats_value: null,
           },
         ],
       },
@@ -236,6 +239,27 @@ describe('pricings', () => {
       400,
       'MISSING_FIELD',
       `${at}.tiering_conditions.expression`,
+    ])
+  })
+
+  test('an item that is sold once has units, one that is charged by seats has seats', async () => {
+    const once = await catalog.itemOf({ model_type: 'ONE_OFF' })
+    const seat = await catalog.itemOf({ model_type: 'PER_SEAT' })
+    const units = await catalog.price(once, { ...FLAT, default_units: { number: '3' } })
+    expect(units.body['items'][0].configs[0].default_units).toEqual({ number: '3' })
+    const seats = await catalog.price(seat, { ...FLAT, default_seats_value: { number: '5' } })
+    expect(seats.body['items'][0].configs[0].default_seats_value).toEqual({ number: '5' })
+    const at = 'items.0.configs.0'
+    const refused = async (item: Row, config: object) => refusal(await catalog.price(item, { ...FLAT, ...config }))
+    expect(await refused(once, { default_units: { amount: eur('1') } })).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${at}.default_units.amount`,
+    ])
+    expect(await refused(seat, { default_units: { number: '1' } })).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${at}.default_units`,
     ])
   })
 

@@ -50,6 +50,12 @@ const IncludedVolume = Shape({
   reset_type: Given(Type.Enum(INCLUDED_VOLUME_RESETS)),
 })
 
+/** How many units or seats; only `number` is taken, the others are refused by name where the price is checked. */
+const Count = Shape(
+  { number: Given(DecimalText), amount: Given(Amount), count: Given(DecimalText) },
+  { title: 'DefaultCount' },
+)
+
 /** What becomes of the unused rest of the last block. */
 const TopUp = Shape({ rollover: Given(Type.Boolean()) })
 
@@ -69,6 +75,8 @@ export const PricingItemConfigShape = Shape({
   default_included_volume: Given(IncludedVolume),
   tiering_conditions: Given(TieringConditions),
   volume_group_reference: Given(Reference),
+  default_units: Given(Count),
+  default_seats_value: Given(Count),
 })
 
 export const PricingItemShape = Shape({
@@ -130,6 +138,10 @@ export type PricingItemConfig = {
   tiering_conditions?: Tiering | null
   /** The same on prices that find their tier by what they use together. */
   volume_group_reference?: string | null
+  /** Of an item that is sold once at a price per unit: how many, where the schedule does not say. */
+  default_units?: Static<typeof Count> | null
+  /** Of an item that is charged by seats: how many, where the schedule does not say. */
+  default_seats_value?: Static<typeof Count> | null
 }
 
 /** An item as stored and shown. This release prices exactly one product item. */

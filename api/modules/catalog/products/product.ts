@@ -23,7 +23,7 @@ import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
 import { productCategoryResource } from './product-category.ts'
-import { UnitName, UsageBased } from './schema.ts'
+import { ModelType, UnitName, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
 
 export const productResource: Resource<Product> = defineResource<Product>({
@@ -87,7 +87,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     status: field(LifecycleStatus),
     // What prices and invoices rest on does not change once the item is live.
     type: field(OneOf('REVENUE', 'DEDUCTION'), { change: 'draft' }),
-    model_type: field(OneOf('USAGE_BASED', 'RECURRING'), { create: 'required', change: 'draft' }),
+    model_type: field(ModelType, { create: 'required', change: 'draft' }),
     usage_based: field(UsageBased, { change: 'draft' }),
     meter_value_calculation_id: readOnly(IdText('meter value calculation')),
     tax_category: field(TaxCategory),
@@ -178,7 +178,7 @@ function checkModel(row: ProductItem): void {
     const message = 'A USAGE_BASED item needs the calculation that measures it; a meter without one cannot be sold.'
     throw new AppError('MISSING_FIELD', message, { field: 'usage_based.meter_value_calculation_id' })
   }
-  if (row.model_type === 'RECURRING' && row.usage_based) {
-    throw new AppError('INVALID_FIELD', 'A RECURRING item is not measured.', { field: 'usage_based' })
+  if (row.model_type !== 'USAGE_BASED' && row.usage_based) {
+    throw new AppError('INVALID_FIELD', `A ${row.model_type} item is not measured.`, { field: 'usage_based' })
   }
 }

@@ -207,14 +207,11 @@ describe('items', () => {
     expect(listed.body['data']).toEqual([made])
   })
 
-  test.each(['ONE_OFF', 'PER_SEAT', 'CREDITS', 'USAGE_BASED_CONVERSION'])(
-    'model %s is refused, naming what is not',
-    async model_type => {
-      const answer = await a.call('POST', '/v1/product-items', itemBody('prod_any', { model_type }))
-      expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'model_type'])
-      expect(answer.body['message']).toMatch(/USAGE_BASED,\s?RECURRING/)
-    },
-  )
+  test.each(['CREDITS', 'USAGE_BASED_CONVERSION'])('model %s is refused, naming what is not', async model_type => {
+    const answer = await a.call('POST', '/v1/product-items', itemBody('prod_any', { model_type }))
+    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'model_type'])
+    expect(answer.body['message']).toMatch(/USAGE_BASED,\s?RECURRING/)
+  })
 
   test('a RECURRING item is not measured, a USAGE_BASED one is', async () => {
     const owner = await product()

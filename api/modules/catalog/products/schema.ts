@@ -1,6 +1,6 @@
 // Wire shapes of product items. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { IdText, Nullable, Optional, Shape } from '../../../resource/shapes.ts'
+import { IdText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 import { type Conditions, ItemConditions } from '../conditions/schema.ts'
 
 export const UsageBased = Shape({
@@ -12,6 +12,10 @@ export const UsageBased = Shape({
   /** Which events the item is about; all of the calculation's meter without any. */
   conditions: Optional(Nullable(ItemConditions)),
 })
+
+/** How an item is charged: by what is metered, again and again, once, or by seats. */
+export const ModelType = OneOf('USAGE_BASED', 'RECURRING', 'ONE_OFF', 'PER_SEAT')
+export type ModelType = Static<typeof ModelType>
 
 const UnitText = Type.String({ minLength: 1, maxLength: 64 })
 export const UnitName = Shape({ singular: UnitText, plural: UnitText })

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
-import type { UnitName, UsageBased } from './schema.ts'
+import type { ModelType, UnitName, UsageBased } from './schema.ts'
 
 type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
 
@@ -33,7 +33,7 @@ export const productItems = pgTable('product_items', {
   product_id: text().notNull(),
   status: text().$type<Lifecycle>().notNull(),
   type: text().$type<'REVENUE' | 'DEDUCTION'>().notNull(),
-  model_type: text().$type<'USAGE_BASED' | 'RECURRING'>().notNull(),
+  model_type: text().$type<ModelType>().notNull(),
   usage_based: wireJson<UsageBased>(),
   meter_value_calculation_id: text().generatedAlwaysAs(sql`usage_based ->> 'meter_value_calculation_id'`),
   unit_name: wireJson<UnitName>(),
