@@ -1,7 +1,10 @@
 // Items that are sold once, by units, and items that are charged by seats (contract: Units on one-off items; semantics 4.4).
 import { describe, expect, test } from 'vitest'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
+import { priceInvoice } from '../run/price-invoice.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { invoiceWindows } from '../terms/windows.ts'
 import { type ExampleItem, eur, exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
 
 const start = '2026-03-11T00:00:00Z'
@@ -41,6 +44,25 @@ describe('an item that is sold once', () => {
       ['2026-03-11..2026-04-01 25.00'],
       ['2026-04-01..2026-05-01 25.00'],
     ])
+  })
+
+  test('is marked, so that its days are not given back', () => {
+    const inputs = exampleInputs({
+      start,
+      items: [sold('ONE_OFF', unit, {}), recurring('31', { billing_in_advance: true })],
+    })
+    const [window] = invoiceWindows(inputs)
+    if (!window) throw new Error('there is a window')
+    const request = {
+      terms: resolveTerms(inputs),
+      window,
+      billed: new Set<string>(),
+      usage: new Map(),
+      finalizedAt: null,
+    }
+    const sources = priceInvoice(inputs, request).lines.map(({ source }) => source)
+    expect(sources).toMatchObject([{ in_advance: true, one_off: true }, { in_advance: true }])
+    expect(sources[1]).not.toHaveProperty('one_off')
   })
 
   test('says its units', () => {

@@ -6,6 +6,7 @@ import type { LineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
+import { isOneOff } from '../terms/price-terms.ts'
 import { meterValueView, priceDetails } from './price-details.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -15,13 +16,15 @@ export type LineSource = {
   readonly key: string
   /** Billed ahead of its time, so that no other invoice bills it again. */
   readonly in_advance: boolean
+  /** Sold once: not given back by days when its plan ends. */
+  readonly one_off?: true
 }
 
 /** The line of a rated charge. */
 export function draftLine(rated: RatedCharge): DraftLine {
   const { charge, quantity } = rated
   const { key, taxCategory, service, inAdvance } = charge
-  const source: LineSource = { key, in_advance: inAdvance }
+  const source: LineSource = { key, in_advance: inAdvance, ...(isOneOff(charge) ? { one_off: true } : {}) }
   return {
     key,
     kind: 'REVENUE',

@@ -59,7 +59,7 @@ export async function loadChargedAhead(
     ) d on true
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
-      and l.source @> '{"in_advance": true}' and l.service_end > ${first}::timestamptz
+      and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
       and l.pricing_plan_schedule_id in ${near.map(([scheduleId]) => scheduleId)}
     order by l.invoice_id, l.line_order`)
   return rows.map(chargedAhead)
