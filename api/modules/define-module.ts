@@ -8,7 +8,7 @@ import type { RouteDeps } from '../http/route.ts'
 import type { Job } from '../jobs/define-job.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
-import type { Effect, Guard } from '../resource/rules.ts'
+import type { Effect, Extension, Guard } from '../resource/rules.ts'
 import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
 import type { Reaction } from '../workers/reaction.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
@@ -34,6 +34,8 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly guards?: readonly Guard[]
   /** What follows changes of others' resources, or its own, in the same transaction. */
   readonly effects?: readonly Effect[]
+  /** Where it takes part in what modules below compute. */
+  readonly extensions?: readonly Extension[]
   /** Registers the calls that are more than the shared operations. */
   readonly routes?: (app: FastifyInstance, deps: D) => void | Promise<void>
   /** How the tests of all tenants call each of `routes`. */

@@ -55,6 +55,7 @@ export const RESOURCES: readonly Resource[] = MODULES.flatMap(({ resources = [] 
 export const RULES: Rules = {
   guards: MODULES.flatMap(({ guards = [] }) => guards),
   effects: MODULES.flatMap(({ effects = [] }) => effects),
+  extensions: MODULES.flatMap(({ extensions = [] }) => extensions),
 }
 
 /** Every event type, once: what a webhook may name, and what the audit trail tells of. */

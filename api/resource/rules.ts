@@ -3,7 +3,7 @@
 // meets them, wherever it is made.
 import { and, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { type Database, type Uow, withContext } from '../../shared/database/database.ts'
+import { type Database, type ReadUow, type Uow, withContext } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
 import type { Resource, StoredRow, TenantTable } from './define-resource.ts'
@@ -96,8 +96,25 @@ export const namedBy = (resource: Resource, { table, noun, shown = table.id, nam
     })
   })
 
-export type Rules = { readonly guards: readonly Guard[]; readonly effects: readonly Effect[] }
+/** A place where a module above takes part in what a module below computes; the one below defines it, with its form. */
+export type Place<T> = { readonly name: string; readonly of?: T }
+/** What a module puts there. */
+export type Extension = { readonly place: string; readonly value: unknown }
+
+export const extend = <T>({ name }: Place<T>, value: T): Extension => ({ place: name, value })
+
+/** Everything that modules have put there; nothing for a unit of work without rules. */
+export const extensionsOf = <T>({ context }: ReadUow, { name }: Place<T>): readonly T[] =>
+  // Only `extend` makes one, by a place of the same form.
+  isRuled(context) ? context.extensions.filter(({ place }) => place === name).map(({ value }) => value as T) : []
+
+export type Rules = {
+  readonly guards: readonly Guard[]
+  readonly effects: readonly Effect[]
+  readonly extensions?: readonly Extension[]
+}
 type Ruled = {
+  readonly extensions: readonly Extension[]
   readonly guards: ReadonlyMap<string, readonly Guard[]>
   readonly effects: ReadonlyMap<string, readonly Effect[]>
   readonly here: Installation
@@ -109,8 +126,12 @@ function byObjectType<T extends { readonly objectType: string }>(all: readonly T
 }
 
 /** The database as the api and its worker use it: each of its units of work meets the rules. */
-export function withRules(database: Database, { guards, effects }: Rules, here: Installation): Database {
-  const rules: Ruled = { guards: byObjectType(guards), effects: byObjectType(effects), here }
+export function withRules(
+  database: Database,
+  { guards, effects, extensions = [] }: Rules,
+  here: Installation,
+): Database {
+  const rules: Ruled = { guards: byObjectType(guards), effects: byObjectType(effects), extensions, here }
   return withContext(database, rules)
 }
 
@@ -139,9 +160,10 @@ export async function guardDelete(uow: Uow, resource: Resource, row: StoredRow):
   for (const effect of effects.get(resource.objectType) ?? []) await effect.withDelete?.(uow, row, here)
 }
 
+/** Runs what follows a saved row; of an invoice too, which is no resource. */
 export async function followSave(
   uow: Uow,
-  resource: Resource,
+  resource: Pick<Resource, 'objectType'>,
   row: StoredRow,
   previous: StoredRow | null,
 ): Promise<void> {

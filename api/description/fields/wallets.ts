@@ -42,6 +42,11 @@ export const WALLETS: Readonly<Record<string, string>> = {
   wallet_balance: 'The balance of the wallet.',
   'CustomerWalletBalancesStatus.wallet_balances': 'One entry for each wallet that is not ARCHIVED.',
   credits: 'Credits of one type.',
+  wallet_balances:
+    'What wallets paid of it, one entry for each. On a line of type WALLET: what that wallet paid in all.',
+  used_balance: 'What the wallet paid, without tax.',
+  left_balance: 'What the wallet has left after that.',
+  available_balance: 'What the wallet had before.',
   'WalletForecast.used_balance': 'What was used in these days.',
   'WalletForecast.ends_at': 'When the open balance reaches zero at that rate. Null: never.',
   forecasts: 'One for each span of days.',

@@ -78,7 +78,20 @@ export const MeterValue = Type.Object(
   { title: 'InvoiceMeterValue' },
 )
 
+const WalletBalanceValue = Type.Object({ amount: Optional(Money) }, { title: 'InvoiceWalletBalanceValue' })
+/** What a wallet paid of a line, net, with what it had before and has after (contract: wallet_balances). */
+const WalletBalanceDetails = Type.Object(
+  {
+    wallet_id: Text,
+    used_balance: WalletBalanceValue,
+    left_balance: WalletBalanceValue,
+    available_balance: WalletBalanceValue,
+  },
+  { title: 'InvoiceWalletBalance' },
+)
+
 const PriceDetails = Type.Object({
+  wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
   amount: Money,
   pricing_currency: Text,
   pricing_amount: Money,
@@ -131,7 +144,7 @@ const Line = Type.Object({
   pricing_item_id: Optional(Text),
   pricing_item_config_id: Optional(Text),
   product_items: Type.Array(LineProductItem),
-  type: OneOf('REVENUE', 'DISCOUNT'),
+  type: OneOf('REVENUE', 'DISCOUNT', 'WALLET'),
   pricing_type: Optional(Text),
   discount_type: Optional(Text),
   /** The path of the clause in its schedule that made the line. */
@@ -156,7 +169,7 @@ const groupFields = {
   billing_period: Period,
   start_at: Text,
   end_at: Text,
-  type: OneOf('PRICING', 'DISCOUNT'),
+  type: OneOf('PRICING', 'DISCOUNT', 'WALLET'),
   product_category: Optional(Named),
   products: Type.Array(Named),
   pricing: Optional(Type.Object({ id: Text, name: Text })),
@@ -283,6 +296,7 @@ export type MeterValueView = Static<typeof MeterValue>
 export type BandView = Static<typeof BandDetails>
 export type PriceDetailsView = Static<typeof PriceDetails>
 export type CustomerView = Static<typeof Snapshot> & Readonly<Record<string, unknown>>
+export type WalletBalanceView = Static<typeof WalletBalanceDetails>
 export type SubLineView = Static<typeof SubLine>
 export type LineView = Static<typeof Line>
 export type GroupView = Static<typeof Group>

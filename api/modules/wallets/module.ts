@@ -1,12 +1,17 @@
 // What customers have paid in or were given, and what they spend of it: wallet types, wallets, grants, and the ledger behind them.
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
+import { extend } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { FUNDS, INVOICE } from '../invoices/funds.ts'
+import type { InvoiceRow } from '../invoices/table.ts'
 import { balanceRoutes } from './balance/routes.ts'
 import { WALLET_EVENTS } from './events.ts'
 import { type ExpiryJobDeps, expiryJobs } from './expiry/jobs.ts'
 import { grantRoutes } from './grants/routes.ts'
 import { leaseJobs } from './reservations/jobs.ts'
 import { reservationRoutes } from './reservations/routes.ts'
+import { followInvoice } from './spending/follow-invoice.ts'
+import { openWallets } from './spending/purse.ts'
 import { walletResource } from './wallet.ts'
 import { walletGrantResource } from './wallet-grant.ts'
 import { walletTypeResource } from './wallet-type.ts'
@@ -20,6 +25,14 @@ const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seed
 export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   name: 'wallets',
   events: [WALLET_EVENTS],
+  // Invoices are saved under this object type, and nothing else is.
+  effects: [
+    {
+      ...INVOICE,
+      afterSave: (uow, row, previous) => followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null),
+    },
+  ],
+  extensions: [extend(FUNDS, openWallets)],
   resources: [walletTypeResource, walletResource, walletGrantResource],
   routes: (app, deps) => {
     grantRoutes(app, deps)

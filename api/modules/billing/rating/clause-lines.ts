@@ -12,6 +12,7 @@ import { pathOfClause } from '../terms/clauses-of.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { groupOf, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
+import { walletLines } from './wallet-lines.ts'
 
 /** What billing keeps beside a line that a clause made. */
 type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
@@ -27,12 +28,13 @@ type Applied = {
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): DraftLine[] {
   const { lines } = applyClauses(rated.map(lineOf), applied.clauses, applied.context)
   const groups = new Map(rated.map(({ charge }) => [charge.key, groupOf(charge)]))
-  return lines
+  const discounts = lines
     .filter(line => line.kind === 'DISCOUNT')
     .map(line => {
       const changed = lines.filter(each => each.key !== line.key && each.because.some(why => why.lineKey === line.key))
       return discountLine(line, { ...applied, groups: changed.flatMap(({ key }) => groups.get(key) ?? []) })
     })
+  return [...discounts, ...walletLines(lines, { ...applied, groups })]
 }
 
 function lineOf({ charge, metered, quantity }: RatedCharge): Line {

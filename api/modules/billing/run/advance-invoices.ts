@@ -13,14 +13,16 @@ import {
   type PendingInvoice,
   unchanged,
 } from '../../invoices/changes/pending-invoice.ts'
+import type { FundsRequest, Purse } from '../../invoices/funds.ts'
 import type { NewInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
 import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import type { InvoiceWindow } from '../terms/windows.ts'
+import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
@@ -54,6 +56,8 @@ export type Advance = {
   readonly complete: boolean
   /** The invoices that are OPEN or DRAFT, by id. */
   readonly open: ReadonlyMap<string, InvoiceRow>
+  /** What can pay them before tax. */
+  readonly purse: Purse
 }
 
 export type Advanced = {
@@ -125,11 +129,14 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
     inputs.platform.late_event_policy === 'NEXT_INVOICE' && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const late = takesLate ? lateChargesOf(found, key) : []
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
+  const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
+  const wallets = of.purse.balances(request)
   const price = (finalizedAt: Instant | null): PricedInvoice =>
-    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, finalizedAt })
+    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, finalizedAt })
   const inputsHash = hashOf(of, { billed, takesLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })
+  of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
   const due =
     saved.row.status === 'DRAFT' &&
     !saved.row.on_hold &&
@@ -153,6 +160,17 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const pending = finalized(saved, now, { columns: last.columns, lines: last.lines, inputsHash })
   return { pending, closing: closing(last), takesLate }
 }
+
+/** What an invoice for a window asks of a purse. */
+export const fundsRequest = (
+  { customer, subscription }: BillingInputs,
+  { window, invoiceId }: { readonly window: InvoiceWindow; readonly invoiceId: string | null },
+): FundsRequest => ({
+  customerId: customer.id,
+  currency: subscription.billing_currency,
+  invoiceId,
+  service: periodOf(window),
+})
 
 type Computed = {
   readonly row: InvoiceRow | null

@@ -1,5 +1,6 @@
 // Load → query → build → save. Usage is read between two transactions, never inside one; so what was loaded is compared
 // with what is there when the invoice is saved, and the invoice is computed again when it changed meanwhile.
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import {
   type Actor,
   type Database,
@@ -12,6 +13,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
+import { openPurse } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
@@ -27,7 +29,7 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
-import { invoiceHashOf } from './advance-invoices.ts'
+import { fundsRequest, invoiceHashOf } from './advance-invoices.ts'
 import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
@@ -59,6 +61,13 @@ export type InvoiceState = {
   readonly refunds: readonly Refund[]
   readonly row: InvoiceRow | null
   readonly inputsHash: string
+}
+
+/** What wallets can pay of the invoice. They are held until commit. */
+async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promise<readonly WalletBalance[]> {
+  if (!window) return []
+  const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
+  return purse.balances(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
 /** Windows looked through to find one: more than any invoice that can exist (monthly to the year 2200 are 2 800). */
@@ -135,6 +144,7 @@ export async function computeInvoice<T>(
       await holdCustomer(uow, loaded.inputs.customer.id)
       const state = await loadState(uow, target)
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
+      const wallets = await walletsOf(uow, state)
       const build: PriceWindow = (window, finalizedAt) => ({
         ...priceInvoice(state.inputs, {
           terms: state.terms,
@@ -143,6 +153,7 @@ export async function computeInvoice<T>(
           ...usage,
           late,
           refunds: state.refunds,
+          wallets,
           finalizedAt,
         }),
         positions: closes ? positions : null,

@@ -1,7 +1,7 @@
 // From terms and usage to an invoice, downhill: charges, what each comes to, draft lines, and the document of them (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
-import { NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
+import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { buildDocument, documentAmounts } from '../../invoices/document/build-document.ts'
@@ -17,6 +17,7 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines } from '../rating/clause-lines.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
+import { withPayments } from '../rating/wallet-lines.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import { partsOfCharges } from '../shares/customer-parts.ts'
@@ -42,6 +43,8 @@ export type InvoiceRequest = {
   readonly late?: readonly LateCharge[]
   /** Of what earlier invoices charged ahead, what this one gives back. */
   readonly refunds?: readonly Refund[]
+  /** What wallets can pay of it before tax. */
+  readonly wallets?: readonly WalletBalance[]
   /** Null until the invoice goes FINAL. */
   readonly finalizedAt: Instant | null
 }
@@ -176,11 +179,12 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
 /** The draft with the lines that clauses make. Every charge counts, those without a line too. */
 function withClauses(
   inputs: BillingInputs,
-  { window }: InvoiceRequest,
+  { window, wallets = [] }: InvoiceRequest,
   { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
 ): DraftInvoice {
-  const clauses = clausesOf(inputs.schedules)
-  if (clauses === NO_CLAUSES) return draft
+  const ofSchedules = clausesOf(inputs.schedules)
+  if (ofSchedules === NO_CLAUSES && wallets.length === 0) return draft
+  const clauses = { ...ofSchedules, wallets }
   const service = periodOf(window)
   const context = {
     currency: draft.currency,
@@ -191,7 +195,7 @@ function withClauses(
     invoicePeriod: { service, full: service },
   }
   const period = inputs.subscription.billing_period
-  return { ...draft, lines: [...draft.lines, ...clauseLines(rated, { clauses, context, period })] }
+  return { ...draft, lines: withPayments([...draft.lines, ...clauseLines(rated, { clauses, context, period })]) }
 }
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {

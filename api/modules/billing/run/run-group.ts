@@ -8,6 +8,7 @@ import { formatInstant, type Instant, instantOf } from '../../../../shared/time.
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
+import { openPurse } from '../../invoices/funds.ts'
 import { loadInvoices } from '../../invoices/repository.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
@@ -103,6 +104,8 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const states = await holdStates(uow, of, outcomes)
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
   const open = await loadInvoices(uow, openIds)
+  const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
+  const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
   const advanced: [string, Advanced, BillingPlan][] = []
@@ -110,7 +113,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
     try {
       const own = prepared.get(id)
       if (!own) throw new Error(`${id} was not prepared`)
-      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open })
+      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open, purse })
       advanced.push([id, step, planBilling(state.inputs, step.rows, uow.now)])
       pending.push(...step.pending)
       closings.push(...step.closings)

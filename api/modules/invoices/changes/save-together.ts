@@ -9,9 +9,11 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { at } from '../../../../shared/time.ts'
 import { type DomainEvent, emitAll } from '../../../outbox.ts'
 import { insertMany, updateMany } from '../../../resource/many-rows.ts'
+import { followSave } from '../../../resource/rules.ts'
 import { numberConfigurationOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
+import { INVOICE } from '../funds.ts'
 import { replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
 import { type InvoiceRow, invoices } from '../table.ts'
@@ -42,6 +44,7 @@ export async function saveTogether(
     invoices,
     all.flatMap((pending, place) => changesOf(pending, saved[place] ?? pending.row)),
   )
+  for (const [place, { stored, row }] of all.entries()) await followSave(uow, INVOICE, saved[place] ?? row, stored)
   const views = new Map<InvoiceRow, DomainEvent['data']>()
   const viewOf = (row: InvoiceRow): DomainEvent['data'] => {
     const view = views.get(row) ?? invoiceView(row)

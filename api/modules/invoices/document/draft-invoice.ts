@@ -32,6 +32,8 @@ export type LineGroup = {
   readonly product: Named | null
   readonly scheduleId: string
   readonly subscriptionId: string
+  /** Of lines that wallets pay. */
+  readonly isPayment?: true
 }
 
 /** Members of a line that are printed as they are given. */

@@ -34,8 +34,8 @@ export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
     .map(period => groupBy(period, ({ draft: { group } }) => groupKey(group)))
 }
 
-export const groupKey = ({ scheduleId, pricing, category }: LineGroup): string =>
-  [scheduleId, pricing?.id ?? '', category?.id ?? ''].join(' ')
+export const groupKey = ({ scheduleId, pricing, category, isPayment }: LineGroup): string =>
+  [scheduleId, pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
 
 /** Whether a period has nothing but discounts that are of no one pricing. */
 const isOfWhole = (lines: readonly LaidLine[]): boolean => lines.every(({ draft }) => draft.group.pricing === null)
@@ -83,11 +83,11 @@ function groupView(figures: Figures, lines: readonly LaidLine[], order: number):
   return {
     group_order: order,
     ...headingOf(figures, lines),
-    type: group.pricing ? 'PRICING' : 'DISCOUNT',
+    type: group.pricing ? 'PRICING' : group.isPayment ? 'WALLET' : 'DISCOUNT',
     ...(group.category ? { product_category: named('PRODUCT_CATEGORY', group.category) } : {}),
     products: [...products.values()].map(product => named('PRODUCT', product)),
     ...(group.pricing ? { pricing: { id: group.pricing.id, name: group.pricing.name } } : {}),
-    description: group.pricing?.name ?? 'Discounts',
+    description: group.pricing?.name ?? (group.isPayment ? 'Paid by wallets' : 'Discounts'),
     pricing_plan_subscription_id: group.subscriptionId,
     pricing_plan_schedule_id: group.scheduleId,
     lines: lines.map((line, index) => lineView(figures, line, index)),

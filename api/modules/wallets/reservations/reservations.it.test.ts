@@ -129,9 +129,9 @@ describe('a reservation', () => {
   test('whose lease has ended is open again: at once for the next one, by the job for balances', async () => {
     const wallet = await creditsOf('10')
     const other = await creditsOf('10')
-    for (const each of [wallet, other]) await reserve(each, 'a', '8', { lease: { type: 'SECOND', value: 1 } })
+    for (const each of [wallet, other]) await reserve(each, 'a', '8', { lease: { type: 'MINUTE', value: 1 } })
     expect(refusal(await reserve(wallet, 'b', '8'))[0]).toBe(409)
-    // As if its second had passed.
+    // As if its minute had passed.
     await api.sql(
       "update wallet_reservations set lease_until = now() - interval '1 second' where wallet_id = any($1)",
       [[wallet['id'], other['id']]],

@@ -1,0 +1,70 @@
+// What an invoice takes of wallets: reserved while it is OPEN or DRAFT, spent when it goes FINAL, released when it is computed
+// again, made VOID or put away (contract: Invoice with amount-denominated wallet spend).
+import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
+import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
+import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { holdWallets } from '../ledger/hold-wallet.ts'
+import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
+import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrants } from './usable-grants.ts'
+import { usesOf } from './uses-of.ts'
+
+type Invoice = Pick<InvoiceRow, 'id' | 'status' | 'content' | 'period_start' | 'period_end'>
+
+/** Posts what the saved invoice changes in wallets; nothing for one that takes and took nothing. */
+export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | null): Promise<void> {
+  const isFinal = row.status === 'FINAL'
+  if (isFinal && previous?.status === 'FINAL') return
+  const uses = row.status === 'VOID' || row.status === 'ARCHIVED' ? new Map<string, Decimal>() : usesOf(row.content)
+  const before = previous ? usesOf(previous.content) : new Map<string, Decimal>()
+  const walletIds = [...new Set([...uses.keys(), ...before.keys()])]
+  if (walletIds.length === 0 || row.period_start === null || row.period_end === null) return
+  await holdWallets(uow, walletIds)
+  const service = interval(at(row.period_start), at(row.period_end))
+  const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
+  const grants = usableGrants(await loadFundedGrants(uow, walletIds), held, { service, now: uow.now })
+  const entries = walletIds.flatMap(walletId => {
+    const own = grants.filter(grant => grant.walletId === walletId)
+    const { parts, missing } = takeFrom(own, uses.get(walletId) ?? ZERO)
+    // It was computed by the same grants, in this transaction.
+    if (missing.gt(ZERO)) throw new Error(`the invoice ${row.id} takes more of ${walletId} than there is`)
+    const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
+    return own.flatMap(grant =>
+      entriesOf(row.id, grant, { wanted: wanted.get(grant.id) ?? ZERO, isFinal, spentAt: spentAt(service, uow.now) }),
+    )
+  })
+  await postEntries(uow, entries)
+}
+
+type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
+
+/** From what the invoice holds of a grant to what it takes of it. */
+function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spentAt: time }: Wanted): NewEntry[] {
+  const cause = { type: 'INVOICE', id: invoiceId } as const
+  const entry = (move: Move, quantity: Decimal, effectiveAt?: Instant): NewEntry[] =>
+    quantity.gt(ZERO)
+      ? [
+          {
+            walletId: grant.walletId,
+            grantId: grant.id,
+            move,
+            quantity,
+            cause,
+            ...(effectiveAt === undefined ? {} : { effectiveAt }),
+          },
+        ]
+      : []
+  const more = max(wanted.minus(grant.own), ZERO)
+  const less = max(grant.own.minus(wanted), ZERO)
+  const reopened = more.minus(min(more, grant.openNow))
+  const before = grant.expireAt === null ? time : instantOf(Math.min(time, grant.expireAt - 1_000))
+  return [
+    ...entry('REOPEN', reopened, grant.expireAt ?? time),
+    ...entry('RESERVE', more, before),
+    ...entry('RELEASE', less),
+    ...(grant.isReverted ? entry('REVERT', less) : []),
+    ...(isFinal ? entry('SPEND', wanted) : []),
+  ]
+}

@@ -1,0 +1,121 @@
+// What the money wallets of customers can pay of invoices before tax (contract: Wallet rules 1), for any number of invoices that are
+// decided one after the other in a transaction.
+import { and, eq, inArray } from 'drizzle-orm'
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
+import type { Instant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { Funds, FundsRequest, Purse } from '../../invoices/funds.ts'
+import { holdWallets } from '../ledger/hold-wallet.ts'
+import { wallets, walletTypes } from '../table.ts'
+import { unitOf } from '../unit.ts'
+import {
+  type FundedGrant,
+  type HeldParts,
+  loadFundedGrants,
+  loadHeldParts,
+  type UsableGrant,
+  usableGrants,
+} from './usable-grants.ts'
+import { usesOf } from './uses-of.ts'
+
+type PayingWallet = Pick<WalletBalance, 'walletId' | 'taxCategory' | 'currency'> & { readonly customerId: string }
+
+/** Opens the wallets of kind CREDIT that hold money, and holds them until commit. */
+export const openWallets: Funds = async (uow, { customerIds, invoiceIds }) => {
+  const paying = await loadPaying(uow, customerIds)
+  const walletIds = paying.map(({ walletId }) => walletId)
+  if (walletIds.length === 0) return createPurse({ paying, grants: [], held: new Map(), now: uow.now })
+  await holdWallets(uow, walletIds)
+  const grants = await loadFundedGrants(uow, walletIds)
+  return createPurse({ paying, grants, held: await loadHeldParts(uow, invoiceIds), now: uow.now })
+}
+
+async function loadPaying(uow: Uow, customerIds: readonly string[]): Promise<PayingWallet[]> {
+  if (customerIds.length === 0) return []
+  const rows = await uow.tx
+    .select({
+      id: wallets.id,
+      customerId: wallets.customer_id,
+      credit: walletTypes.credit,
+      balance: walletTypes.balance,
+    })
+    .from(wallets)
+    .innerJoin(walletTypes, and(inThisTenant(uow, walletTypes), eq(walletTypes.id, wallets.wallet_type_id)))
+    .where(
+      and(
+        inThisTenant(uow, wallets),
+        inArray(wallets.customer_id, [...new Set(customerIds)]),
+        inArray(wallets.status, ['ACTIVE', 'DEPRECATED']),
+        eq(walletTypes.type, 'CREDIT'),
+      ),
+    )
+  return rows.flatMap(({ id: walletId, customerId, credit, balance }): PayingWallet[] => {
+    const unit = unitOf({ credit, balance })
+    if (unit.kind !== 'AMOUNT' || unit.currency === null) return []
+    return [
+      { walletId, customerId, currency: unit.currency, taxCategory: credit?.amount_grant?.tax_category ?? 'STANDARD' },
+    ]
+  })
+}
+
+type Of = {
+  readonly paying: readonly PayingWallet[]
+  readonly grants: readonly FundedGrant[]
+  readonly held: HeldParts
+  readonly now: Instant
+}
+
+function createPurse({ paying, grants, held, now }: Of): Purse {
+  const byId = new Map(grants.map(grant => [grant.id, grant]))
+  const parts = new Map([...held].map(([invoiceId, own]) => [invoiceId, new Map(own)]))
+  const usable = ({ invoiceId, service }: FundsRequest): UsableGrant[] =>
+    usableGrants([...byId.values()], parts.get(invoiceId ?? '') ?? new Map(), { service, now })
+  return {
+    balances: request => {
+      const own = paying.filter(each => each.customerId === request.customerId && each.currency === request.currency)
+      if (own.length === 0) return []
+      const all = inSpendingOrder(usable(request))
+      // The wallet of which something expires first pays before the others.
+      return [...new Set(all.map(({ walletId }) => walletId))].flatMap((walletId): WalletBalance[] => {
+        const wallet = own.find(each => each.walletId === walletId)
+        const available = sum(all.filter(grant => grant.walletId === walletId).map(({ open }) => open))
+        if (!wallet || available.lte(ZERO)) return []
+        const { taxCategory, currency } = wallet
+        return [{ walletId, taxCategory, currency, available }]
+      })
+    },
+    take: (request, content) => {
+      if (grants.length === 0) return
+      const uses = usesOf(content)
+      const next = new Map<string, Decimal>()
+      const all = usable(request)
+      for (const walletId of new Set(all.map(grant => grant.walletId))) {
+        const own = all.filter(grant => grant.walletId === walletId)
+        const taken = new Map(
+          takeFrom(own, uses.get(walletId) ?? ZERO).parts.map(part => [part.grantId, part.quantity]),
+        )
+        for (const grant of own) {
+          const wanted = taken.get(grant.id) ?? ZERO
+          if (wanted.gt(ZERO)) next.set(grant.id, wanted)
+          byId.set(grant.id, moved(grant, wanted))
+        }
+      }
+      parts.set(request.invoiceId, next)
+    },
+  }
+}
+
+/** The grant once the invoice holds `wanted` of it: more comes of what is open, and then of what had expired. */
+function moved(grant: UsableGrant, wanted: Decimal): FundedGrant {
+  const more = max(wanted.minus(grant.own), ZERO)
+  const less = grant.isReverted ? ZERO : max(grant.own.minus(wanted), ZERO)
+  const fromOpen = min(more, grant.openNow)
+  return {
+    ...grant,
+    open: grant.openNow.minus(fromOpen).plus(less),
+    expired: grant.expired.minus(more.minus(fromOpen)),
+  }
+}

@@ -1,0 +1,271 @@
+// What wallets of money pay of invoices before tax (contract: Wallet rules 1; semantics 6 and 10 J): reserved while an invoice is OPEN
+// or DRAFT, spent when it goes FINAL, released when it is computed again or made VOID.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decimal, plain, sum } from '../../../../shared/decimal.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import type { UsageReader } from '../../billing/usage/usage-reader.ts'
+import { expireGrants } from '../expiry/expire-grants.ts'
+import { MONEY, walletsOf } from '../testing/wallets-of.ts'
+
+/** Euros of usage in April, at 1 for 1,000. */
+let used = '0'
+const usage: UsageReader = {
+  ...NO_USAGE,
+  read: async (_tenant, parts) =>
+    parts.some(({ interval }) => interval.start >= Date.parse('2026-05-01T00:00:00Z'))
+      ? []
+      : [{ currency: null, number: decimal(used).times(decimal('1000')), count: 1 }],
+}
+let api: ApiHarness
+let tenant: TestTenant
+let of: Awaited<ReturnType<typeof walletsOf>>
+
+beforeAll(async () => {
+  api = await startApi({ usage })
+  tenant = api.tenants.aTest
+  of = await walletsOf(tenant)
+})
+afterAll(() => api?.close())
+
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const run = (billed: Billed) => runBilling({ database: api.database, usage }, tenant.tenant, billed.subscriptionId)
+const bands = [{ amount: { quantity: '1', currency: 'EUR' }, block_size: { number: '1000' } }]
+const APRIL = { start_at: '2026-04-01T00:00:00Z', bands }
+
+async function billedIn(at: string, subscription: Record<string, unknown> = {}): Promise<Billed> {
+  setTime(at)
+  return await billedSubscription(tenant, { ...APRIL, subscription })
+}
+
+/** The invoice for April, with its lines. */
+async function aprilOf(billed: Billed): Promise<Row> {
+  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&include_lines=true&limit=100`
+  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
+  const found = data.find(each => each['period_start'] === APRIL.start_at)
+  if (!found) throw new Error('April is billed')
+  return found
+}
+const linesOf = (invoice: Row): Row[] =>
+  invoice['periods'].flatMap(({ groups }: Row) => groups.flatMap((group: Row) => group['lines']))
+const shown = (invoice: Row) => [
+  ...linesOf(invoice).map(line => `${line['type']} ${line['amount_excluding_tax'].quantity}`),
+  ...['base_amount', 'tax_amount', 'total_amount'].map(name => invoice['tax_summary'][name].quantity),
+]
+const entriesOf = async (wallet: Row): Promise<string[]> => {
+  const { body } = await tenant.call('GET', `/v1/wallets/${wallet['id']}/transactions?limit=100`)
+  return body['data']
+    .map((row: Row) => `${row['type']} ${row['value'].amount.quantity} ${row['cause'].type}`)
+    .toSorted()
+}
+
+describe('an invoice', () => {
+  test('is paid as far as the balance goes: reserved, shown on the lines, without tax, and spent when it goes FINAL', async () => {
+    used = '200'
+    const billed = await billedIn('2026-04-10T00:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '30')
+    await run(billed)
+    const open = await aprilOf(billed)
+    expect([open['status'], ...shown(open)]).toEqual([
+      'OPEN',
+      'REVENUE 200.00',
+      'WALLET -30.00',
+      '170.00',
+      '35.70',
+      '205.70',
+    ])
+    const [charge, paid] = linesOf(open)
+    const balances = [
+      {
+        wallet_id: wallet['id'],
+        used_balance: { amount: { quantity: '30', currency: 'EUR' } },
+        left_balance: { amount: { quantity: '0', currency: 'EUR' } },
+        available_balance: { amount: { quantity: '30', currency: 'EUR' } },
+      },
+    ]
+    expect(charge?.['details'].wallet_balances).toEqual(balances)
+    expect(paid?.['details'].wallet_balances).toEqual(balances)
+    expect(open['periods'].at(-1).groups.at(-1)).toMatchObject({ type: 'WALLET', description: 'Paid by wallets' })
+    expect(await of.balance(wallet)).toBe('30 / 30 / 0')
+    await run(billed)
+    setTime('2026-05-01T00:10:00Z')
+    await run(billed)
+    expect((await aprilOf(billed))['status']).toBe('DRAFT')
+    expect(await of.balance(wallet)).toBe('30 / 30 / 0')
+    setTime('2026-05-02T09:00:00Z')
+    await run(billed)
+    const final = await aprilOf(billed)
+    expect([final['status'], ...shown(final)]).toEqual([
+      'FINAL',
+      'REVENUE 200.00',
+      'WALLET -30.00',
+      '170.00',
+      '35.70',
+      '205.70',
+    ])
+    expect(await of.balance(wallet)).toBe('0 / 0 / 0')
+    expect(await entriesOf(wallet)).toEqual(['GRANTED 30 REQUEST', 'RESERVED 30 INVOICE', 'SPENT 30 INVOICE'])
+    expect((await succeed(tenant, 'PATCH', `/v1/invoices/${final['id']}`, { payment_status: 'PAID' }))['status']).toBe(
+      'FINAL',
+    )
+    expect(await of.balance(wallet)).toBe('0 / 0 / 0')
+    const pdf = await tenant.call('GET', `/v1/invoices/${final['id']}/pdf`)
+    expect(pdf.status).toBe(200)
+  })
+
+  test('J: 80 of April take 50 that expire first and 30 of the rest; a VOID one gives all of it back', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    const first = (
+      await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
+    ).body
+    const second = (
+      await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
+    ).body
+    await run(billed)
+    expect(shown(await aprilOf(billed)).slice(-1)).toEqual(['0.00'])
+    expect(await of.balance(wallet)).toBe('150 / 80 / 70')
+    const reserved = await api.sql('select grant_id, reserved::text from wallet_grant_accounts where wallet_id = $1', [
+      wallet['id'],
+    ])
+    expect(new Map(reserved.map(row => [row['grant_id'], plain(decimal(row['reserved']))]))).toEqual(
+      new Map([
+        [first['id'], '50'],
+        [second['id'], '30'],
+      ]),
+    )
+    await succeed(tenant, 'POST', `/v1/invoices/${(await aprilOf(billed))['id']}/void`)
+    expect(await of.balance(wallet)).toBe('150 / 0 / 150')
+  })
+
+  test('keeps what it has reserved beyond its expiry; what it gives up then has expired', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
+    await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
+    await run(billed)
+    setTime('2026-05-01T00:10:00Z')
+    await expireGrants(api.database, tenant.tenant)
+    await run(billed)
+    const draft = await aprilOf(billed)
+    expect([draft['status'], await of.balance(wallet)]).toEqual(['DRAFT', '150 / 80 / 70'])
+    await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/void`)
+    expect(await of.balance(wallet)).toBe('100 / 0 / 100')
+    await expireGrants(api.database, tenant.tenant)
+    expect(await of.balance(wallet)).toBe('100 / 0 / 100')
+  })
+
+  test('that is made late still spends what had not expired in its time', async () => {
+    used = '80'
+    const billed = await billedIn('2026-05-01T09:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
+    await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
+    await of.grant(wallet, '9', { start_at: '2026-05-01T00:00:00Z' })
+    await expireGrants(api.database, tenant.tenant)
+    expect(await of.balance(wallet)).toBe('109 / 0 / 109')
+    await run(billed)
+    expect(await of.balance(wallet)).toBe('159 / 80 / 79')
+    expect(await of.balance(wallet, '2026-04-30T23:59:59Z')).toBe('150 / 80 / 70')
+    setTime('2026-05-03T09:00:00Z')
+    await run(billed)
+    expect([(await aprilOf(billed))['status'], await of.balance(wallet)]).toEqual(['FINAL', '79 / 0 / 79'])
+  })
+
+  test('that is computed again releases what it no longer takes, and takes what has come', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '50')
+    await run(billed)
+    const { id } = await aprilOf(billed)
+    expect(await of.balance(wallet)).toBe('50 / 50 / 0')
+    const refresh = () => succeed(tenant, 'POST', `/v1/invoices/${id}/refresh`, { types: ['FULL'] })
+    used = '20'
+    await refresh()
+    expect(await of.balance(wallet)).toBe('50 / 20 / 30')
+    used = '60'
+    await of.grant(wallet, '5')
+    await refresh()
+    expect(await of.balance(wallet)).toBe('55 / 55 / 0')
+    await tenant.call('POST', `/v1/wallets/${wallet['id']}/deactivate`)
+    await refresh()
+    expect(await of.balance(wallet)).toBe('55 / 0 / 55')
+    expect(shown(await aprilOf(billed))).toEqual(['REVENUE 60.00', '60.00', '12.60', '72.60'])
+  })
+
+  test('of which a grant was reverted gives up what it held of it', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    const { body } = await of.grant(wallet, '50')
+    await run(billed)
+    await tenant.call('POST', `/v1/wallet-grants/${body['id']}/revert`)
+    await run(billed)
+    expect(await of.balance(wallet)).toBe('0 / 0 / 0')
+    expect(await entriesOf(wallet)).toEqual([
+      'GRANTED 50 REQUEST',
+      'RELEASED 50 INVOICE',
+      'RESERVED 50 INVOICE',
+      'REVERTED 50 INVOICE',
+    ])
+  })
+
+  test('is not paid by a wallet of another tax category, another currency, another kind, or another customer', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const money = (terms: object) => ({ type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: terms } })
+    const others = [
+      await of.wallet(money({ default_currency: 'EUR', tax_category: 'EXEMPT' }), billed.customerId),
+      await of.wallet(money({ default_currency: 'USD' }), billed.customerId),
+      await of.wallet(of.CREDITS, billed.customerId),
+      await of.wallet(MONEY),
+    ]
+    for (const wallet of others) expect((await of.grant(wallet, '50')).status).toBe(201)
+    await run(billed)
+    expect(shown(await aprilOf(billed))).toEqual(['REVENUE 80.00', '80.00', '16.80', '96.80'])
+  })
+
+  test('is paid by two wallets, the one that expires first before the other, each with its line', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const late = await of.wallet(MONEY, billed.customerId)
+    const soon = await of.wallet(MONEY, billed.customerId)
+    await of.grant(late, '100')
+    await of.grant(soon, '30', { expire_at: '2026-12-31T00:00:00Z' })
+    await run(billed)
+    const invoice = await aprilOf(billed)
+    expect(shown(invoice)).toEqual(['REVENUE 80.00', 'WALLET -30.00', 'WALLET -50.00', '0.00', '0.00', '0.00'])
+    expect(
+      linesOf(invoice)[0]?.['details'].wallet_balances.map((each: Row) => [
+        each['wallet_id'],
+        each['used_balance'].amount.quantity,
+      ]),
+    ).toEqual([
+      [soon['id'], '30'],
+      [late['id'], '50'],
+    ])
+    expect([await of.balance(soon), await of.balance(late)]).toEqual(['30 / 30 / 0', '100 / 50 / 50'])
+  })
+
+  test('of two subscriptions of one customer, computed at once: together they take what there is', async () => {
+    used = '80'
+    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const others = await Promise.all(
+      [1, 2].map(() => billedIn('2026-04-20T00:00:00Z', { customer_id: billed.customerId })),
+    )
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '100')
+    const all = [billed, ...others]
+    await Promise.all([...all, ...all].map(run))
+    expect(await of.balance(wallet)).toBe('100 / 100 / 0')
+    const totals = await Promise.all(all.map(async each => (await aprilOf(each))['tax_summary'].base_amount.quantity))
+    expect(plain(sum(totals.map(text => decimal(text))))).toBe('140')
+  })
+})

@@ -1,0 +1,91 @@
+// What of the grants of wallets an invoice may use: what is open for its time, what it holds already, and what had not expired yet in
+// the time that it bills (semantics 6: a reservation made before expiry holds).
+import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
+import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { walletGrantAccounts, walletGrants } from '../table.ts'
+
+/** A grant with what is open of it and what of it has expired. */
+export type FundedGrant = SpendableGrant & {
+  readonly walletId: string
+  readonly isReverted: boolean
+  readonly expired: Decimal
+}
+
+/** As `FundedGrant`; `open` is all that the invoice may use of it. */
+export type UsableGrant = FundedGrant & {
+  /** Of `open`: what the invoice holds already, and what is open for everyone. The rest had expired. */
+  readonly own: Decimal
+  readonly openNow: Decimal
+}
+
+/** What each invoice holds of each grant. */
+export type HeldParts = ReadonlyMap<string, ReadonlyMap<string, Decimal>>
+
+/** When an invoice spends: at the end of its time, or now while that is to come. */
+export const spentAt = ({ end }: Interval, now: Instant): Instant => instantOf(Math.min(now, end - 1_000))
+
+/** Those that the invoice may use, or that it holds a part of. Pure. */
+export function usableGrants(
+  grants: readonly FundedGrant[],
+  held: ReadonlyMap<string, Decimal>,
+  of: { readonly service: Interval; readonly now: Instant },
+): UsableGrant[] {
+  const time = spentAt(of.service, of.now)
+  return grants.flatMap((grant): UsableGrant[] => {
+    const { startAt, expireAt, isReverted } = grant
+    const own = held.get(grant.id) ?? ZERO
+    const isInTime = startAt <= time && (expireAt === null || expireAt > of.service.start)
+    const open = isReverted ? ZERO : isInTime ? grant.open.plus(grant.expired).plus(own) : own
+    return open.lte(ZERO) && own.lte(ZERO) ? [] : [{ ...grant, open, own, openNow: grant.open }]
+  })
+}
+
+/** The grants of these wallets that may have something for an invoice. The wallets are held. */
+export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[]): Promise<FundedGrant[]> {
+  if (walletIds.length === 0) return []
+  const [a, g] = [walletGrantAccounts, walletGrants]
+  const rows = await uow.tx
+    .select({ accounts: a, reverted_at: g.reverted_at })
+    .from(a)
+    .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))
+    .where(
+      and(
+        inThisTenant(uow, a),
+        inArray(a.wallet_id, [...walletIds]),
+        or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0')),
+      ),
+    )
+  return rows.map(({ accounts, reverted_at }) => ({
+    id: accounts.grant_id,
+    walletId: accounts.wallet_id,
+    type: accounts.type,
+    startAt: at(accounts.start_at),
+    expireAt: accounts.expire_at === null ? null : at(accounts.expire_at),
+    open: decimal(accounts.open),
+    expired: decimal(accounts.expired),
+    isReverted: reverted_at !== null,
+  }))
+}
+
+/** What these invoices hold of each grant. */
+export async function loadHeldParts(uow: ReadUow, invoiceIds: readonly string[]): Promise<HeldParts> {
+  if (invoiceIds.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ invoice_id: string; grant_id: string; held: string }>(sql`
+    select cause_id as invoice_id, grant_id, (coalesce(sum(quantity) filter (where credit_account = 'RESERVED'), 0)
+      - coalesce(sum(quantity) filter (where debit_account = 'RESERVED'), 0))::text as held
+    from wallet_entries
+    where platform_id = ${platformId} and environment = ${environment} and cause_type = 'INVOICE'
+      and cause_id = any(${sql.param(invoiceIds)}::text[])
+    group by cause_id, grant_id`)
+  const parts = new Map<string, Map<string, Decimal>>()
+  for (const { invoice_id, grant_id, held } of rows) {
+    const own = parts.get(invoice_id) ?? new Map<string, Decimal>()
+    parts.set(invoice_id, own.set(grant_id, decimal(held)))
+  }
+  return parts
+}
