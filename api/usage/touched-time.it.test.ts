@@ -6,6 +6,7 @@ import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/
 import { instantOf, interval } from '../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, insertLines } from '../../shared/usage/clickhouse.ts'
 import { lastMarks } from './last-marks.ts'
+import { touchedCustomers } from './touched-customers.ts'
 import { type TouchedQuestion, touchedTime } from './touched-time.ts'
 
 const HOUR = 3_600_000
@@ -115,4 +116,17 @@ test('the last marks are of the names and meters that were asked, and of the hou
     { key: 'b', meterReference: 'tokens', partition: 0, seq: 6 },
   ])
   expect(await lastMarks(client, tenant, { places: [], interval: within })).toEqual([])
+})
+
+test('the customers that were touched are those with a mark behind the positions, of the tenant', async () => {
+  await store([
+    { customer: 'a', meter: 'tokens', hour: 3, partition: 0, seq: 5 },
+    { customer: 'b', meter: 'tokens', hour: 4, partition: 0, seq: 4 },
+    { customer: 'b', meter: 'hits"', hour: 4, partition: 1, seq: 2 },
+    { customer: "c'\\", meter: 'tokens', hour: 9, partition: 2, seq: 1 },
+  ])
+  const since = (...positions: number[]) => touchedCustomers(client, tenant, positions)
+  expect(await since(4, 2, 0)).toEqual(['a', "c'\\"])
+  expect(await since(5, 1, 1)).toEqual(['b'])
+  expect(await since(5, 2, 1)).toEqual([])
 })

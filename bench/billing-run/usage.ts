@@ -53,6 +53,10 @@ const daysSql = (of: Filled): string => `INSERT INTO usage_rollups
     groupArray([1, 1]), groupArray(quantities), groupArray(quantities), groupArray(quantities), sum(${SEQ})
   FROM ${eventsSql(of)} GROUP BY customer, meter, day`
 
+/** How far the log is: what stands behind it would be left out of every invoice that closes. */
+const POSITIONS = `INSERT INTO usage_positions
+  SELECT number, intDiv({rows:UInt64}, 50) + 1, now64(3), '' FROM numbers(${PARTITIONS})`
+
 /** Stores the usage. Throws RangeError where two events of a meter would share an hour. */
 export async function fillUsage(client: ClickHouseClient, of: Filled): Promise<void> {
   if (of.period.end - of.period.start < of.events * 3_600_000) throw new RangeError('more events than hours')
@@ -64,4 +68,5 @@ export async function fillUsage(client: ClickHouseClient, of: Filled): Promise<v
     for (const query of [rowsSql(of), marksSql(of), rollupsSql(of), daysSql(of)])
       await client.command({ query, query_params })
   }
+  await client.command({ query: POSITIONS, query_params: { rows: of.to * each } })
 }

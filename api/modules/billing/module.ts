@@ -13,6 +13,7 @@ import { upToDateRoute } from './reprocess/up-to-date.ts'
 import { billingRoutes } from './routes.ts'
 import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
+import { followJobs } from './run/follow-usage.ts'
 import { subscriptionProducer } from './run/subscription-producer.ts'
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
@@ -27,7 +28,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     calculateRoutes(app, deps)
     persistDataRoutes(app, deps)
   },
-  jobs: [...billingJobs(), ...reprocessJobs()],
+  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs()],
   reactions: [...billingReactions, ...reprocessReactions],
   producers: deps => [subscriptionProducer(deps)],
   fixtures: {

@@ -48,6 +48,18 @@ export async function wakeBilling(uow: Uow, subscription: Pick<Subscription, 'id
     .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscription.id)))
 }
 
+/** Lets the billing run look now at what is billed of these customers; gives how many subscriptions that are. */
+export async function wakeBillingOf(uow: Uow, customerIds: readonly string[]): Promise<number> {
+  if (customerIds.length === 0) return 0
+  const { platformId, environment } = uow.tenant
+  const now = formatInstant(uow.now)
+  const { rowCount } = await uow.tx.execute(sql`
+    update pricing_plan_subscriptions set next_billing_at = ${now}
+    where platform_id = ${platformId} and environment = ${environment} and customer_id in ${customerIds}
+      and next_billing_at > ${now}::timestamptz and status in ('ACTIVE', 'CANCELLED')`)
+  return rowCount ?? 0
+}
+
 /** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))

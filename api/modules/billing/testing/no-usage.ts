@@ -8,5 +8,6 @@ export const NO_USAGE: UsageReader = {
   positions: async () => [],
   touched: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
   lastMarks: async () => [],
+  touchedCustomers: async () => [],
   upToDateUntil: async clock => clock.now(),
 }

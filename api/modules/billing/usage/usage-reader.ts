@@ -8,6 +8,7 @@ import { usageAnswer } from '../../../usage/answered.ts'
 import { gatherTouched } from '../../../usage/gather-touched.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
+import { touchedCustomers } from '../../../usage/touched-customers.ts'
 import type { TouchedQuestion } from '../../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation } from '../../../usage/usage-query.ts'
@@ -54,6 +55,8 @@ export type UsageReader = {
   touched(tenant: Tenant, questions: readonly TouchedQuestion[]): Promise<boolean[][]>
   /** How far the log has touched the usage of each of these customers on these meters. */
   lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
+  /** The names of the customers whose usage was touched after these positions of the log. */
+  touchedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
   /** Everything the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
@@ -83,6 +86,7 @@ export function createUsageReader(deps: {
     },
     touched: (tenant, questions) => usageAnswer(askTouched(tenant, questions)),
     lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
+    touchedCustomers: (tenant, since) => usageAnswer(touchedCustomers(deps.client, tenant, since)),
     upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
   }
 }
