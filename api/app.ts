@@ -66,7 +66,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   })
   // Before any route, since it times them all.
   if (deps.operations) operationRoutes(app, deps.operations)
-  await app.register(swagger, openApiOptions({ resources: RESOURCES, baseUrl: deps.addresses?.baseUrl ?? '/' }))
+  await app.register(
+    swagger,
+    openApiOptions({ resources: RESOURCES, eventTypes: EVENT_TYPES, baseUrl: deps.addresses?.baseUrl ?? '/' }),
+  )
   await app.register(async v1 => {
     const database = withRules(deps.database, RULES, { permissions: declared, ingestCeilings: deps.ingestCeilings })
     const ruled = { ...deps, database }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { EVENT_TYPES } from '../modules/modules.ts'
 import { createChecker } from '../testing/checker.ts'
 import { describedApi } from '../testing/described-api.ts'
 import { isObject, type Json, type JsonObject, objectIn, objectsIn, shapeText, textIn, textsIn } from './json.ts'
@@ -203,6 +204,27 @@ describe('shapes', () => {
     )
     expect(creates.filter(([, schema]) => schema.examples === undefined).map(([name]) => name)).toEqual([])
   })
+})
+
+test('webhooks: each event type has a payload whose data is the shape that the api answers, in little space', () => {
+  const webhooks = objectIn(api, 'webhooks')
+  expect(Object.keys(webhooks)).toEqual(EVENT_TYPES)
+  const named = new Map(shapes())
+  const refOf = (schema: JsonObject): string => textIn(schema, '$ref')?.split('/').at(-1) ?? ''
+  for (const type of EVENT_TYPES) {
+    const post = objectIn(objectIn(webhooks, type), 'post')
+    const body = objectIn(objectIn(objectIn(post, 'requestBody'), 'content'), 'application/json')
+    const members = objectIn(named.get(refOf(objectIn(body, 'schema'))) ?? {}, 'properties')
+    expect([type, textsIn(objectIn(members, 'type'), 'enum')]).toEqual([type, expect.arrayContaining([type])])
+    const data = named.get(refOf(objectIn(members, 'data')))
+    const objectType = textsIn(objectIn(objectIn(data ?? {}, 'properties'), 'object_type'), 'enum')
+    expect([type, objectType.length === 0 || type.startsWith(`${objectType[0]}.`)]).toEqual([type, true])
+    expect([type, data === undefined]).toEqual([type, false])
+    if (type.endsWith('.UPDATED')) expect(members['previous_data']).toBeDefined()
+  }
+  // Nothing is written out twice: the section and its payloads are a small part of the whole.
+  const own = JSON.stringify([webhooks, shapes().filter(([name]) => name.endsWith('EventPayload'))]).length
+  expect(own).toBeLessThan(JSON.stringify(api).length / 10)
 })
 
 // The name of a shape is the name of a class in every generated client. A new one is added here by `vitest -u`; one that changes

@@ -1,5 +1,6 @@
 // The API description, from what the routes declare to what is published. The routes keep their own shapes: nothing here changes
 // what is accepted or answered.
+import type { EventType } from '../../shared/contracts/event-types.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { ANSWER_HEADERS, ERROR_RESPONSES, ERROR_SCHEMA } from './answers.ts'
 import { withClosedLists } from './closed-lists.ts'
@@ -14,6 +15,7 @@ import { HEADER_PARAMETERS } from './parameters.ts'
 import { publishedOperation } from './publish-operations.ts'
 import { TAGS, tagOrder } from './tags.ts'
 import { truthfulMembers } from './truthful-members.ts'
+import { webhookSection } from './webhooks.ts'
 
 const METHODS: Readonly<Record<string, Method>> = {
   get: 'GET',
@@ -23,10 +25,14 @@ const METHODS: Readonly<Record<string, Method>> = {
   delete: 'DELETE',
 }
 
-export type PublishDeps = { readonly resources: readonly Resource[]; readonly baseUrl: string }
+export type PublishDeps = {
+  readonly resources: readonly Resource[]
+  readonly eventTypes: readonly EventType[]
+  readonly baseUrl: string
+}
 
 /** The published description. Throws when two shapes would have one name. */
-export function publishDescription(raw: JsonObject, { resources, baseUrl }: PublishDeps): JsonObject {
+export function publishDescription(raw: JsonObject, { resources, eventTypes, baseUrl }: PublishDeps): JsonObject {
   const components = createComponents()
   const context = { components, resourceAt: new Map(resources.map(resource => [resource.path, resource])) }
   const paths = inOrder(objectIn(raw, 'paths')).map(([path, item]): [string, JsonObject] => [
@@ -42,14 +48,20 @@ export function publishDescription(raw: JsonObject, { resources, baseUrl }: Publ
   ])
   const shapes = withClosedLists(truthfulMembers(expandedReferences(components.all(), resources), resources))
   const { paths: _paths, components: given, ...about } = raw
+  const { webhooks, schemas } = webhookSection(eventTypes, resources)
   return {
     ...about,
     servers: [{ url: baseUrl, description: 'This installation.' }],
     tags: TAGS.map(({ name, title, description }) => ({ name, description, 'x-displayName': title })),
     paths: describeParameters(Object.fromEntries(paths)),
+    webhooks,
     components: {
       ...objectIn({ given }, 'given'),
-      schemas: sorted({ ...Object.fromEntries(withExamples(describeFields(shapes))), Error: ERROR_SCHEMA }),
+      schemas: sorted({
+        ...Object.fromEntries(withExamples(describeFields(shapes))),
+        ...schemas,
+        Error: ERROR_SCHEMA,
+      }),
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
       responses: ERROR_RESPONSES,

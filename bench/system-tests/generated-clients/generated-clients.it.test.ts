@@ -70,9 +70,15 @@ describe('a client generated from the description makes the plan of the quick st
     const bin = (name: string): string => join(inTypeScript, 'node_modules', '.bin', name)
     const made = run(inTypeScript, bin('openapi-typescript'), ['../openapi.json', '-o', 'millrace.d.ts'])
     expect([made.status, made.stderr]).toEqual([0, expect.any(String)])
-    copyFileSync(join(HERE, 'quick-start.mts.txt'), join(inTypeScript, 'quick-start.mts'))
+    for (const name of ['quick-start', 'webhook-handler'])
+      copyFileSync(join(HERE, `${name}.mts.txt`), join(inTypeScript, `${name}.mts`))
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck', '--outDir', 'built']
-    const compiled = run(inTypeScript, bin('tsc'), [...options, '--rewriteRelativeImportExtensions', 'quick-start.mts'])
+    const compiled = run(inTypeScript, bin('tsc'), [
+      ...options,
+      '--rewriteRelativeImportExtensions',
+      'quick-start.mts',
+      'webhook-handler.mts',
+    ])
     expect([compiled.status, compiled.stdout]).toEqual([0, ''])
     const ran = run(inTypeScript, process.execPath, ['built/quick-start.mjs'], env(0))
     expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, '', PRINTED])

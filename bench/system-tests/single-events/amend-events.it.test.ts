@@ -68,7 +68,7 @@ describe('an amendment', () => {
         },
       ])
       const rows = await notices(name)
-      expect(rows).toMatchObject([{ data: answer, previous_data: before }])
+      expect(rows).toMatchObject([{ type: 'METER_DATA.UPDATED', data: answer, previous_data: before }])
       expect(rows[0]).toMatchObject({
         actor_id: traced['amendments'][0].user_id,
         request_id: traced['amendments'][0].request_id,

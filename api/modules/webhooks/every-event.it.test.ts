@@ -1,0 +1,176 @@
+// Every event type is fired by a test, and what is sent for it has the shape that the API description says.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { notifyPasswordChange } from '../../../identity/password/notify.ts'
+import { type FactorChange, notifyFactorChange } from '../../../identity/second-factor/notify.ts'
+import type { EventType } from '../../../shared/contracts/event-types.ts'
+import { asSystem, type Database, inTenant, type SystemTransaction } from '../../../shared/database/database.ts'
+import { silentLogger } from '../../../shared/logger.ts'
+import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { payloadOfType } from '../../description/webhooks.ts'
+import type { Resource } from '../../resource/define-resource.ts'
+import { createChecker } from '../../testing/checker.ts'
+import type { TestTenant } from '../../testing/harness.ts'
+import { PROBE_MS, visitRoutes } from '../../testing/probe-tenants.ts'
+import { startApiWithUsers, type UserHarness } from '../../testing/user-harness.ts'
+import type { Row } from '../../testing/wire.ts'
+import { outboxRow, type StoredOutboxRow } from '../../workers/outbox-row.ts'
+import { billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
+import { seedInvoice } from '../billing/testing/seed-invoice.ts'
+import { change } from '../invoices/changes/invoice-change.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { EVENT_TYPES, RESOURCES } from '../modules.ts'
+import { payloadOf } from './delivery/payload.ts'
+
+let api: UserHarness
+beforeAll(async () => {
+  api = await startApiWithUsers()
+})
+afterAll(async () => {
+  await identity?.close()
+  await api?.close()
+})
+
+/** Types whose change takes more than the api and its database, each with the test that makes it and finds it in the outbox. */
+const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
+  'INVOICE.STATUS_TO_DRAFT': 'api/modules/invoices/invoices.it.test.ts',
+  'METER_DATA.DELETED': 'bench/system-tests/single-events/delete-events.it.test.ts',
+  'METER_DATA.UPDATED': 'bench/system-tests/single-events/amend-events.it.test.ts',
+  'OAUTH_GRANT.CREATED': 'identity/oauth.it.test.ts',
+  'OAUTH_GRANT.REVOKED': 'identity/oauth.it.test.ts',
+  'PERSIST_DATA.CREATED': 'bench/system-tests/single-events/persist-data.it.test.ts',
+  'REPROCESS.UPDATED': 'api/modules/billing/reprocess/reprocess.it.test.ts',
+  'USER.SECOND_FACTOR_RESET': 'api/modules/accounts/users/reset-second-factor.it.test.ts',
+  'USER_INVITATION.ACCEPTED': 'identity/activation/activation.it.test.ts',
+}
+
+type Fire = (tenant: TestTenant) => Promise<unknown>
+const resourceOf = (objectType: string): Resource => {
+  const resource = RESOURCES.find(each => each.objectType === objectType)
+  if (!resource) throw new Error(`no resource is ${objectType}`)
+  return resource
+}
+/** A resource of this type; a DRAFT where it has a status, since only that can be deleted. */
+async function made(objectType: string, tenant: TestTenant): Promise<Row> {
+  const resource = resourceOf(objectType)
+  const body = await resource.fixture.create(tenant.seed)
+  return await succeed(tenant, 'POST', `/v1/${resource.path}`, {
+    ...(body as object),
+    ...(resource.statuses ? { status: 'DRAFT' } : {}),
+  })
+}
+const pathOf = (objectType: string): string => resourceOf(objectType).path
+const deleted =
+  (objectType: string): Fire =>
+  async tenant =>
+    await succeed(tenant, 'DELETE', `/v1/${pathOf(objectType)}/${(await made(objectType, tenant))['id']}`)
+const updated =
+  (objectType: string, body: object): Fire =>
+  async tenant =>
+    await succeed(tenant, 'PATCH', `/v1/${pathOf(objectType)}/${(await made(objectType, tenant))['id']}`, body)
+const changesInvoice =
+  (...bodies: object[]): Fire =>
+  async tenant => {
+    const { id } = await seedInvoice(api, tenant)
+    for (const body of bodies) await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, body)
+  }
+const changesFactor =
+  (change: FactorChange): Fire =>
+  async ({ tenant }) =>
+    await inIdentity(async tx =>
+      notifyFactorChange(tx, { userId: await api.administrator(tenant), change, requestId: 'reqr_test' }),
+    )
+
+/** What a call of every route by its fixture does not fire. */
+const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
+  'INVOICE.PAID': changesInvoice({ status: 'FINAL' }, { payment_status: 'PAID', paid: true }),
+  'INVOICE.STATUS_TO_FINAL': changesInvoice({ status: 'FINAL' }),
+  'INVOICE.STATUS_TO_OPEN': async tenant => {
+    const { id } = await seedInvoice(api, tenant)
+    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow =>
+      change(uow, await lockInvoice(uow, String(id)), { status: 'OPEN' }),
+    )
+  },
+  'METER_PROPERTY_VARIABLE.UPDATED': async tenant => {
+    const { id } = await made('METER_PROPERTY_VARIABLE', tenant)
+    await succeed(tenant, 'PATCH', `/v1/meter-property-variables/${id}/values`, { add: ['large'] })
+  },
+  'PRICING_PLAN_SUBSCRIPTION.CANCELLED': async tenant => {
+    const { subscriptionId } = await billedSubscription(tenant, {
+      start_at: formatInstant(api.clock.now()),
+      fee: '1',
+    })
+    await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/cancel`, { type: 'NOW' })
+  },
+  'TEAM.UPDATED': async tenant => {
+    const team = await tenant.call('POST', '/v1/teams', { name: 'Sales' })
+    await succeed(tenant, 'PATCH', `/v1/teams/${team.body['id']}`, { name: 'Renamed' })
+  },
+  'USER.AUTHENTICATOR_ADDED': changesFactor('AUTHENTICATOR_ADDED'),
+  'USER.AUTHENTICATOR_REMOVED': changesFactor('AUTHENTICATOR_REMOVED'),
+  'USER.PASSKEY_ADDED': changesFactor('PASSKEY_ADDED'),
+  'USER.PASSKEY_REMOVED': changesFactor('PASSKEY_REMOVED'),
+  'USER.RECOVERY_CODES_REPLACED': changesFactor('RECOVERY_CODES_REPLACED'),
+  'USER.PASSWORD_CHANGED': async ({ tenant }) =>
+    await inIdentity(async tx =>
+      notifyPasswordChange(tx, {
+        userId: await api.administrator(tenant),
+        requestId: 'reqr_test',
+        appsEnded: false,
+      }),
+    ),
+  'USER.UPDATED': async tenant =>
+    await succeed(tenant, 'PATCH', `/v1/users/${await api.administrator(tenant.tenant)}`, { active: false }),
+  'WEBHOOK.UPDATED': updated('WEBHOOK', { name: 'Renamed' }),
+}
+
+let identity: Database
+beforeAll(async () => {
+  identity = await openTestDatabase({
+    url: api.databaseUrl,
+    role: 'millrace_identity',
+    clock: api.clock,
+    logger: silentLogger,
+    poolMax: 2,
+  })
+})
+const inIdentity = (work: (tx: SystemTransaction) => Promise<void>) => asSystem(identity, 'test', work)
+
+test(
+  'every event type is fired, and its payload has its shape',
+  async () => {
+    const { aLive } = api.tenants
+    await visitRoutes(api, api.routes, aLive, aLive.call)
+    const { platformId } = aLive.tenant
+    const seen = await api.sql('select distinct type from outbox where platform_id = $1', [platformId])
+    const deletions = EVENT_TYPES.filter(type => type.endsWith('.DELETED') && !(type in ELSEWHERE))
+      .filter(type => !seen.some(row => row['type'] === type))
+      .map(type => [type, deleted(type.slice(0, type.indexOf('.')))] as const)
+    const faults: string[] = []
+    for (const [type, fire] of [...deletions, ...Object.entries(FIRE)])
+      await fire(aLive).catch((error: unknown) => faults.push(`${type}: ${error}`))
+    expect(faults).toEqual([])
+    const rows = await api.sql(
+      `select o.*, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
+      from outbox o where platform_id = $1`,
+      [platformId],
+    )
+    const description = JSON.parse(JSON.stringify((await aLive.call('GET', '/v1/openapi.json')).body))
+    const check = createChecker(description)
+    const wrong = rows.flatMap(row => {
+      const shape = payloadOfType(row['type'], RESOURCES)
+      const fault = check(shape, payloadOf(outboxRow(row as StoredOutboxRow), true))
+      return fault === null ? [] : [`${row['type']}: ${fault}`]
+    })
+    expect([...new Set(wrong)]).toEqual([])
+    const fired = new Set(rows.map(({ type }) => type))
+    const missing = EVENT_TYPES.filter(type => {
+      const file = ELSEWHERE[type]
+      return !fired.has(type) && (file === undefined || !readFileSync(file, 'utf8').includes(`'${type}`))
+    })
+    expect(missing).toEqual([])
+    expect(Object.keys(ELSEWHERE).filter(type => fired.has(type))).toEqual([])
+  },
+  PROBE_MS,
+)
