@@ -2,12 +2,9 @@
 import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { replaceLines } from './lines/store-lines.ts'
-import type { LineValues } from './lines/table.ts'
 import { type InvoiceOutline, type InvoiceRow, invoices, type StoredInvoice } from './table.ts'
 
 const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
@@ -67,24 +64,6 @@ export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promis
 }
 
 export type NewInvoice = Omit<StoredInvoice, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
-
-export async function insertInvoice(uow: Uow, values: NewInvoice, lines: readonly LineValues[]): Promise<InvoiceRow> {
-  const now = formatInstant(uow.now)
-  const [row] = await uow.tx
-    .insert(invoices)
-    .values({
-      ...values,
-      platform_id: uow.tenant.platformId,
-      environment: uow.tenant.environment,
-      id: newId('invo'),
-      created_at: now,
-      updated_at: now,
-    })
-    .returning()
-  if (!row) throw new Error('an insert returned no row')
-  await replaceLines(uow, row.id, lines)
-  return { ...row, custom_fields: [] }
-}
 
 /** Saves these columns. */
 export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoice>): Promise<InvoiceRow> {

@@ -12,18 +12,6 @@ const of = (uow: ReadUow, invoiceId: string) =>
 export const linesOfInvoice = (uow: ReadUow, invoiceId: string): Promise<InvoiceLineRow[]> =>
   uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
 
-/** Lines one statement writes: each has a score of values, and a statement takes 65 535. */
-const BATCH = 1_000
-
-/** Puts these in the place of the lines of an invoice that is not FINAL. */
-export async function replaceLines(uow: Uow, invoiceId: string, lines: readonly LineValues[]): Promise<void> {
-  await uow.tx.delete(invoiceLines).where(of(uow, invoiceId))
-  const { platformId, environment } = uow.tenant
-  const rows = lines.map(line => ({ ...line, platform_id: platformId, environment, invoice_id: invoiceId }))
-  for (let start = 0; start < rows.length; start += BATCH)
-    await uow.tx.insert(invoiceLines).values(rows.slice(start, start + BATCH))
-}
-
 /** What the lines of an invoice become. */
 export type LinesOf = { readonly invoiceId: string; readonly fresh: boolean; readonly lines: readonly LineValues[] }
 
