@@ -18,7 +18,7 @@ export const REPLACEMENT = '\ufffd'
 export async function fontBookFor(text: string): Promise<FontBook> {
   const han = handOf(text)
   const slices = new Map<string, Slice>()
-  const candidates = new Map<string, Slice[]>()
+  const candidates = new Map<string, readonly Slice[]>()
   for (const character of new Set([...text, REPLACEMENT, ' '])) {
     const codePoint = character.codePointAt(0) ?? 0
     for (const weight of WEIGHTS) {
@@ -39,12 +39,21 @@ export async function fontBookFor(text: string): Promise<FontBook> {
       return face?.font.hasGlyphForCodePoint(codePoint) ? [face] : []
     })
   }
+  const find = (cluster: string, weight: Weight): Face | null => {
+    const [base = '', ...marks] = cluster
+    const able = facesOf(base, weight)
+    const has = ({ font }: Face, character: string) => font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
+    return able.find(face => marks.every(mark => has(face, mark))) ?? null
+  }
+  const chosen = new Map<string, Face | null>()
   return {
     faceFor: (cluster, weight) => {
-      const [base = '', ...marks] = cluster
-      const able = facesOf(base, weight)
-      const has = ({ font }: Face, character: string) => font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
-      return able.find(face => marks.every(mark => has(face, mark))) ?? null
+      const key = `${weight} ${cluster}`
+      const known = chosen.get(key)
+      if (known !== undefined) return known
+      const face = find(cluster, weight)
+      chosen.set(key, face)
+      return face
     },
   }
 }

@@ -76,8 +76,22 @@ const HAN_ORDER: Readonly<Record<Han, readonly Han[]>> = {
   kr: ['kr', 'sc', 'jp'],
 }
 
+const found = new Map<string, readonly Slice[]>()
+const FOUND_MAX = 20_000
+
 /** The slices that may have a character, best first; which do is for the fonts themselves to say. */
-export function slicesFor(codePoint: number, weight: Weight, han: Han): Slice[] {
+export function slicesFor(codePoint: number, weight: Weight, han: Han): readonly Slice[] {
+  const key = `${codePoint} ${weight} ${han}`
+  const known = found.get(key)
+  if (known) return known
+  if (found.size >= FOUND_MAX) found.clear()
+  const slices = findSlices(codePoint, weight, han)
+  found.set(key, slices)
+  return slices
+}
+
+/** Goes through thousands of ranges, so what it finds is kept. */
+function findSlices(codePoint: number, weight: Weight, han: Han): Slice[] {
   const { alphabets, han: hands } = load()
   return [...alphabets, ...HAN_ORDER[han].map(hand => hands[hand])].flatMap(of =>
     of.ranges
