@@ -11,6 +11,8 @@ export const DIFFERENCES = {
   NOT_IN_INDEX: 'counted, and the index does not know its reference: a resend would count again',
   NOT_IN_ROWS: 'in the index and not counted: a resend would be dropped',
   OTHER_PLACE: 'counted at another place than the index says',
+  WALLET_DIFFERS: 'the accounts of a wallet are not what its entries add up to',
+  WALLETS_NOT_ZERO: 'the accounts of all wallets do not sum to zero',
   ROLLUP_DIFFERS: 'the roll-ups give another figure than the raw rows',
 } as const
 

@@ -1,16 +1,17 @@
-// npm run reconcile: compares the log, the index, the raw rows and the roll-ups of a running installation. Ends with 0 when
+// npm run reconcile: compares the log, the index, the raw rows, the roll-ups and the wallets of a running installation. Ends with 0 when
 // they agree, 1 when they differ, 2 when it could not be found out.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../../shared/config.ts'
+import { roleUrlOf } from '../start/role-url.ts'
 import { readSettings, type Settings } from '../start/settings.ts'
 import { type ReconcileOptions, reconcileInstallation } from './reconcile.ts'
 import { reportLines } from './report.ts'
 
 const HELP = `npm run reconcile [-- options]
 
-Reads NATS_URL, PARTITIONS, CLICKHOUSE_URL, CLICKHOUSE_DATABASE and DATA_DIR as the processes do; what has no address is
+Reads DATABASE_URL (of the login millrace_worker), NATS_URL, PARTITIONS, CLICKHOUSE_URL, CLICKHOUSE_DATABASE and DATA_DIR as the processes do; what has no address is
 looked for where npm start runs it (DATA_DIR, PORT_BASE). It reads only, and may run beside everything else.
 
   --wait <seconds>     how long what was accepted before may take to be stored (60)
@@ -51,6 +52,7 @@ function embeddedUrl(settings: Settings, service: 'nats' | 'clickhouse', scheme:
 function optionsOf(env: NodeJS.ProcessEnv): ReconcileOptions {
   const settings = readSettings(env)
   return {
+    databaseUrl: roleUrlOf(env, 'millrace_worker'),
     natsUrl: settings.external.natsUrl ?? embeddedUrl(settings, 'nats', 'nats', 'millrace'),
     clickhouseUrl: settings.external.clickhouseUrl ?? embeddedUrl(settings, 'clickhouse', 'http', 'default'),
     clickhouseDatabase: settings.clickhouseDatabase,
@@ -69,13 +71,13 @@ async function main(): Promise<number> {
   }
   const result = await reconcileInstallation(optionsOf(process.env))
   if (values.json) {
-    const { partitions, rollups, findings } = result
+    const { partitions, rollups, wallets, findings } = result
     const differences = [...findings.counts].map(([kind, count]) => ({
       kind,
       count,
       examples: findings.examples(kind),
     }))
-    console.log(JSON.stringify({ partitions, rollups, differences }))
+    console.log(JSON.stringify({ partitions, rollups, wallets, differences }))
   } else for (const line of reportLines(result)) console.log(line)
   return result.findings.total() === 0 ? 0 : 1
 }

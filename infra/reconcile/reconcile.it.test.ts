@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Aggregator } from '../../aggregator/aggregator.ts'
 import { openFirstSeenIndex } from '../../aggregator/index/first-seen-index.ts'
@@ -24,7 +25,9 @@ import {
 } from '../../aggregator/testing.ts'
 import { partitionOf } from '../../shared/contracts/usage-event.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { nodeArgs } from '../services/project.ts'
 import type { Difference } from './findings.ts'
 import { type Reconciliation, reconcileInstallation } from './reconcile.ts'
@@ -34,6 +37,7 @@ const EVENTS = 200
 /** Each is a series whose roll-ups are compared, at its price. */
 const CUSTOMERS = 3
 
+let postgres: TestDatabase
 let nats: TestNats
 let clickhouse: TestClickHouse
 let aggregator: TestAggregator
@@ -57,6 +61,7 @@ async function runCommand(waitSeconds = 20): Promise<Report> {
     ...process.env,
     // The test runner has one of its own.
     BASE_URL: '',
+    DATABASE_URL: loginOf(postgres.url, 'millrace_worker'),
     NATS_URL: nats.url,
     CLICKHOUSE_URL: clickhouse.url,
     CLICKHOUSE_DATABASE: clickhouse.database,
@@ -75,6 +80,7 @@ const FEW_SERIES: Bounds = { seriesMax: 1 }
 /** What the command does, in this process. */
 async function reconcile({ waitMs = 20_000, seriesMax = null }: Bounds = {}): Promise<Omit<Report, 'code'>> {
   const { findings, ...result } = await reconcileInstallation({
+    databaseUrl: loginOf(postgres.url, 'millrace_worker'),
     natsUrl: nats.url,
     clickhouseUrl: clickhouse.url,
     clickhouseDatabase: clickhouse.database,
@@ -108,6 +114,7 @@ const placeIn = async (table: string, reference: string): Promise<string> => {
 }
 
 beforeAll(async () => {
+  postgres = await createTestDatabase()
   nats = await startTestNats()
   clickhouse = await createTestClickHouse()
   aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
@@ -129,6 +136,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await running?.stop()
   await aggregator?.close()
+  await postgres?.drop()
   await clickhouse?.drop()
   await nats?.stop()
 })
@@ -239,6 +247,23 @@ describe('damage done by hand is found and named', () => {
     expect(differences.map(({ kind }) => kind)).not.toContain('NOT_IN_ROWS')
     running = await aggregator.start()
   })
+  test('an entry of a wallet that its accounts do not have', async () => {
+    const owner = new pg.Client({ connectionString: postgres.url })
+    await owner.connect()
+    // Past triggers and foreign keys, as only somebody can who owns the database.
+    await owner.query(`set session_replication_role = replica;
+      insert into wallet_entries (platform_id, environment, id, created_at, wallet_id, grant_id, type, debit_account, credit_account,
+        quantity, effective_at, cause_type)
+      values ('plat_x', 'LIVE', 'went_x', now(), 'wall_x', 'wgra_x', 'GRANTED', 'FUNDING', 'OPEN', 5, now(), 'REQUEST')`)
+    await owner.end()
+    expect(await newFindings(FEW_SERIES)).toEqual({
+      WALLET_DIFFERS: [
+        'plat_x LIVE grant wgra_x FUNDING: 0, and its entries add up to -5',
+        'plat_x LIVE grant wgra_x OPEN: 0, and its entries add up to 5',
+      ],
+    })
+  })
+
   test('what was accepted and is not stored in time', async () => {
     await running.stop()
     await aggregator.publish([eventLineOf({ reference: 'late' })])

@@ -3,8 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
+import { compareLedger, type LedgerComparison } from '../../api/modules/wallets/ledger/compare-ledger.ts'
+import { openDatabase } from '../../shared/database/database.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { streamState } from '../../shared/log/streams.ts'
+import { silentLogger } from '../../shared/logger.ts'
+import { systemClock } from '../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { compareIndex, type IndexCounts } from './index-against-rows.ts'
@@ -13,6 +17,8 @@ import { compareLog, type LogCounts } from './log-against-rows.ts'
 import { compareRollups, countSeries, type RollupCounts } from './rollups-against-rows.ts'
 
 export type ReconcileOptions = {
+  /** With the login millrace_worker. */
+  readonly databaseUrl: string
   readonly natsUrl: string
   readonly clickhouseUrl: string
   readonly clickhouseDatabase: string
@@ -37,6 +43,7 @@ export type PartitionResult = {
 export type Reconciliation = {
   readonly partitions: readonly PartitionResult[]
   readonly rollups: RollupCounts
+  readonly wallets: Omit<LedgerComparison, 'differences'>
   readonly findings: Findings
 }
 type Deps = {
@@ -64,10 +71,30 @@ export async function reconcileInstallation(options: ReconcileOptions): Promise<
     options.log(`Comparing roll-ups with raw rows${oneIn > 1 ? `, one series in ${oneIn}` : ''}`)
     const seed = Math.floor(Math.random() * 2 ** 32)
     const rollups = await compareRollups(client, { oneIn: Math.max(1, oneIn), seed }, findings)
-    return { partitions, rollups, findings }
+    const wallets = await compareWallets(options, findings)
+    return { partitions, rollups, wallets, findings }
   } finally {
     await client.close()
     await nats.close()
+  }
+}
+
+async function compareWallets({ databaseUrl, log }: ReconcileOptions, findings: Findings): Promise<LedgerComparison> {
+  log('Comparing the accounts of wallets with their entries')
+  const database = await openDatabase({
+    url: databaseUrl,
+    role: 'millrace_worker',
+    clock: systemClock,
+    logger: silentLogger,
+    poolMax: 1,
+  })
+  try {
+    const found = await compareLedger(database)
+    for (const difference of found.differences) findings.add('WALLET_DIFFERS', difference)
+    if (found.sum !== '0') findings.add('WALLETS_NOT_ZERO', `they sum to ${found.sum}`)
+    return found
+  } finally {
+    await database.close()
   }
 }
 

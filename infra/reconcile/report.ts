@@ -20,11 +20,14 @@ function partitionLines({ partition, from, to, counts, indexes }: PartitionResul
 }
 
 /** Lines to print; the last says whether anything differs. */
-export function reportLines({ partitions, rollups, findings }: Reconciliation): string[] {
+export function reportLines({ partitions, rollups, wallets, findings }: Reconciliation): string[] {
   const lines = partitions.flatMap(partitionLines)
   const unsettled = rollups.unsettled === 0 ? '' : `, ${figure(rollups.unsettled)} moved too fast to compare`
   lines.push(
     `roll-ups against raw rows: ${figure(rollups.series)} series, ${figure(rollups.queries)} figures${unsettled}`,
+  )
+  lines.push(
+    `wallets: ${figure(wallets.entries)} entries of ${figure(wallets.grants)} grants, all accounts sum to ${wallets.sum}`,
   )
   for (const [difference, count] of findings.counts)
     lines.push(...differenceLines(difference, count, findings.examples(difference)))

@@ -1,15 +1,18 @@
-// Expiry as jobs: every minute one for each tenant in which something has expired.
+// Expiry as jobs: every minute one for each tenant in which something has expired. And once a day, whether the ledger adds up.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
+import type { Logger } from '../../../../shared/logger.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import { compareLedger } from '../ledger/compare-ledger.ts'
 import { expireGrants } from './expire-grants.ts'
 
 export type ExpiryJobDeps = {
   readonly database: Database
   /** In the role millrace_worker. */
   readonly system: Database
+  readonly logger: Logger
 }
 
 const expireGrantsOf = defineJob<ExpiryJobDeps, TenantPayload>({
@@ -36,4 +39,16 @@ const findExpired = defineJob<ExpiryJobDeps>({
   },
 })
 
-export const expiryJobs = [findExpired, expireGrantsOf] as const
+const compareLedgers = defineJob<ExpiryJobDeps>({
+  name: 'compare-wallet-ledger',
+  class: 'long',
+  every: '20 3 * * *',
+  rights: { wallet_entries: ['select'], wallet_grant_accounts: ['select'] },
+  run: async ({ system, logger }) => {
+    const found = await compareLedger(system)
+    if (found.sum === '0' && found.differences.length === 0) return
+    logger.error(found, 'the ledger of wallets does not add up; npm run reconcile says where')
+  },
+})
+
+export const expiryJobs = [findExpired, expireGrantsOf, compareLedgers] as const
