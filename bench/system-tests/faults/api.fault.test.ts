@@ -1,6 +1,8 @@
 // The api and the worker, killed with -9 on either side of a commit: a change is there whole, once, or not at all.
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startReceiver } from '../../../api/modules/webhooks/testing/receiver.ts'
 import { type Client, createClient, listAll } from '../../../infra/demo/client.ts'
 import { insertMeter } from '../../setup.ts'
 import { createSender, type Sender } from '../../system/client.ts'
@@ -17,7 +19,10 @@ let sender: Sender
 /** Of the second platform, whose catalog is the trace's: the first has the meter of the events that are sent. */
 let billed: Client
 beforeAll(async () => {
-  system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'] })
+  system = await startSystem({
+    processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'],
+    env: { OUTBOUND_NETWORKS: '127.0.0.0/8' },
+  })
   apiKey = system.platforms[0].environments.LIVE.api_key
   client = createClient(system.baseUrl, apiKey)
   billed = createClient(system.baseUrl, system.platforms[1].environments.LIVE.api_key)
@@ -152,4 +157,52 @@ test.each(POINTS)(
     expect(await events(String(id))).toBe(1)
   },
   200_000,
+)
+
+test.each([
+  ['webhooks.before-record', true],
+  ['webhooks.after-record', false],
+])(
+  'the sender of webhooks killed at %s: repeats with the same id: %s; order is kept and nothing missing',
+  async (point, repeats) => {
+    const receiver = await startReceiver()
+    const owner = new pg.Client({ connectionString: system.databaseUrl })
+    await owner.connect()
+    try {
+      const webhook = { name: 'Fault', url: receiver.urlOf('/'), included_actions: ['CUSTOMER.CREATED'] }
+      await client.post('/v1/webhooks', { reference: `fault-${randomUUID()}`, ...webhook })
+      const made: string[] = []
+      const make = async () => {
+        const reference = `fault-${randomUUID()}`
+        expect((await send(bodyOf({ reference, key: '' }), randomUUID())).status).toBe(201)
+        made.push(reference)
+      }
+      const dead = system.dieAt('worker', point)
+      for (let each = 0; each < 3; each += 1) await make()
+      await dead
+      for (let each = 0; each < 3; each += 1) await make()
+      await system.restart('worker')
+      // The lease of the dead ends after a minute; here at once.
+      await owner.query(`update webhook_queues set leased_until = '-infinity'`)
+      const got = () =>
+        receiver.received.map(({ headers, body }) => ({
+          id: String(headers['x-event-id']),
+          nth: made.indexOf(JSON.parse(body).data.reference),
+        }))
+      await expect.poll(() => got().some(({ nth }) => nth === made.length - 1), { timeout: 60_000 }).toBe(true)
+      let highest = -1
+      for (const { nth } of got()) {
+        // The next one, or one that was sent before.
+        expect(nth).toBeLessThanOrEqual(highest + 1)
+        highest = Math.max(highest, nth)
+      }
+      expect(new Set(got().map(({ id }) => id)).size).toBe(made.length)
+      expect(new Set(got().map(({ id, nth }) => `${id} ${nth}`)).size).toBe(made.length)
+      expect(got().length > made.length).toBe(repeats)
+    } finally {
+      await owner.query('delete from webhooks')
+      await owner.end()
+      await receiver.close()
+    }
+  },
 )
