@@ -9,6 +9,7 @@ import { type Running, startModule } from './processes.ts'
 import { type Measured, measure, peakMemoryMiB, report } from './report.ts'
 import { type Setup, setUp } from './setup.ts'
 import { BUDGET_MS, usageOfAMonth } from './usage-curve/usage-of-a-month.ts'
+import { webhookDeliveries } from './webhooks/deliveries.ts'
 
 const GATEWAY_MIB_MAX = 512
 const VISIBLE_MS_MAX = 2_000
@@ -125,6 +126,27 @@ const billing = async (): Promise<Measured> => {
   }
 }
 
+/** A thousand deliveries a second on two cores. */
+const DELIVERY_US_MAX = 2_000
+/** At 400 deliveries a second, on a machine that other work keeps busy. */
+const EVENT_AGE_MS_MAX = 5_000
+
+const webhooks = async (): Promise<Measured> => {
+  const { costs, besideDead } = await webhookDeliveries()
+  const value = (costs['worker'] ?? 0) + (costs['postgres'] ?? 0)
+  return {
+    bounds: [
+      { name: 'a delivery of a webhook', value, unit: 'µs of processor', most: DELIVERY_US_MAX },
+      {
+        name: 'age of an event at healthy webhooks, p99',
+        value: besideDead.p99Ms,
+        unit: 'ms',
+        most: EVENT_AGE_MS_MAX,
+      },
+    ],
+  }
+}
+
 const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   ingest,
   readable,
@@ -132,6 +154,7 @@ const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   month,
   start,
   billing,
+  webhooks,
 }
 
 const wanted = process.argv.slice(2)
