@@ -26,7 +26,7 @@ export type GroupPayload = TenantPayload & { readonly slot: number }
 const GROUP_MAX = 100
 /** Groups of one tenant at a time: while one waits for usage, another is computed. */
 const SLOTS = 2
-const CLAIM_MS = 120_000
+const CLAIM_MS = 60_000
 const ACTOR: Actor = { id: null, requestId: null }
 
 /** Queues groups for the tenants of these subscriptions. */
