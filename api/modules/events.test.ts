@@ -8,7 +8,7 @@ import { EVENT_TYPES, RESOURCES } from './modules.ts'
 const RECIPE = {
   CREATED: { operations: ['create', 'upsert'], commands: ['createResource', 'upsertResource', 'saveNew'] },
   UPDATED: {
-    operations: ['update', 'upsert', 'activate', 'deprecate', 'archive'],
+    operations: ['update', 'upsert', 'activate', 'deactivate', 'deprecate', 'archive'],
     commands: ['updateResource', 'saveChange', 'changeStatus'],
   },
   DELETED: { operations: ['delete'], commands: ['deleteResource', 'saveRemoval'] },
