@@ -188,6 +188,17 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_update:
     'Setting `status` to `FINAL` gives the invoice its number and fixes it for good. `on_hold` keeps it from becoming FINAL by ' +
     'itself. `custom_fields` can change after that too: they are on no document.',
+  invoices_create:
+    'A one-off invoice becomes FINAL only when you say so. Its lines are priced as they are sent; taxes, number and PDF are as for any ' +
+    'other invoice. Without `invoice_date` it is dated on the day it becomes FINAL.',
+  invoices_lines:
+    'The invoice is computed again with the line. A line of a subscription’s invoice takes part in no clause but those in ' +
+    '`applicable_for_clauses`.',
+  invoices_add_line: 'Works as `invoices_lines`.',
+  invoices_lines_replace: 'The line keeps its id.',
+  invoices_lines_delete: 'A line that follows from prices cannot be removed; add one that deducts it.',
+  invoices_delete_line:
+    'Names lines by `period_order`, `group_order` and `line_order`. All of them are removed, or none.',
   invoices_void:
     'Only for an OPEN or DRAFT invoice. It takes no number, and billing leaves its period and its advance charges unbilled. It cannot be ' +
     'undone.',

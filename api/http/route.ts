@@ -155,7 +155,7 @@ export function actionRoute<
   app: FastifyInstance,
   deps: RouteDeps,
   spec: Shapes<P, Q, B> & {
-    method: 'GET' | 'POST' | 'PATCH' | 'PUT'
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
     status: 200 | 201
     handle: (context: ActionContext, input: Input<P, Q, B>, reply: FastifyReply) => Promise<unknown>
   },

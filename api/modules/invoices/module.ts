@@ -1,17 +1,38 @@
 // The document: its parties, amounts, number and PDF. What is owed is its producer's.
-import { onSeeded } from '../../resource/route-fixture.ts'
+import { onSeeded, type Seeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { INVOICE_EVENTS } from './events.ts'
+import { invoiceLineRoutes } from './line-routes.ts'
+import { oneOffProducer } from './one-off/one-off-producer.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
 
 const anInvoice = onSeeded('INVOICE')
+const LINE = {
+  pricing_name: 'Workshop',
+  pricing_type: 'FIXED',
+  pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
+}
+/** The line of the seeded invoice. */
+const itsLine = {
+  params: (seeded: Seeded) => {
+    const { id, periods } = seededView(seeded, 'INVOICE')
+    const [line] = (periods as { groups: { lines: { id: string }[] }[] }[]).flatMap(({ groups }) =>
+      groups.flatMap(({ lines }) => lines),
+    )
+    return { id: String(id), line_id: line?.id ?? 'none' }
+  },
+}
 
 export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
-  routes: invoiceRoutes,
+  routes: (app, deps) => {
+    invoiceRoutes(app, deps)
+    invoiceLineRoutes(app, deps)
+  },
+  producers: ({ database }) => [oneOffProducer(database)],
   fixtures: {
     'GET /v1/invoices': {},
     'POST /v1/invoices/search': { body: () => ({}) },
@@ -21,6 +42,21 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
     'POST /v1/invoices/:id/void': anInvoice,
     'POST /v1/invoices/:id/archive': anInvoice,
+    'POST /v1/invoices': {
+      body: seeded => ({
+        customer_id: seededId(seeded, 'CUSTOMER'),
+        billing_entity_id: seededId(seeded, 'BILLING_ENTITY'),
+        lines: [LINE],
+      }),
+    },
+    'POST /v1/invoices/:id/lines': { ...anInvoice, body: () => LINE },
+    'POST /v1/invoices/:id/add-line': { ...anInvoice, body: () => LINE },
+    'PUT /v1/invoices/:id/lines/:line_id': { ...itsLine, body: () => LINE },
+    'DELETE /v1/invoices/:id/lines/:line_id': itsLine,
+    'POST /v1/invoices/:id/delete-line': {
+      ...anInvoice,
+      body: () => ({ periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }] }] }] }),
+    },
     'POST /v1/invoices/:id/refresh': { ...anInvoice, body: () => ({ types: ['FULL'] }) },
   },
 })

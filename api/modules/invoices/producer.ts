@@ -31,11 +31,15 @@ export type RecomputeRequest = {
   readonly row: InvoiceRow
   /** Whether the invoice may close now, so that it must be known exactly what it bills. */
   readonly mayClose: boolean
+  /** Changes what the invoice is computed from, in the transaction that saves it, with the locks of `lock` held. */
+  prepare?(uow: Uow): Promise<void>
 }
 
 export type InvoiceProducer = {
   /** As stored with every invoice it makes. */
   readonly name: string
+  /** Whether a DRAFT of it goes FINAL by itself after the grace period; others wait until somebody says so. */
+  readonly finalizesByItself: boolean
   /** Waits until everything accepted so far would be in an invoice computed now; false when that takes longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
   /** Takes the lock under which this invoice, and others of what it is for, change: before the lock of the invoice. */

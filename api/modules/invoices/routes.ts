@@ -25,6 +25,7 @@ import { refreshInvoice } from './changes/refresh-invoice.ts'
 import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
+import { Notes } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { type DocumentDeps, documentRoutes } from './rendering/routes.ts'
 import { getInvoice } from './repository.ts'
@@ -38,13 +39,9 @@ const Flag = Optional(OneOf('true', 'false'))
 const Parts = { include_periods: Flag, include_lines: Flag }
 const ListOptions = { ...orderQuery(INVOICE_LIST), ...SliceQuery, ...Parts }
 
-const NOTES_MAX = 20
-const NOTE_LENGTH_MAX = 2_000
 const PatchBody = Shape({
   status: Optional(OneOf('FINAL', 'VOID')),
-  notes: Optional(
-    Nullable(Type.Array(Type.String({ minLength: 1, maxLength: NOTE_LENGTH_MAX }), { maxItems: NOTES_MAX })),
-  ),
+  notes: Optional(Nullable(Notes)),
   on_hold: Optional(Type.Boolean()),
   payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
   paid: Optional(Type.Boolean()),

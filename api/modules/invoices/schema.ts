@@ -149,6 +149,8 @@ const Line = Type.Object({
   discount_type: Optional(Text),
   /** The path of the clause in its schedule that made the line. */
   clause: Optional(Text),
+  /** Of a line that a person added: the clauses it takes part in. */
+  applicable_for_clauses: Optional(Type.Array(OneOf('discount.totals'))),
   tax_categories: Type.Array(TaxCategoryShare),
   amount_excluding_tax: Money,
   amount_including_tax: Money,
@@ -166,16 +168,16 @@ const groupFields = {
   group_order: Type.Integer(),
   amount_excluding_tax: Money,
   amount_including_tax: Money,
-  billing_period: Period,
+  billing_period: Optional(Period),
   start_at: Text,
   end_at: Text,
-  type: OneOf('PRICING', 'DISCOUNT', 'WALLET'),
+  type: OneOf('PRICING', 'DISCOUNT', 'WALLET', 'ONE_OFF'),
   product_category: Optional(Named),
   products: Type.Array(Named),
   pricing: Optional(Type.Object({ id: Text, name: Text })),
   description: Text,
-  pricing_plan_subscription_id: Text,
-  pricing_plan_schedule_id: Text,
+  pricing_plan_subscription_id: Optional(Text),
+  pricing_plan_schedule_id: Optional(Text),
   tax_categories: Type.Array(TaxCategoryShare),
 }
 const Group = Type.Object({ ...groupFields, lines: Type.Array(Line) })
@@ -184,7 +186,7 @@ const InvoicePeriod = Type.Object({
   period_order: Type.Integer(),
   amount_excluding_tax: Money,
   amount_including_tax: Money,
-  billing_period: Period,
+  billing_period: Optional(Period),
   start_at: Text,
   end_at: Text,
   tax_categories: Type.Array(TaxCategoryShare),

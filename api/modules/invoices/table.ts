@@ -1,6 +1,7 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
+import type { OneOffTerms } from './one-off/schema.ts'
 import type { InvoiceContent } from './schema.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
@@ -40,6 +41,8 @@ export const invoices = pgTable('invoices', {
   holds_period: boolean().notNull(),
   /** What people wrote on it. */
   own_notes: wireJson<readonly string[]>().notNull(),
+  /** What a one-off invoice says of itself; null for others. */
+  one_off: wireJson<OneOffTerms>(),
   content: wireJson<InvoiceContent>().notNull(),
   inputs_hash: text().notNull(),
   finalize_at: timestamp(),
@@ -57,7 +60,7 @@ export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly Cust
 export type InvoiceOutline = Omit<StoredInvoice, 'content'>
 
 /** What an invoice says at first of what only people and other documents do to it. */
-export const UNTOUCHED = { holds_period: true, own_notes: [] } as const satisfies Partial<StoredInvoice>
+export const UNTOUCHED = { holds_period: true, own_notes: [], one_off: null } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with what it is computed from. */
 export const isOpenEnded = ({ status }: Pick<StoredInvoice, 'status'>): boolean =>

@@ -18,6 +18,8 @@ import { walletLines } from './wallet-lines.ts'
 type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
 
 type Applied = {
+  /** Lines that people added: they take part in what they name. */
+  readonly added: readonly DraftLine[]
   readonly clauses: Clauses
   readonly context: StepContext
   /** The billing period of the subscription, for lines that are of the whole invoice. */
@@ -26,8 +28,12 @@ type Applied = {
 
 /** The lines that clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): DraftLine[] {
-  const { lines } = applyClauses(rated.map(lineOf), applied.clauses, applied.context)
-  const groups = new Map(rated.map(({ charge }) => [charge.key, groupOf(charge)]))
+  const before = [...rated.map(lineOf), ...applied.added.map(addedLineOf)]
+  const { lines } = applyClauses(before, applied.clauses, applied.context)
+  const groups = new Map([
+    ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
+    ...applied.added.map(({ key, group }): [string, LineGroup] => [key, group]),
+  ])
   const discounts = lines
     .filter(line => line.kind === 'DISCOUNT')
     .map(line => {
@@ -51,6 +57,22 @@ function lineOf({ charge, metered, quantity }: RatedCharge): Line {
     late: charge.late !== null,
     applicableForClauses: null,
     volume: isMetered(charge) ? metered.quantity : null,
+  }
+}
+
+function addedLineOf({ key, of: { pricingItemId, ...of }, quantity, taxCategory, service, printed }: DraftLine): Line {
+  return {
+    key,
+    kind: 'REVENUE',
+    of: { ...of, itemId: pricingItemId },
+    exact: quantity,
+    taxCategory,
+    because: [],
+    period: { service, full: service },
+    inAdvance: false,
+    late: false,
+    applicableForClauses: printed.applicable_for_clauses ?? [],
+    volume: null,
   }
 }
 

@@ -14,6 +14,7 @@ import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { openPurse } from '../../invoices/funds.ts'
+import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
@@ -124,6 +125,8 @@ export async function computeInvoice<T>(
     readonly target: Target
     /** Whether the invoice may close now, so that it must be known to the event what it counts. */
     mayClose(state: InvoiceState): boolean
+    /** Changes lines that people added, in the saving transaction. */
+    readonly prepare?: ((uow: Uow) => Promise<void>) | undefined
   },
   saving: Saving<T>,
 ): Promise<T> {
@@ -145,6 +148,9 @@ export async function computeInvoice<T>(
       const state = await loadState(uow, target)
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)
+      await of.prepare?.(uow)
+      // No usage is read for them, so they are not compared: what is there now is billed.
+      const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
       const build: PriceWindow = (window, finalizedAt) => ({
         ...priceInvoice(state.inputs, {
           terms: state.terms,
@@ -154,6 +160,7 @@ export async function computeInvoice<T>(
           late,
           refunds: state.refunds,
           wallets,
+          added,
           finalizedAt,
         }),
         positions: closes ? positions : null,

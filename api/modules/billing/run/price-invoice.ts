@@ -4,11 +4,12 @@ import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
+import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import { buildDocument, documentAmounts } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoice.ts'
 import { invoiceDates } from '../../invoices/document/invoice-dates.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
-import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
+import { defaultTaxCategory, roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
@@ -45,6 +46,8 @@ export type InvoiceRequest = {
   readonly refunds?: readonly Refund[]
   /** What wallets can pay of it before tax. */
   readonly wallets?: readonly WalletBalance[]
+  /** Lines that people added. */
+  readonly added?: readonly AddedLine[]
   /** Null until the invoice goes FINAL. */
   readonly finalizedAt: Instant | null
 }
@@ -132,7 +135,7 @@ function rateLateCharges(
 
 function draftOf(
   inputs: BillingInputs,
-  { terms, window, refunds = [], finalizedAt }: InvoiceRequest,
+  { terms, window, refunds = [], added = [], finalizedAt }: InvoiceRequest,
   rated: RatedInvoice,
 ): DraftInvoice {
   const { subscription, platform, customer, billing_entity } = inputs
@@ -147,6 +150,7 @@ function draftOf(
     onlyAdvance,
     finalizedAt,
   })
+  const to = { currency: subscription.billing_currency, defaultTaxCategory: defaultTaxCategory(inputs) }
   return {
     parties: { platform, customer, billing_entity, number_fields: inputs.number_fields },
     currency: subscription.billing_currency,
@@ -154,7 +158,11 @@ function draftOf(
     dates,
     purchaseOrderNumber: subscription.purchase_order_number,
     salesTaxPercentage: subscription.sales_tax_percentage,
-    lines: [...rated.onInvoice.map(draftLine), ...refundLines(inputs, terms, refunds)],
+    lines: [
+      ...rated.onInvoice.map(draftLine),
+      ...refundLines(inputs, terms, refunds),
+      ...added.map(line => draftAddedLine(line, to)),
+    ],
     findings: rated.findings,
     subscriptionIds: [subscription.id],
     period: { length: subscription.billing_period, cutoffAt: window.cutoffAt },
@@ -195,7 +203,8 @@ function withClauses(
     invoicePeriod: { service, full: service },
   }
   const period = inputs.subscription.billing_period
-  return { ...draft, lines: withPayments([...draft.lines, ...clauseLines(rated, { clauses, context, period })]) }
+  const added = draft.lines.filter(({ source }) => 'added_line' in source)
+  return { ...draft, lines: withPayments([...draft.lines, ...clauseLines(rated, { added, clauses, context, period })]) }
 }
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {

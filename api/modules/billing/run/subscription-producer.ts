@@ -18,11 +18,14 @@ import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from './subscription-
 /** The producer of the invoices of subscriptions. */
 export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
   name: SUBSCRIPTION_BILLING,
+  finalizesByItself: true,
   settle: timeoutMs => deps.usage.settle(timeoutMs),
   lock: async (uow, row) => void (await lockSubscription(uow, subscriptionOf(row))),
-  recompute: ({ tenant, actor, row, mayClose }, save) =>
-    computeInvoice(deps, { tenant, actor, target: targetOf(row), mayClose: () => mayClose }, (uow, state, build) =>
-      save(uow, recomputationOf(row.id, state, build)),
+  recompute: ({ tenant, actor, row, mayClose, prepare }, save) =>
+    computeInvoice(
+      deps,
+      { tenant, actor, target: targetOf(row), mayClose: () => mayClose, prepare },
+      (uow, state, build) => save(uow, recomputationOf(row.id, state, build)),
     ),
   // The run was not coming back for an invoice on hold; it finds out by itself when to come next.
   released: (uow, row) => saveNextBilling(uow, subscriptionOf(row), formatInstant(uow.now)),

@@ -115,7 +115,8 @@ async function hold(
   if (row.status !== 'OPEN' && row.status !== 'DRAFT')
     throw invalidMove(row, `An invoice that is ${row.status} cannot be put on hold.`, 'on_hold')
   const settings = await loadInvoicingSettings(uow)
-  const finalizeAt = !onHold && row.status === 'DRAFT' ? formatInstant(graceEnd(settings, uow.now)) : null
+  const finalizeAt =
+    !onHold && row.status === 'DRAFT' && producer.finalizesByItself ? formatInstant(graceEnd(settings, uow.now)) : null
   if (!onHold) await producer.released(uow, row)
   return await change(uow, row, { on_hold: onHold, finalize_at: finalizeAt })
 }

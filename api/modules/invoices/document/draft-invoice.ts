@@ -25,13 +25,14 @@ type Named = { readonly id: string; readonly name: string }
 
 /** Lines of one group stand together under its heading. */
 export type LineGroup = {
-  readonly billingPeriod: PeriodLength
-  /** Null for what is not of one pricing: discounts on the total, or on several pricings. */
+  /** Null for what is charged once. */
+  readonly billingPeriod: PeriodLength | null
+  /** Null for what is not of one pricing: discounts on the total, or on several pricings, and what people added. */
   readonly pricing: Named | null
   readonly category: Named | null
   readonly product: Named | null
-  readonly scheduleId: string
-  readonly subscriptionId: string
+  readonly scheduleId: string | null
+  readonly subscriptionId: string | null
   /** Of lines that wallets pay. */
   readonly isPayment?: true
 }
@@ -41,7 +42,7 @@ export type PrintedMembers = Pick<
   LineView,
   'pricing_item_id' | 'pricing_item_config_id' | 'product_items' | 'pricing_type' | 'conditions' | 'meter_value'
 > &
-  Pick<LineView, 'late_for_invoice_id' | 'discount_type' | 'clause'>
+  Pick<LineView, 'late_for_invoice_id' | 'discount_type' | 'clause' | 'applicable_for_clauses'>
 
 export type DraftLine = {
   /** The same for the same line whenever it is computed; no two lines of an invoice share one. Its id follows from it. */

@@ -35,10 +35,11 @@ export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
 }
 
 export const groupKey = ({ scheduleId, pricing, category, isPayment }: LineGroup): string =>
-  [scheduleId, pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
+  [scheduleId ?? '', pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
 
 /** Whether a period has nothing but discounts that are of no one pricing. */
-const isOfWhole = (lines: readonly LaidLine[]): boolean => lines.every(({ draft }) => draft.group.pricing === null)
+const isOfWhole = (lines: readonly LaidLine[]): boolean =>
+  lines.every(({ draft }) => draft.kind !== 'REVENUE' && draft.group.pricing === null)
 
 const firstOf = ([first]: readonly LaidLine[]): DraftLine => {
   if (!first) throw new Error('a group has lines')
@@ -62,15 +63,27 @@ function headingOf(figures: Figures, lines: readonly LaidLine[]) {
   const { service, group } = firstOf(lines)
   return {
     ...sums(figures, lines),
-    billing_period: { ...group.billingPeriod },
+    ...(group.billingPeriod === null ? {} : { billing_period: { ...group.billingPeriod } }),
     start_at: formatInstant(service.start),
     end_at: formatInstant(service.end),
     tax_categories: taxShares(figures, lines),
   }
 }
 
+function typeOf({ pricing, isPayment }: LineGroup, kind: LineView['type']): GroupView['type'] {
+  if (pricing) return 'PRICING'
+  if (isPayment) return 'WALLET'
+  return kind === 'DISCOUNT' ? 'DISCOUNT' : 'ONE_OFF'
+}
+
+function headingWithoutPricing(type: GroupView['type'], { product }: LineGroup): string {
+  if (type === 'WALLET') return 'Paid by wallets'
+  return type === 'DISCOUNT' ? 'Discounts' : (product?.name ?? 'Other')
+}
+
 function groupView(figures: Figures, lines: readonly LaidLine[], order: number): GroupView {
-  const { group } = firstOf(lines)
+  const { group, kind } = firstOf(lines)
+  const type = typeOf(group, kind)
   const products = new Map(
     lines.flatMap(
       ({
@@ -83,13 +96,13 @@ function groupView(figures: Figures, lines: readonly LaidLine[], order: number):
   return {
     group_order: order,
     ...headingOf(figures, lines),
-    type: group.pricing ? 'PRICING' : group.isPayment ? 'WALLET' : 'DISCOUNT',
+    type,
     ...(group.category ? { product_category: named('PRODUCT_CATEGORY', group.category) } : {}),
     products: [...products.values()].map(product => named('PRODUCT', product)),
     ...(group.pricing ? { pricing: { id: group.pricing.id, name: group.pricing.name } } : {}),
-    description: group.pricing?.name ?? (group.isPayment ? 'Paid by wallets' : 'Discounts'),
-    pricing_plan_subscription_id: group.subscriptionId,
-    pricing_plan_schedule_id: group.scheduleId,
+    description: group.pricing?.name ?? headingWithoutPricing(type, group),
+    ...(group.subscriptionId === null ? {} : { pricing_plan_subscription_id: group.subscriptionId }),
+    ...(group.scheduleId === null ? {} : { pricing_plan_schedule_id: group.scheduleId }),
     lines: lines.map((line, index) => lineView(figures, line, index)),
   }
 }

@@ -69,3 +69,17 @@ export async function loadBillingEntities(
     .where(and(inThisTenant(uow, b), inArray(b.id, [...new Set(ids)])))
   return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
 }
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such customer. */
+export async function loadCustomer(uow: ReadUow, id: string): Promise<CustomerInput> {
+  const found = (await loadCustomers(uow, [id])).get(id)
+  if (!found) throw missing('CUSTOMER', id)
+  return found
+}
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such billing entity. */
+export async function loadBillingEntity(uow: ReadUow, id: string): Promise<BillingEntityInput> {
+  const found = (await loadBillingEntities(uow, [id])).get(id)
+  if (!found) throw missing('BILLING_ENTITY', id)
+  return found
+}

@@ -1,0 +1,136 @@
+// Lines added to an invoice, changed and removed, in the transaction that computes the invoice with them: there is never an invoice
+// whose lines and amounts differ.
+import { type Actor, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { newId } from '../../../../shared/ids.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at } from '../../../../shared/time.ts'
+import { change, invalidMove } from '../changes/invoice-change.ts'
+import { lineId } from '../document/lay-out.ts'
+import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { getInvoice, lockInvoice } from '../repository.ts'
+import { type InvoiceRow, isOpenEnded } from '../table.ts'
+import { type AddedLine, priceOfLine } from './price-added-line.ts'
+import type { AddedLineBody, StoredLine } from './schema.ts'
+import { addedLinesOf, deleteAdded, insertAdded, replaceAdded, requireSold } from './store-added-lines.ts'
+
+export type OnInvoice = { readonly tenant: Tenant; readonly actor: Actor; readonly id: string }
+
+/** Lines added to one invoice at most. */
+export const ADDED_LINES_MAX = 500
+
+/** Adds a line; gives the invoice with it. Throws INVALID_FIELD for a line that cannot be billed, INVALID_OPERATION for an invoice that is closed. */
+export const addLine = (deps: InvoiceDeps, of: OnInvoice, body: AddedLineBody): Promise<InvoiceRow> =>
+  changeLines(deps, of, async (uow, row, lines) => {
+    if (lines.length >= ADDED_LINES_MAX)
+      throw invalidMove(row, `At most ${ADDED_LINES_MAX} lines can be added to an invoice.`, 'lines')
+    const line = await checkLine(uow, body, { ...timeOf(row), currency: row.billing_currency, row })
+    await insertAdded(uow, row.id, [{ id: newId('inad'), line, sold: null }])
+  })
+
+/** Puts a line in the place of one that was added. Throws RESOURCE_NOT_FOUND for a line that the invoice does not have. */
+export const replaceLine = (
+  deps: InvoiceDeps,
+  of: OnInvoice,
+  shownId: string,
+  body: AddedLineBody,
+): Promise<InvoiceRow> =>
+  changeLines(deps, of, async (uow, row, lines) => {
+    const { id } = addedLine(row, lines, shownId)
+    const line = await checkLine(uow, body, { ...timeOf(row), currency: row.billing_currency, row })
+    await replaceAdded(uow, row.id, { id, line, sold: null })
+  })
+
+/** Removes lines that were added, by the ids that the invoice shows. */
+export const deleteLines = (
+  deps: InvoiceDeps,
+  of: OnInvoice,
+  shownIdsOf: (row: InvoiceRow) => readonly string[],
+): Promise<InvoiceRow> =>
+  changeLines(deps, of, async (uow, row, lines) => {
+    const ids = shownIdsOf(row).map(shownId => addedLine(row, lines, shownId).id)
+    if (row.period_start === null && ids.length >= lines.length)
+      throw invalidMove(
+        row,
+        'A one-off invoice needs a line. Make it VOID instead: POST /v1/invoices/{id}/void.',
+        'lines',
+      )
+    await deleteAdded(uow, row.id, ids)
+  })
+
+async function changeLines(
+  deps: InvoiceDeps,
+  { tenant, actor, id }: OnInvoice,
+  work: (uow: Uow, row: InvoiceRow, lines: readonly AddedLine[]) => Promise<void>,
+): Promise<InvoiceRow> {
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  const prepare = async (uow: Uow) => {
+    const row = await lockInvoice(uow, id)
+    if (!isOpenEnded(row)) throw invalidMove(row, `The lines of an invoice that is ${row.status} are fixed.`)
+    await work(uow, row, await addedLinesOf(uow, id, { default_product_tax_category: null }))
+  }
+  const request = { tenant, actor, row: found, mayClose: false, prepare }
+  return await producerOf(deps, found).recompute(request, async (uow, current) => {
+    const row = await lockInvoice(uow, id)
+    if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
+    const { columns, lines, inputsHash } = current.compute(null)
+    return await change(uow, row, { ...columns, inputs_hash: inputsHash }, lines)
+  })
+}
+
+/** A line follows from its key, and so does the id that the invoice shows. */
+function addedLine(row: InvoiceRow, lines: readonly AddedLine[], shownId: string): AddedLine {
+  const found = lines.find(({ id }) => lineId(`added ${id}`) === shownId)
+  if (found) return found
+  const isComputed = row.content.periods.some(({ groups }) =>
+    groups.some(group => group.lines.some(({ id }) => id === shownId)),
+  )
+  if (isComputed)
+    throw invalidMove(row, 'The line follows from the prices of the subscription. Add a line that deducts it.', 'lines')
+  throw new AppError('RESOURCE_NOT_FOUND', `The invoice has no line ${JSON.stringify(shownId)}.`, {
+    resourceType: 'INVOICE_LINE',
+  })
+}
+
+type Time = { readonly start: string; readonly end: string }
+
+/** The time of a line that says none: the period of the invoice, or the time of its first line. */
+function timeOf({ period_start, period_end, content }: InvoiceRow): Time {
+  if (period_start !== null && period_end !== null) return { start: period_start, end: period_end }
+  const [first] = content.periods
+  if (!first) throw new Error('a one-off invoice has a line')
+  return { start: first.start_at, end: first.end_at }
+}
+
+type LineContext = Time & {
+  readonly currency: string
+  /** The invoice the line is for; null before there is one. */
+  readonly row: Pick<InvoiceRow, 'content' | 'pricing_plan_subscription_id'> | null
+  /** The path of the line in the request, with its dot; nothing when it is the request. */
+  readonly path?: string
+}
+
+/** The line as it is stored. Throws INVALID_FIELD, naming the member. */
+export async function checkLine(uow: Uow, body: AddedLineBody, of: LineContext): Promise<StoredLine> {
+  const { path = '', row } = of
+  const refused = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field: path + field })
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
+  const line = { start_at: of.start, end_at: of.end, ...given } as StoredLine
+  if (at(line.start_at) >= at(line.end_at)) throw refused('end_at', 'end_at must be after start_at.')
+  if (!line.product_item_id && !line.pricing_name)
+    throw refused('product_item_id', 'A line needs a product item, or a pricing_name to be printed.')
+  const subscriptionId = row?.pricing_plan_subscription_id ?? null
+  if (line.pricing_plan_subscription_id && line.pricing_plan_subscription_id !== subscriptionId)
+    throw refused('pricing_plan_subscription_id', 'The invoice is not for this subscription.')
+  if (line.applicable_for_clauses?.length && subscriptionId === null)
+    throw refused('applicable_for_clauses', 'A one-off invoice has no subscription, and so no clauses; leave this out.')
+  try {
+    priceOfLine(line, of.currency)
+  } catch (error) {
+    if (error instanceof AppError && error.details.field !== undefined)
+      throw refused(error.details.field, error.message)
+    throw error
+  }
+  if (line.product_item_id) await requireSold(uow, line.product_item_id, `${path}product_item_id`)
+  return line
+}

@@ -1,0 +1,128 @@
+// From a line that a person added to a line that an invoice takes: rated by its own price, and explained as any other. Pure.
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { amount, amountView } from '../../../../shared/money.ts'
+import { describeCharge } from '../../../../shared/rating/describe.ts'
+import { type PriceConfigFault, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
+import { at, interval } from '../../../../shared/time.ts'
+import type { DraftLine } from '../document/draft-invoice.ts'
+import type { BandView, LineView } from '../schema.ts'
+import type { AddedLineBody, StoredLine } from './schema.ts'
+
+type Named = { readonly id: string; readonly name: string }
+
+/** What a line sells, as the catalog has it. */
+export type SoldItem = {
+  readonly item: LineView['product_items'][number]
+  readonly product: Named
+  readonly category: Named | null
+  readonly taxCategory: TaxCategory
+}
+
+/** A line that was added, with what it sells; null where it names no item. */
+export type AddedLine = { readonly id: string; readonly line: StoredLine; readonly sold: SoldItem | null }
+
+export type AddedTo = {
+  readonly currency: string
+  /** The tax category of a line that names no item. */
+  readonly defaultTaxCategory: TaxCategory
+}
+
+/** What billing keeps beside a line that was added. */
+export type AddedSource = { readonly added_line: string }
+
+type Priced = { readonly config: PriceConfig; readonly volume: Volume }
+
+/** Reads the price of a line in this currency. Throws INVALID_FIELD, naming the member of the line. */
+export function priceOfLine(line: AddedLineBody, currency: string): Priced {
+  const { pricing_type, pricing_band, volume } = line
+  const isFixed = pricing_type === 'FIXED'
+  if (isFixed && (volume?.number || volume?.amount))
+    throw refused('volume', 'A FIXED line bills one lump sum and takes no volume.')
+  if (volume?.number && volume.amount) throw refused('volume', 'Give a number or an amount, not both.')
+  const metric = volume?.amount ? 'AMOUNT' : 'NUMBER'
+  const reading = parsePriceConfig({ pricing_type, bands: [pricing_band] }, { metric, currency })
+  if (reading.kind === 'fault') throw refused(fieldOf(reading.fault), reading.fault.message)
+  return { config: reading.config, volume: isFixed ? numberVolume(ONE) : volumeOf(line, currency) }
+}
+
+/** `bands.0.amount` of the price is `pricing_band.amount` of the line. */
+const fieldOf = ({ field }: PriceConfigFault): string => field.replace(/^bands(\.0)?/, 'pricing_band')
+
+function volumeOf({ volume }: AddedLineBody, currency: string): Volume {
+  if (volume?.amount) {
+    if (volume.amount.currency !== currency)
+      throw refused('volume.amount.currency', `The invoice is in ${currency}; give the amount in it.`)
+    return amountVolume(positive(volume.amount.quantity, 'volume.amount.quantity'), currency, ONE)
+  }
+  if (!volume?.number) throw refused('volume.number', 'A FLAT line needs a volume: how many it bills.')
+  return numberVolume(positive(volume.number, 'volume.number'))
+}
+
+function positive(text: string, field: string) {
+  const quantity = decimal(text)
+  if (quantity.lte(ZERO)) throw refused(field, 'A volume is above zero. To deduct, send product_item_type DEDUCTION.')
+  return quantity
+}
+
+const refused = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
+
+/** The line as an invoice takes it. Throws INVALID_FIELD when its price cannot be billed in the currency of the invoice. */
+export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): DraftLine {
+  const { config, volume } = priceOfLine(line, to.currency)
+  const { total, charges } = rate(config, volume)
+  const type = line.product_item_type ?? sold?.item.type ?? 'REVENUE'
+  const quantity = type === 'DEDUCTION' ? total.quantity.neg() : total.quantity
+  const source: AddedSource = { added_line: id }
+  return {
+    key: `added ${id}`,
+    kind: 'REVENUE',
+    of: {
+      subscriptionId: line.pricing_plan_subscription_id ?? null,
+      scheduleId: null,
+      categoryId: sold?.category?.id ?? null,
+      productId: sold?.product.id ?? null,
+      productItemId: sold?.item.id ?? null,
+      pricingId: null,
+      pricingItemId: null,
+      configId: null,
+    },
+    quantity,
+    taxCategory: sold?.taxCategory ?? to.defaultTaxCategory,
+    service: interval(at(line.start_at), at(line.end_at)),
+    group: {
+      billingPeriod: null,
+      pricing: null,
+      category: sold?.category ?? null,
+      product: sold?.product ?? null,
+      scheduleId: null,
+      subscriptionId: line.pricing_plan_subscription_id ?? null,
+    },
+    description: line.pricing_name ?? sold?.item.name ?? '',
+    printed: {
+      product_items: sold ? [{ ...sold.item, type }] : [],
+      pricing_type: line.pricing_type,
+      ...(line.pricing_type === 'FIXED' ? {} : { meter_value: volumeView(volume, to.currency) }),
+      ...(line.applicable_for_clauses ? { applicable_for_clauses: [...line.applicable_for_clauses] } : {}),
+    },
+    details: {
+      pricing_currency: to.currency,
+      pricing_amount: amountView(amount(quantity, to.currency)),
+      band: bandView(line),
+      description: charges.map(charge => describeCharge(charge, to.currency)).join(' + '),
+    },
+    source,
+  }
+}
+
+const volumeView = ({ metric, quantity }: Volume, currency: string) =>
+  metric === 'AMOUNT'
+    ? { type: metric, amount: amountView(amount(quantity, currency)) }
+    : { type: metric, number: plain(quantity) }
+
+/** What was given of the band, which is all there is of it. */
+const bandView = ({ pricing_band }: StoredLine): BandView =>
+  Object.fromEntries(Object.entries(pricing_band).filter(([, value]) => value !== null && value !== undefined))

@@ -1,0 +1,42 @@
+// Wire shape of a line that a person adds to an invoice (semantics 5.6).
+import Type, { type Static } from 'typebox'
+import {
+  Amount,
+  DecimalText,
+  IdText,
+  Name,
+  Nullable,
+  OneOf,
+  Optional,
+  Shape,
+  Timestamp,
+} from '../../../resource/shapes.ts'
+import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
+
+const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
+
+/** Which clauses of the subscription a line takes part in (contract: Other fields named by the interface). */
+export const APPLICABLE_CLAUSES = ['discount.totals'] as const
+
+export const AddedLineBody = Shape(
+  {
+    product_item_id: Given(IdText('product item')),
+    product_item_type: Given(OneOf('REVENUE', 'DEDUCTION')),
+    pricing_name: Given(Name),
+    start_at: Given(Timestamp),
+    end_at: Given(Timestamp),
+    pricing_type: OneOf('FLAT', 'FIXED'),
+    pricing_band: PricingBand,
+    volume: Given(Shape({ number: Given(DecimalText), amount: Given(Amount) })),
+    pricing_plan_subscription_id: Given(IdText('pricing plan subscription')),
+    applicable_for_clauses: Given(Type.Array(OneOf(...APPLICABLE_CLAUSES), { maxItems: 1 })),
+  },
+  { title: 'OneOffInvoiceLine' },
+)
+export type AddedLineBody = Static<typeof AddedLineBody>
+
+/** A line as stored: with its time, and without what was left out. */
+export type StoredLine = Omit<AddedLineBody, 'start_at' | 'end_at'> & {
+  readonly start_at: string
+  readonly end_at: string
+}

@@ -1,0 +1,117 @@
+// Every query of added lines, and of what they sell.
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { productCategories, productItems, products } from '../../catalog/products/table.ts'
+import { defaultTaxCategory, type InvoicingSettings } from '../document/parties.ts'
+import type { AddedLine, SoldItem } from './price-added-line.ts'
+import { invoiceAddedLines as a } from './table.ts'
+
+const of = (uow: ReadUow, invoiceId: string) => and(inThisTenant(uow, a), eq(a.invoice_id, invoiceId))
+const one = (uow: ReadUow, invoiceId: string, id: string) => and(of(uow, invoiceId), eq(a.id, id))
+
+/** The lines added to an invoice, in their order. */
+export async function addedLinesOf(
+  uow: ReadUow,
+  invoiceId: string,
+  platform: Pick<InvoicingSettings, 'default_product_tax_category'>,
+): Promise<AddedLine[]> {
+  const rows = await uow.tx
+    .select()
+    .from(a)
+    .where(of(uow, invoiceId))
+    .orderBy(asc(a.created_at), asc(a.position), asc(a.id))
+  if (rows.length === 0) return []
+  const sold = await loadSold(
+    uow,
+    rows.flatMap(row => row.product_item_id ?? []),
+    platform,
+  )
+  return rows.map(({ id, line, product_item_id }) => ({
+    id,
+    line,
+    sold: product_item_id === null ? null : (sold.get(product_item_id) ?? null),
+  }))
+}
+
+/** What these items are, by id; those that the tenant does not have are absent. */
+export async function loadSold(
+  uow: ReadUow,
+  itemIds: readonly string[],
+  platform: Pick<InvoicingSettings, 'default_product_tax_category'>,
+): Promise<Map<string, SoldItem>> {
+  if (itemIds.length === 0) return new Map()
+  const [i, p, c] = [productItems, products, productCategories]
+  const rows = await uow.tx
+    .select({ item: i, product: p, category: c })
+    .from(i)
+    .innerJoin(p, and(inThisTenant(uow, p), eq(p.id, i.product_id)))
+    .leftJoin(c, and(inThisTenant(uow, c), eq(c.id, p.category_id)))
+    .where(and(inThisTenant(uow, i), inArray(i.id, [...new Set(itemIds)])))
+  const fallback = defaultTaxCategory({ platform: platform as InvoicingSettings })
+  return new Map(
+    rows.map(({ item, product, category }) => [
+      item.id,
+      {
+        item: {
+          object_type: 'PRODUCT_ITEM',
+          id: item.id,
+          product_id: item.product_id,
+          name: item.name,
+          reference: item.reference,
+          type: item.type,
+          model_type: item.model_type,
+        },
+        product: { id: product.id, name: product.name },
+        category: category && { id: category.id, name: category.name },
+        taxCategory: item.tax_category ?? product.tax_category ?? category?.tax_category ?? fallback,
+      },
+    ]),
+  )
+}
+
+/** The item of a line must be one that is sold: throws INVALID_FIELD for one that does not exist or is no longer used. */
+export async function requireSold(uow: Uow, id: string, field: string): Promise<void> {
+  const [row] = await uow.tx
+    .select({ status: productItems.status })
+    .from(productItems)
+    .where(and(inThisTenant(uow, productItems), eq(productItems.id, id)))
+    .for('share')
+  if (!row) throw new AppError('INVALID_FIELD', `There is no PRODUCT_ITEM ${JSON.stringify(id)}.`, { field })
+  if (row.status === 'DRAFT' || row.status === 'ARCHIVED')
+    throw new AppError('INVALID_FIELD', `The product item is ${row.status}; name one that is ACTIVE.`, { field })
+}
+
+/** Stores lines at the end of the invoice. */
+export async function insertAdded(uow: Uow, invoiceId: string, lines: readonly AddedLine[]): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  await uow.tx.insert(a).values(
+    lines.map(({ id, line }, index) => ({
+      platform_id: platformId,
+      environment,
+      invoice_id: invoiceId,
+      id,
+      created_at: formatInstant(uow.now),
+      position: index,
+      product_item_id: line.product_item_id ?? null,
+      line,
+    })),
+  )
+}
+
+/** Puts a line in the place of another; false when the invoice has none with this id. */
+export async function replaceAdded(uow: Uow, invoiceId: string, { id, line }: AddedLine): Promise<boolean> {
+  const { rowCount } = await uow.tx
+    .update(a)
+    .set({ line, product_item_id: line.product_item_id ?? null })
+    .where(one(uow, invoiceId, id))
+  return rowCount === 1
+}
+
+/** Removes lines; false when the invoice lacks one of them. */
+export async function deleteAdded(uow: Uow, invoiceId: string, ids: readonly string[]): Promise<boolean> {
+  const { rowCount } = await uow.tx.delete(a).where(and(of(uow, invoiceId), inArray(a.id, [...ids])))
+  return rowCount === ids.length
+}

@@ -1,0 +1,120 @@
+// The calls that create one-off invoices, and those on the lines that people add to any invoice.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../../shared/errors.ts'
+import { IdParams } from '../../http/params.ts'
+import { actionRoute, type RouteDeps, writeRoute } from '../../http/route.ts'
+import { IdText, Shape } from '../../resource/shapes.ts'
+import { addLine, deleteLines, type OnInvoice, replaceLine } from './added-lines/change-lines.ts'
+import { AddedLineBody } from './added-lines/schema.ts'
+import { createOneOff } from './one-off/create-one-off.ts'
+import { OneOffInvoiceBody } from './one-off/schema.ts'
+import type { InvoiceDeps } from './producer.ts'
+import { InvoiceView } from './schema.ts'
+import type { InvoiceRow } from './table.ts'
+import { invoiceView } from './view.ts'
+
+const PATH = '/v1/invoices'
+const tag = 'invoices'
+const LineParams = Shape({ ...IdParams.properties, line_id: IdText('line of this invoice') })
+const Order = Type.Integer({ minimum: 0 })
+const MANY = { minItems: 1, maxItems: 200 }
+const DeleteLineBody = Shape(
+  {
+    periods: Type.Array(
+      Shape({
+        period_order: Order,
+        groups: Type.Array(Shape({ group_order: Order, lines: Type.Array(Shape({ line_order: Order }), MANY) }), MANY),
+      }),
+      MANY,
+    ),
+  },
+  { title: 'InvoiceLinesDelete' },
+)
+type DeleteLineBody = Type.Static<typeof DeleteLineBody>
+
+/** Registers the calls. */
+export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps): void {
+  writeRoute(app, deps, {
+    permission: 'INVOICE.CREATE',
+    summary: 'Create a one-off invoice: a DRAFT for what no subscription bills.',
+    tag,
+    method: 'POST',
+    url: PATH,
+    status: 201,
+    body: OneOffInvoiceBody,
+    response: InvoiceView,
+    handle: async (uow, { body }) => invoiceView(await createOneOff(uow, body)),
+  })
+  for (const name of ['lines', 'add-line'] as const) {
+    actionRoute(app, deps, {
+      permission: 'INVOICE.UPDATE',
+      summary: `Add a line to an OPEN or DRAFT invoice${name === 'lines' ? '' : ', under its other name'}.`,
+      tag,
+      method: 'POST',
+      url: `${PATH}/:id/${name}`,
+      status: 200,
+      params: IdParams,
+      body: AddedLineBody,
+      response: InvoiceView,
+      handle: async (context, { params, body }) => invoiceView(await addLine(deps, on(context, params.id), body)),
+    })
+  }
+  actionRoute(app, deps, {
+    permission: 'INVOICE.UPDATE',
+    summary: 'Put a line in the place of one that was added.',
+    tag,
+    method: 'PUT',
+    url: `${PATH}/:id/lines/:line_id`,
+    status: 200,
+    params: LineParams,
+    body: AddedLineBody,
+    response: InvoiceView,
+    handle: async (context, { params, body }) =>
+      invoiceView(await replaceLine(deps, on(context, params.id), params.line_id, body)),
+  })
+  actionRoute(app, deps, {
+    permission: 'INVOICE.UPDATE',
+    summary: 'Remove a line that was added.',
+    tag,
+    method: 'DELETE',
+    url: `${PATH}/:id/lines/:line_id`,
+    status: 200,
+    params: LineParams,
+    response: InvoiceView,
+    handle: async (context, { params }) =>
+      invoiceView(await deleteLines(deps, on(context, params.id), () => [params.line_id])),
+  })
+  actionRoute(app, deps, {
+    permission: 'INVOICE.UPDATE',
+    summary: 'Remove lines that were added, by their places on the invoice.',
+    tag,
+    method: 'POST',
+    url: `${PATH}/:id/delete-line`,
+    status: 200,
+    params: IdParams,
+    body: DeleteLineBody,
+    response: InvoiceView,
+    handle: async (context, { params, body }) =>
+      invoiceView(await deleteLines(deps, on(context, params.id), row => linesAt(row, body))),
+  })
+}
+
+const on = ({ tenant, actor }: Pick<OnInvoice, 'tenant' | 'actor'>, id: string): OnInvoice => ({ tenant, actor, id })
+
+/** The lines at these places; throws INVALID_FIELD for a place where there is none, and for one that is named twice. */
+function linesAt({ content }: InvoiceRow, { periods }: DeleteLineBody): string[] {
+  const ids = periods.flatMap((period, p) =>
+    period.groups.flatMap((group, g) =>
+      group.lines.map(({ line_order }, l) => {
+        const found = content.periods[period.period_order]?.groups[group.group_order]?.lines[line_order]
+        const field = `periods.${p}.groups.${g}.lines.${l}.line_order`
+        if (!found) throw new AppError('INVALID_FIELD', 'The invoice has no line at this place.', { field })
+        return found.id
+      }),
+    ),
+  )
+  if (new Set(ids).size !== ids.length)
+    throw new AppError('INVALID_FIELD', 'The same line is named twice.', { field: 'periods' })
+  return ids
+}

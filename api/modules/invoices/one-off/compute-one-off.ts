@@ -1,0 +1,106 @@
+// What a one-off invoice comes to: its added lines, and nothing else. Pure but for what is loaded first.
+import { dueDate } from '../../../../shared/billing/due-date.ts'
+import { deliveryDate } from '../../../../shared/billing/invoice-date.ts'
+import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
+import { type AddedLine, draftAddedLine } from '../added-lines/price-added-line.ts'
+import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
+import { buildDocument, documentAmounts } from '../document/build-document.ts'
+import type { DraftInvoice } from '../document/draft-invoice.ts'
+import type { InvoiceDates } from '../document/invoice-dates.ts'
+import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
+import { defaultTaxCategory, type Parties, zoneOfParties } from '../document/parties.ts'
+import type { ComputedInvoice } from '../producer.ts'
+import type { CopiedFieldView } from '../schema.ts'
+import type { OneOffTerms } from './schema.ts'
+
+/** Who a one-off invoice is between, as they are now. */
+export type OneOffParties = { readonly parties: Parties; readonly copiedFields: readonly CopiedFieldView[] }
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such customer or billing entity. */
+export async function loadOneOffParties(
+  uow: ReadUow,
+  { customerId, billingEntityId }: { readonly customerId: string; readonly billingEntityId: string },
+): Promise<OneOffParties> {
+  const platform = await loadInvoicingSettings(uow)
+  const between = [{ customerId, billingEntityId }]
+  const [number_fields = []] = await loadNumberFieldsOf(uow, platform.invoice_settings, between)
+  const parties: Parties = {
+    platform,
+    customer: await loadCustomer(uow, customerId),
+    billing_entity: await loadBillingEntity(uow, billingEntityId),
+    number_fields,
+  }
+  const [copiedFields = []] = await loadCopiedFields(uow, [
+    [
+      { type: 'CUSTOMER', ids: [customerId] },
+      { type: 'BILLING_ENTITY', ids: [billingEntityId] },
+    ],
+  ])
+  return { parties, copiedFields }
+}
+
+export type OneOffInput = OneOffParties & {
+  readonly terms: OneOffTerms
+  readonly lines: readonly AddedLine[]
+  readonly now: Instant
+  /** Null until the invoice goes FINAL. */
+  readonly finalizedAt: Instant | null
+}
+
+/** The invoice of these lines. Throws INVALID_FIELD when a line cannot be billed in its currency. */
+export function computeOneOff(input: OneOffInput): ComputedInvoice {
+  const { parties, copiedFields, terms, lines } = input
+  const currency = terms.billing_currency
+  const to = { currency, defaultTaxCategory: defaultTaxCategory(parties) }
+  const draft: DraftInvoice = {
+    parties,
+    currency,
+    amountType: 'EXCLUDING_TAX',
+    dates: datesOf(input, zoneOfParties(parties)),
+    purchaseOrderNumber: terms.purchase_order_number,
+    salesTaxPercentage: terms.sales_tax_percentage,
+    lines: lines.map(line => draftAddedLine(line, to)),
+    findings: [],
+    subscriptionIds: [],
+    period: null,
+    hasUsage: false,
+    copiedFields,
+  }
+  const document = buildDocument(draft, documentAmounts(draft), { subLines: new Map(), customers: null })
+  return {
+    columns: {
+      ...document.columns,
+      period_start: null,
+      period_end: null,
+      advance_only: null,
+      cutoff_at: null,
+      usage_from: null,
+    },
+    lines: document.lines,
+    // Nothing of it is compared between two transactions.
+    inputsHash: '',
+  }
+}
+
+/** The date that was given, or the day on which it goes FINAL; due as it says, delivered at the end of its last line. */
+function datesOf({ terms, lines, now, finalizedAt }: OneOffInput, zone: Zone): InvoiceDates {
+  const known = terms.invoice_date === null ? finalizedAt : at(terms.invoice_date)
+  const day = localDateOf(known ?? now, zone)
+  const instant = (date: typeof day): string => formatInstant(startOfLocalDay(date, zone))
+  const { type, period } = terms.due_date_configuration
+  const starts = lines.map(({ line }) => at(line.start_at))
+  const ends = lines.map(({ line }) => at(line.end_at))
+  const service = interval(instantOf(Math.min(...starts)), instantOf(Math.max(...ends)))
+  return {
+    day,
+    invoiceDate: known === null ? null : instant(day),
+    dueDate: known === null ? null : instant(dueDate({ type, period: period ?? null }, day)),
+    deliveryDate:
+      terms.delivery_date === null
+        ? instant(deliveryDate(service, zone))
+        : instant(localDateOf(at(terms.delivery_date), zone)),
+  }
+}

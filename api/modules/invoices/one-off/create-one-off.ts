@@ -1,0 +1,158 @@
+// POST /v1/invoices: an invoice for what no subscription bills.
+import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { newId } from '../../../../shared/ids.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { emit } from '../../../outbox.ts'
+import { planValues, saveValues } from '../../../resource/custom-fields/values.ts'
+import { findOne, notFound } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
+import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { platforms } from '../../parties/platforms/table.ts'
+import { checkLine } from '../added-lines/change-lines.ts'
+import type { AddedLine } from '../added-lines/price-added-line.ts'
+import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
+import { zoneOfParties } from '../document/parties.ts'
+import { getInvoice, insertInvoice } from '../repository.ts'
+import { type InvoiceRow, UNTOUCHED } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import { computeOneOff, loadOneOffParties } from './compute-one-off.ts'
+import { ONE_OFF_BILLING } from './one-off-producer.ts'
+import type { OneOffInvoiceBody, OneOffTerms } from './schema.ts'
+
+/** As for a subscription that says nothing. */
+const DUE = { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } } as const
+
+/**
+ * Creates a DRAFT that goes FINAL when a person says so. Throws MISSING_FIELD or INVALID_FIELD, naming the field, for a customer,
+ * billing entity, currency or line that cannot be billed.
+ */
+export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<InvoiceRow> {
+  const customerId = await customerOf(uow, body)
+  const billingEntityId = await billingEntityOf(uow, body)
+  const loaded = await loadOneOffParties(uow, { customerId, billingEntityId })
+  const terms = termsOf(body)
+  const zone = zoneOfParties(loaded.parties)
+  const today = localDateOf(uow.now, zone)
+  const instant = (day: typeof today): string => formatInstant(startOfLocalDay(day, zone))
+  const time = { start: instant(today), end: instant(addDays(today, 1)) }
+  const lines: AddedLine[] = []
+  for (const [index, each] of body.lines.entries()) {
+    const of = { ...time, currency: terms.billing_currency, row: null, path: `lines.${index}.` }
+    lines.push({ id: newId('inad'), line: await checkLine(uow, each, of), sold: null })
+  }
+  const sold = await loadSold(
+    uow,
+    lines.flatMap(({ line }) => line.product_item_id ?? []),
+    loaded.parties.platform,
+  )
+  const whole = lines.map(each => ({ ...each, sold: sold.get(each.line.product_item_id ?? '') ?? null }))
+  const computed = computeOneOff({ ...loaded, terms, lines: whole, now: uow.now, finalizedAt: null })
+  const { id } = await insertInvoice(
+    uow,
+    {
+      ...computed.columns,
+      ...UNTOUCHED,
+      own_notes: [...(body.notes ?? [])],
+      one_off: terms,
+      inputs_hash: computed.inputsHash,
+      invoice_number: null,
+      status: 'DRAFT',
+      producer: ONE_OFF_BILLING,
+      type: 'ONE_OFF',
+      billing_type: 'DEFAULT',
+      customer_id: customerId,
+      billing_entity_id: billingEntityId,
+      pricing_plan_subscription_id: null,
+      on_hold: body.on_hold ?? false,
+      payment_status: 'UNPAID',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    computed.lines,
+  )
+  await insertAdded(uow, id, lines)
+  const fields = body.custom_fields
+    ? await planValues(
+        uow,
+        { resourceType: 'INVOICE', resourceId: id },
+        { given: body.custom_fields, action: undefined },
+      )
+    : null
+  if (fields) await saveValues(uow, id, fields)
+  const created = await getInvoice(uow, id)
+  await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created), previous: null })
+  return created
+}
+
+/** The customer by either name; both must be of the same. */
+async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffInvoiceBody): Promise<string> {
+  const name = customer_id ?? customer_reference
+  const field = customer_id ? 'customer_id' : 'customer_reference'
+  if (!name)
+    throw new AppError('MISSING_FIELD', 'Say who the invoice is for: customer_id or customer_reference.', {
+      field: 'customer_id',
+    })
+  const customer = await findOne(uow, customerResource, name)
+  if (!customer) throw notFound(customerResource, name, field)
+  if (customer_id && customer_reference && customer.reference !== customer_reference)
+    throw new AppError('INVALID_FIELD', 'customer_reference is of another customer than customer_id.', {
+      field: 'customer_reference',
+    })
+  await holdCustomer(uow, customer.id)
+  if (customer.status === 'ARCHIVED')
+    throw new AppError('INVALID_FIELD', 'The customer is ARCHIVED and gets no new invoice.', { field })
+  return customer.id
+}
+
+/** The billing entity that is named, or that of the platform. */
+async function billingEntityOf(uow: Uow, { billing_entity_id }: OneOffInvoiceBody): Promise<string> {
+  const field = 'billing_entity_id'
+  if (billing_entity_id) {
+    const entity = await findOne(uow, billingEntityResource, billing_entity_id)
+    if (!entity) throw notFound(billingEntityResource, billing_entity_id, field)
+    return entity.id
+  }
+  const [platform] = await uow.tx
+    .select({ id: platforms.default_billing_entity_id })
+    .from(platforms)
+    .where(inThisTenant(uow, platforms))
+  if (platform?.id) return platform.id
+  throw new AppError('MISSING_FIELD', 'Give billing_entity_id; the platform has no default billing entity.', { field })
+}
+
+function termsOf(body: OneOffInvoiceBody): OneOffTerms {
+  const due = body.due_date_configuration ?? DUE
+  if (due.type === 'PERIOD_AFTER_INVOICE_DATE' && !due.period)
+    throw new AppError('MISSING_FIELD', 'PERIOD_AFTER_INVOICE_DATE needs a period.', {
+      field: 'due_date_configuration.period',
+    })
+  return {
+    billing_currency: currencyOf(body),
+    invoice_date: body.invoice_date ?? null,
+    delivery_date: body.delivery_date ?? null,
+    due_date_configuration: due,
+    purchase_order_number: body.purchase_order_number ?? null,
+    sales_tax_percentage: body.sales_tax_percentage ?? null,
+  }
+}
+
+/** The currency that is given, or that of the first line. */
+function currencyOf({ billing_currency, lines }: OneOffInvoiceBody): string {
+  const [first] = lines
+  const of = first?.pricing_band
+  const currency =
+    billing_currency ??
+    of?.amount?.currency ??
+    of?.fixed_amount?.currency ??
+    of?.minimum_amount?.currency ??
+    first?.volume?.amount?.currency
+  if (currency) return currency
+  throw new AppError('MISSING_FIELD', 'Give billing_currency; the first line has no amount that says it.', {
+    field: 'billing_currency',
+  })
+}

@@ -1,0 +1,38 @@
+// The producer of one-off invoices: everything they are computed from is in the database, so one transaction does it all.
+import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { at } from '../../../../shared/time.ts'
+import { addedLinesOf } from '../added-lines/store-added-lines.ts'
+import type { InvoiceProducer, Recomputation } from '../producer.ts'
+import { lockInvoice } from '../repository.ts'
+import { computeOneOff, loadOneOffParties } from './compute-one-off.ts'
+
+/** Its name, as stored with the invoices it makes. */
+export const ONE_OFF_BILLING = 'ONE_OFF'
+
+/** The producer of one-off invoices. They go FINAL when a person says so, and wait for no usage. */
+export const oneOffProducer = (database: Database): InvoiceProducer => ({
+  name: ONE_OFF_BILLING,
+  finalizesByItself: false,
+  settle: async () => true,
+  lock: async () => {},
+  recompute: ({ tenant, actor, row, prepare }, save) =>
+    inTenant(database, tenant, actor, async uow => {
+      await lockInvoice(uow, row.id)
+      await prepare?.(uow)
+      return await save(uow, await recomputationOf(uow, row.id))
+    }),
+  released: async () => {},
+})
+
+async function recomputationOf(uow: Uow, invoiceId: string): Promise<Recomputation> {
+  const row = await lockInvoice(uow, invoiceId)
+  const { one_off: terms } = row
+  if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)
+  const loaded = await loadOneOffParties(uow, { customerId: row.customer_id, billingEntityId: row.billing_entity_id })
+  const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
+  return {
+    cutoffAt: at(row.created_at),
+    compute: finalizedAt => computeOneOff({ ...loaded, terms, lines, now: uow.now, finalizedAt }),
+    close: async () => {},
+  }
+}
