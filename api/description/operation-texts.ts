@@ -199,6 +199,12 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_lines_delete: 'A line that follows from prices cannot be removed; add one that deducts it.',
   invoices_delete_line:
     'Names lines by `period_order`, `group_order` and `line_order`. All of them are removed, or none.',
+  invoices_credit:
+    'Without `periods` everything that is left is credited; with them, the periods, groups and lines named, whole or in part by `amount`: ' +
+    'without tax where the prices are. The DRAFT holds what it credits, so two never take the same. The invoice follows when it is FINAL.',
+  invoices_credit_and_copy:
+    'The copy has the lines of the original as lines of its own. Both stay DRAFT unless they are to be FINAL at once. Billing leaves the ' +
+    'period to the original.',
   invoices_void:
     'Only for an OPEN or DRAFT invoice. It takes no number, and billing leaves its period and its advance charges unbilled. It cannot be ' +
     'undone.',

@@ -70,6 +70,11 @@ export const PARTIES: Readonly<Record<string, string>> = {
   default_product_tax_category: 'The tax category of products that name none. Default STANDARD.',
   invoice_settings: 'How invoices are numbered, dated and made final.',
   invoice_number_configuration: 'How invoice numbers are made.',
+  credit_invoice_number_configuration: 'How numbers of credit notes are made. Default: CRE, the year, five digits.',
+  self_billing_invoice_number_configuration:
+    'How numbers of self-billing invoices are made. Default: SBI, the year, five digits.',
+  self_billing_credit_invoice_number_configuration:
+    'How numbers of self-billing credit notes are made. Default: SBC, the year, five digits.',
   prefix: 'A text before each number.',
   'PlatformInvoiceNumberConfiguration.prefix':
     'A text before each number, at most 255 characters. It may name custom fields of the customer and of the billing entity: ' +

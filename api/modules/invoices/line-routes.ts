@@ -7,12 +7,16 @@ import { actionRoute, type RouteDeps, writeRoute } from '../../http/route.ts'
 import { IdText, Shape } from '../../resource/shapes.ts'
 import { addLine, deleteLines, type OnInvoice, replaceLine } from './added-lines/change-lines.ts'
 import { AddedLineBody } from './added-lines/schema.ts'
+import { creditAndCopy } from './credits/credit-and-copy.ts'
+import { creditInvoice } from './credits/credit-invoice.ts'
+import { linksOf } from './credits/linked-invoices.ts'
+import { CreditAndCopyAnswer, CreditAndCopyBody, CreditBody } from './credits/schema.ts'
 import { createOneOff } from './one-off/create-one-off.ts'
 import { OneOffInvoiceBody } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
-import { invoiceView } from './view.ts'
+import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
 const PATH = '/v1/invoices'
 const tag = 'invoices'
@@ -37,7 +41,7 @@ type DeleteLineBody = Type.Static<typeof DeleteLineBody>
 export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps): void {
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
-    summary: 'Create a one-off invoice: a DRAFT for what no subscription bills.',
+    summary: 'Create an invoice for what no subscription bills: a DRAFT with the lines that you send.',
     tag,
     method: 'POST',
     url: PATH,
@@ -45,6 +49,33 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     body: OneOffInvoiceBody,
     response: InvoiceView,
     handle: async (uow, { body }) => invoiceView(await createOneOff(uow, body)),
+  })
+  writeRoute(app, deps, {
+    permission: 'INVOICE.CREATE',
+    summary: 'Credit a FINAL invoice, whole or in part: makes a DRAFT credit note.',
+    tag,
+    method: 'POST',
+    url: `${PATH}/:id/credit`,
+    status: 200,
+    params: IdParams,
+    body: CreditBody,
+    response: InvoiceView,
+    handle: async (uow, { params, body }) => {
+      const row = await creditInvoice(uow, params.id, body)
+      return invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
+    },
+  })
+  writeRoute(app, deps, {
+    permission: 'INVOICE.CREATE',
+    summary: 'Credit what is left of a FINAL invoice, and make a copy of it that can be changed.',
+    tag,
+    method: 'POST',
+    url: `${PATH}/:id/credit_and_copy`,
+    status: 200,
+    params: IdParams,
+    body: CreditAndCopyBody,
+    response: CreditAndCopyAnswer,
+    handle: (uow, { params, body }) => creditAndCopy(uow, params.id, body),
   })
   for (const name of ['lines', 'add-line'] as const) {
     actionRoute(app, deps, {

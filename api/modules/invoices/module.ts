@@ -1,6 +1,7 @@
 // The document: its parties, amounts, number and PDF. What is owed is its producer's.
 import { onSeeded, type Seeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { creditProducer } from './credits/credit-producer.ts'
 import { INVOICE_EVENTS } from './events.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
@@ -32,7 +33,7 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)
   },
-  producers: ({ database }) => [oneOffProducer(database)],
+  producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {
     'GET /v1/invoices': {},
     'POST /v1/invoices/search': { body: () => ({}) },
@@ -49,6 +50,8 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
         lines: [LINE],
       }),
     },
+    'POST /v1/invoices/:id/credit': { ...anInvoice, body: () => ({}) },
+    'POST /v1/invoices/:id/credit_and_copy': { ...anInvoice, body: () => ({}) },
     'POST /v1/invoices/:id/lines': { ...anInvoice, body: () => LINE },
     'POST /v1/invoices/:id/add-line': { ...anInvoice, body: () => LINE },
     'PUT /v1/invoices/:id/lines/:line_id': { ...itsLine, body: () => LINE },

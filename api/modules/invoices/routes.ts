@@ -1,6 +1,6 @@
 // The calls on invoices. Nothing creates one but billing.
 
-import { eq } from 'drizzle-orm'
+import { inArray } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { PageOf } from '../../http/pagination.ts'
@@ -24,14 +24,16 @@ import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { refreshInvoice } from './changes/refresh-invoice.ts'
 import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
+import { linksOf } from './credits/linked-invoices.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { Notes } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { type DocumentDeps, documentRoutes } from './rendering/routes.ts'
 import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
+import { isPaid, PAYMENT_STATUSES } from './settlement.ts'
 import { invoices } from './table.ts'
-import { invoiceView } from './view.ts'
+import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
 const PATH = '/v1/invoices'
 const Flag = Optional(OneOf('true', 'false'))
@@ -120,7 +122,14 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     handle: async (uow, { query: given }) => {
       const query = given as ListQuery
       const paid =
-        query['paid'] === undefined ? [] : [eq(invoices.payment_status, query['paid'] === 'true' ? 'PAID' : 'UNPAID')]
+        query['paid'] === undefined
+          ? []
+          : [
+              inArray(
+                invoices.payment_status,
+                PAYMENT_STATUSES.filter(status => isPaid(status) === (query['paid'] === 'true')),
+              ),
+            ]
       const conditions = [...(await filterConditions(uow, INVOICE_LIST, query)), ...paid]
       return await listInvoices(uow, { path: PATH, query, conditions, order: orderOf(INVOICE_LIST, query) })
     },
@@ -145,6 +154,9 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     params: IdParams,
     query: Shape({}),
     response: InvoiceView,
-    handle: async (uow, { params }) => invoiceView(await getInvoice(uow, params.id)),
+    handle: async (uow, { params }) => {
+      const row = await getInvoice(uow, params.id)
+      return invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
+    },
   })
 }

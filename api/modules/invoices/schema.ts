@@ -6,6 +6,7 @@ import { OneOf, Optional, TaxCategory } from '../../resource/shapes.ts'
 import { Comparator } from '../catalog/conditions/schema.ts'
 import { ModelType } from '../catalog/products/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
+import { PAYMENT_STATUSES } from './settlement.ts'
 
 const Text = Type.String()
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
@@ -249,6 +250,21 @@ export const InvoiceContent = Type.Object({
   periods: Type.Array(InvoicePeriod),
 })
 
+const Credit = Type.Object({
+  original_invoice_id: Text,
+  note: Optional(Text),
+  credit_details_source: OneOf('CURRENT', 'ORIGINAL'),
+})
+/** A document that an invoice belongs with; of it, what it is to this one. */
+const LinkedInvoice = Type.Object({
+  id: Text,
+  link_type: OneOf('ORIGINAL', 'CREDIT', 'COPY'),
+  note: Optional(Text),
+  invoice_number: TextOrNull,
+  amount: Money,
+  invoice_date: TextOrNull,
+})
+
 export const InvoiceView = Type.Object(
   {
     object_type: Type.Literal('INVOICE'),
@@ -277,12 +293,16 @@ export const InvoiceView = Type.Object(
     sales_tax_percentage: TextOrNull,
     on_hold: Type.Boolean(),
     paid: Type.Boolean(),
-    payment_status: OneOf('UNPAID', 'PAID'),
+    payment_status: OneOf(...PAYMENT_STATUSES),
     invoice_amount_excluding_tax: Money,
     invoice_amount_including_tax: Money,
     paid_invoice_amount: Money,
     open_invoice_amount: Money,
     closed_invoice_amount: Money,
+    refundable_amount: Money,
+    credit: Optional(Credit),
+    linked_invoices: Optional(Type.Array(LinkedInvoice)),
+    linked_invoices_ids: Optional(Type.Array(Text)),
     custom_fields: CustomFieldValues,
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
@@ -291,6 +311,7 @@ export const InvoiceView = Type.Object(
 )
 
 export type InvoiceContent = Static<typeof InvoiceContent>
+export type LinkedInvoice = Static<typeof LinkedInvoice>
 export type InvoiceView = Static<typeof InvoiceView>
 export type CopiedFieldView = Static<typeof CopiedField>
 export type MoneyView = Static<typeof Money>

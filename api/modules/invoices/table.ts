@@ -1,8 +1,10 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
+import type { CreditTerms } from './credits/schema.ts'
 import type { OneOffTerms } from './one-off/schema.ts'
 import type { InvoiceContent } from './schema.ts'
+import type { PaymentStatus } from './settlement.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 
@@ -36,7 +38,15 @@ export const invoices = pgTable('invoices', {
   amount_including_tax: decimalText().notNull(),
   sales_tax_percentage: decimalText(),
   on_hold: boolean().notNull(),
-  payment_status: text().$type<'UNPAID' | 'PAID'>().notNull(),
+  payment_status: text().$type<PaymentStatus>().notNull(),
+  /** What a credit note credits, and a copy was made of. */
+  original_invoice_id: text(),
+  /** What a credit note says of itself; null for others. */
+  credit: wireJson<CreditTerms>(),
+  // With tax: of its FINAL credit notes, of its recorded payments, and what was marked as paid without one.
+  credited_amount: decimalText().notNull(),
+  paid_amount: decimalText().notNull(),
+  settled_amount: decimalText().notNull(),
   /** Whether billing leaves the period of the invoice to it; false once the period is gone, or billed by another invoice. */
   holds_period: boolean().notNull(),
   /** What people wrote on it. */
@@ -60,7 +70,16 @@ export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly Cust
 export type InvoiceOutline = Omit<StoredInvoice, 'content'>
 
 /** What an invoice says at first of what only people and other documents do to it. */
-export const UNTOUCHED = { holds_period: true, own_notes: [], one_off: null } as const satisfies Partial<StoredInvoice>
+export const UNTOUCHED = {
+  holds_period: true,
+  own_notes: [],
+  one_off: null,
+  original_invoice_id: null,
+  credit: null,
+  credited_amount: '0',
+  paid_amount: '0',
+  settled_amount: '0',
+} as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with what it is computed from. */
 export const isOpenEnded = ({ status }: Pick<StoredInvoice, 'status'>): boolean =>

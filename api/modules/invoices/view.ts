@@ -1,18 +1,21 @@
 // From a stored invoice to what the API returns.
-import { ZERO } from '../../../shared/decimal.ts'
+import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
-import type { InvoiceView, MoneyView } from './schema.ts'
+import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
+import { isPaid, settlementOf } from './settlement.ts'
 import type { InvoiceRow } from './table.ts'
 
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
 
 /** The view of an invoice, with its periods and their lines or without them; without, it need not have been read with them. */
-export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE): InvoiceView {
+export function invoiceView(
+  row: InvoiceRow,
+  parts: InvoiceParts = WHOLE_INVOICE,
+  links: readonly LinkedInvoice[] | null = null,
+): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
-  const paid = row.payment_status === 'PAID'
-  const nothing = money(ZERO.toFixed())
-  const total = money(row.amount_including_tax)
+  const { paid, open, closed, refundable } = settlementOf(row)
   const { periods, ...content } = row.content
   return {
     object_type: 'INVOICE',
@@ -40,13 +43,24 @@ export function invoiceView(row: InvoiceRow, parts: InvoiceParts = WHOLE_INVOICE
     timezone: row.timezone,
     sales_tax_percentage: row.sales_tax_percentage,
     on_hold: row.on_hold,
-    paid,
+    paid: isPaid(row.payment_status),
     payment_status: row.payment_status,
     invoice_amount_excluding_tax: money(row.amount_excluding_tax),
-    invoice_amount_including_tax: total,
-    paid_invoice_amount: paid ? total : nothing,
-    open_invoice_amount: paid ? nothing : total,
-    closed_invoice_amount: paid ? total : nothing,
+    invoice_amount_including_tax: money(row.amount_including_tax),
+    paid_invoice_amount: money(plain(paid)),
+    open_invoice_amount: money(plain(open)),
+    closed_invoice_amount: money(plain(closed)),
+    refundable_amount: money(plain(refundable)),
+    ...(row.credit === null || row.original_invoice_id === null
+      ? {}
+      : {
+          credit: {
+            original_invoice_id: row.original_invoice_id,
+            credit_details_source: row.credit.credit_details_source,
+            ...(row.credit.note === null ? {} : { note: row.credit.note }),
+          },
+        }),
+    ...(links ? { linked_invoices: [...links], linked_invoices_ids: links.map(({ id }) => id) } : {}),
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,

@@ -82,7 +82,7 @@ async function unpaidInvoices(uow: Uow, rule: AlertRule, threshold: PeriodLength
     select v.id, v.customer_id, v.timezone, (extract(epoch from v.due_date) * 1000)::bigint::text as due_ms
     from invoices v
     where v.platform_id = ${platformId} and v.environment = ${environment}
-      and v.status = 'FINAL' and v.payment_status = 'UNPAID' and v.amount_including_tax > 0
+      and v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID') and v.amount_including_tax > v.credited_amount
       and v.due_date < ${since}::timestamptz ${named}
       and not exists (select from alerts a
         where a.platform_id = v.platform_id and a.environment = v.environment

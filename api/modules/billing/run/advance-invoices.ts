@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import { graceEnd } from '../../invoices/changes/grace.ts'
 import { GONE_PERIOD } from '../../invoices/changes/invoice-change.ts'
 import {
@@ -58,6 +59,8 @@ export type Advance = {
   readonly open: ReadonlyMap<string, InvoiceRow>
   /** What can pay them before tax. */
   readonly purse: Purse
+  /** Lines that people added to them, by the id of the invoice. */
+  readonly added: ReadonlyMap<string, readonly AddedLine[]>
 }
 
 export type Advanced = {
@@ -131,8 +134,9 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const wallets = of.purse.balances(request)
+  const added = (row && of.added.get(row.id)) ?? []
   const price = (finalizedAt: Instant | null): PricedInvoice =>
-    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, finalizedAt })
+    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, added, finalizedAt })
   const inputsHash = hashOf(of, { billed, takesLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })

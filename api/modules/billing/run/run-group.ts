@@ -5,6 +5,7 @@ import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/d
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.ts'
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
@@ -106,6 +107,8 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const open = await loadInvoices(uow, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
   const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
+  const [any] = states.values()
+  const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
   const advanced: [string, Advanced, BillingPlan][] = []
@@ -113,7 +116,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
     try {
       const own = prepared.get(id)
       if (!own) throw new Error(`${id} was not prepared`)
-      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open, purse })
+      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open, purse, added })
       advanced.push([id, step, planBilling(state.inputs, step.rows, uow.now)])
       pending.push(...step.pending)
       closings.push(...step.closings)

@@ -66,6 +66,8 @@ async function changeLines(
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   const prepare = async (uow: Uow) => {
     const row = await lockInvoice(uow, id)
+    if (row.credit !== null)
+      throw invalidMove(row, 'The lines of a credit note are fixed. Make it VOID and credit anew.', 'lines')
     if (!isOpenEnded(row)) throw invalidMove(row, `The lines of an invoice that is ${row.status} are fixed.`)
     await work(uow, row, await addedLinesOf(uow, id, { default_product_tax_category: null }))
   }

@@ -91,7 +91,7 @@ export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): Draf
       configId: null,
     },
     quantity,
-    taxCategory: sold?.taxCategory ?? to.defaultTaxCategory,
+    taxCategory: line.tax_category ?? sold?.taxCategory ?? to.defaultTaxCategory,
     service: interval(at(line.start_at), at(line.end_at)),
     group: {
       billingPeriod: null,

@@ -1,5 +1,6 @@
 // Wire shape of a line that a person adds to an invoice (semantics 5.6).
 import Type, { type Static } from 'typebox'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import {
   Amount,
   DecimalText,
@@ -39,4 +40,6 @@ export type AddedLineBody = Static<typeof AddedLineBody>
 export type StoredLine = Omit<AddedLineBody, 'start_at' | 'end_at'> & {
   readonly start_at: string
   readonly end_at: string
+  /** Of a line that was copied: the tax category it had. */
+  readonly tax_category?: TaxCategory
 }

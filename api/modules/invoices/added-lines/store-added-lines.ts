@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
@@ -12,35 +13,44 @@ import { invoiceAddedLines as a } from './table.ts'
 const of = (uow: ReadUow, invoiceId: string) => and(inThisTenant(uow, a), eq(a.invoice_id, invoiceId))
 const one = (uow: ReadUow, invoiceId: string, id: string) => and(of(uow, invoiceId), eq(a.id, id))
 
+type Platform = Pick<InvoicingSettings, 'default_product_tax_category'>
+
 /** The lines added to an invoice, in their order. */
-export async function addedLinesOf(
+export async function addedLinesOf(uow: ReadUow, invoiceId: string, platform: Platform): Promise<AddedLine[]> {
+  return (await addedLinesOfMany(uow, [invoiceId], platform)).get(invoiceId) ?? []
+}
+
+/** The same of many invoices, by id; one without such lines is not there. */
+export async function addedLinesOfMany(
   uow: ReadUow,
-  invoiceId: string,
-  platform: Pick<InvoicingSettings, 'default_product_tax_category'>,
-): Promise<AddedLine[]> {
+  invoiceIds: readonly string[],
+  platform: Platform,
+): Promise<Map<string, AddedLine[]>> {
+  if (invoiceIds.length === 0) return new Map()
   const rows = await uow.tx
     .select()
     .from(a)
-    .where(of(uow, invoiceId))
+    .where(and(inThisTenant(uow, a), inArray(a.invoice_id, [...invoiceIds])))
     .orderBy(asc(a.created_at), asc(a.position), asc(a.id))
-  if (rows.length === 0) return []
   const sold = await loadSold(
     uow,
     rows.flatMap(row => row.product_item_id ?? []),
     platform,
   )
-  return rows.map(({ id, line, product_item_id }) => ({
-    id,
-    line,
-    sold: product_item_id === null ? null : (sold.get(product_item_id) ?? null),
-  }))
+  const lines = groupBy(rows, ({ invoice_id }) => invoice_id)
+  return new Map(
+    [...lines].map(([id, own]) => [
+      id,
+      own.map(({ id, line, product_item_id }) => ({ id, line, sold: sold.get(product_item_id ?? '') ?? null })),
+    ]),
+  )
 }
 
 /** What these items are, by id; those that the tenant does not have are absent. */
 export async function loadSold(
   uow: ReadUow,
   itemIds: readonly string[],
-  platform: Pick<InvoicingSettings, 'default_product_tax_category'>,
+  platform: Platform,
 ): Promise<Map<string, SoldItem>> {
   if (itemIds.length === 0) return new Map()
   const [i, p, c] = [productItems, products, productCategories]

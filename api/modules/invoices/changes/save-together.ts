@@ -1,6 +1,12 @@
 // Saves any number of invoices in a few statements: rows, lines, numbers, and what consumers are told, in the transaction of the caller.
 import { isDeepStrictEqual } from 'node:util'
-import { documentNumber, nextCounter, renderPrefix } from '../../../../shared/billing/numbering.ts'
+import {
+  documentNumber,
+  type NumberConfiguration,
+  type NumberSeries,
+  nextCounter,
+  renderPrefix,
+} from '../../../../shared/billing/numbering.ts'
 import { localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -10,12 +16,13 @@ import { at } from '../../../../shared/time.ts'
 import { type DomainEvent, emitAll } from '../../../outbox.ts'
 import { insertMany, updateMany } from '../../../resource/many-rows.ts'
 import { followSave } from '../../../resource/rules.ts'
-import { numberConfigurationOf } from '../../parties/platforms/invoice-settings.ts'
+import { seriesOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
 import { INVOICE } from '../funds.ts'
 import { replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
+import { isCreditNote } from '../settlement.ts'
 import { type InvoiceRow, invoices } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import type { PendingInvoice } from './pending-invoice.ts'
@@ -101,19 +108,20 @@ async function takeAll(uow: Uow, all: readonly PendingInvoice[]): Promise<Map<nu
   const numbers = new Map<number, string>()
   if (becoming.length === 0) return numbers
   const { invoice_settings: settings } = await loadInvoicingSettings(uow)
-  const configuration = numberConfigurationOf(settings.invoice_number_configuration, 'STANDARD')
-  const fields = await loadNumberFieldsOf(
-    uow,
-    settings,
-    becoming.map(({ row }) => ({ customerId: row.customer_id, billingEntityId: row.billing_entity_id })),
-  )
-  const prefixed = becoming.map(({ row, place }, index) => ({
-    place,
-    prefix: prefixOf(configuration, row, fields[index] ?? []),
-  }))
+  const prefixed: Prefixed[] = []
+  for (const [series, own] of groupBy(becoming, ({ row }) => seriesOfInvoice(row))) {
+    const configuration = seriesOf(settings, series)
+    const parties = own.map(({ row }) => ({ customerId: row.customer_id, billingEntityId: row.billing_entity_id }))
+    const fields = await loadNumberFieldsOf(uow, settings, parties, series)
+    for (const [index, { row, place }] of own.entries())
+      prefixed.push({ place, configuration, prefix: prefixOf({ series, configuration }, row, fields[index] ?? []) })
+  }
   // Counters are locked in one order, so that two runs never wait for each other.
-  const series = [...groupBy(prefixed, ({ prefix }) => prefix.counterKey)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [counterKey, own] of series) {
+  const counted = [...groupBy(prefixed, ({ prefix }) => prefix.counterKey)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [counterKey, own] of counted) {
+    const [first] = own
+    if (!first) continue
+    const { configuration } = first
     const counters = await takeNumbers(uow, { counterKey, count: own.length }, last => nextCounter(configuration, last))
     for (const [index, { place, prefix }] of own.entries()) {
       const counter = counters[index]
@@ -124,13 +132,25 @@ async function takeAll(uow: Uow, all: readonly PendingInvoice[]): Promise<Map<nu
   return numbers
 }
 
+type Numbered = { readonly series: NumberSeries; readonly configuration: NumberConfiguration }
+type Prefixed = Pick<Numbered, 'configuration'> & {
+  readonly place: number
+  readonly prefix: ReturnType<typeof prefixOf>
+}
+
+/** Credit notes and self-billing invoices are numbered apart (semantics 5.2). */
+function seriesOfInvoice({ billing_type, ...row }: Pick<InvoiceRow, 'type' | 'billing_type'>): NumberSeries {
+  if (billing_type === 'SELF_BILLING') return isCreditNote(row) ? 'SELF_BILLING_CREDIT' : 'SELF_BILLING'
+  return isCreditNote(row) ? 'CREDIT' : 'STANDARD'
+}
+
 function prefixOf(
-  configuration: ReturnType<typeof numberConfigurationOf>,
+  { series, configuration }: Numbered,
   { invoice_date, timezone, content }: InvoiceRow,
   fields: readonly NumberField[],
 ): { readonly text: string; readonly counterKey: string } {
   if (invoice_date === null) throw new Error('a FINAL invoice has a date')
-  const prefix = renderPrefix(configuration, 'STANDARD', {
+  const prefix = renderPrefix(configuration, series, {
     date: localDateOf(at(invoice_date), zoneNamed(timezone)),
     billingEntity: referenceOf(content.billing_entity),
     variable: ({ owner, reference }) =>

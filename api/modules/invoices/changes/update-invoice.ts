@@ -3,7 +3,6 @@ import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/d
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { emit } from '../../../outbox.ts'
 import type { GivenCustomField } from '../../../resource/custom-fields/schema.ts'
 import type { GivenFields } from '../../../resource/custom-fields/values.ts'
 import { CUSTOM_FIELDS } from '../../../resource/define-resource.ts'
@@ -12,10 +11,10 @@ import { loadInvoicingSettings } from '../document/load-parties.ts'
 import { type InvoiceDeps, type InvoiceProducer, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { InvoiceRow } from '../table.ts'
-import { invoiceView } from '../view.ts'
 import { finalizeInvoice } from './finalize-invoice.ts'
 import { graceEnd } from './grace.ts'
 import { change, invalidMove } from './invoice-change.ts'
+import { checkPayable, markPaid, type PaymentMark } from './pay-invoice.ts'
 import { setCustomFields } from './set-custom-fields.ts'
 import { checkNotes, setNotes } from './set-notes.ts'
 import { voidInvoice } from './void-invoice.ts'
@@ -29,7 +28,7 @@ export type InvoicePatch = {
   readonly custom_fields?: readonly GivenCustomField[] | null
 }
 
-type Payment = 'UNPAID' | 'PAID' | null
+type Payment = PaymentMark | null
 
 /** Applies a PATCH. What the patch as a whole does not allow is refused before any of it is done. */
 export async function updateInvoice(
@@ -67,7 +66,7 @@ export async function updateInvoice(
     await producer.lock(uow, found)
     let locked = await setNotes(uow, await setCustomFields(uow, await lockInvoice(uow, id), left), notes)
     if (patch.on_hold !== undefined) locked = await hold(uow, producer, { row: locked, onHold: patch.on_hold })
-    return payment === null ? locked : await pay(uow, locked, payment)
+    return payment === null ? locked : await markPaid(uow, locked, payment)
   })
 }
 
@@ -100,11 +99,6 @@ function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
   return paid === undefined ? null : paid ? 'PAID' : 'UNPAID'
 }
 
-function checkPayable(row: InvoiceRow): void {
-  if (row.status !== 'FINAL')
-    throw invalidMove(row, `Only a FINAL invoice can be paid, and this one is ${row.status}.`, 'payment_status')
-}
-
 /** A release starts the grace anew (semantics 5.1). */
 async function hold(
   uow: Uow,
@@ -119,13 +113,4 @@ async function hold(
     !onHold && row.status === 'DRAFT' && producer.finalizesByItself ? formatInstant(graceEnd(settings, uow.now)) : null
   if (!onHold) await producer.released(uow, row)
   return await change(uow, row, { on_hold: onHold, finalize_at: finalizeAt })
-}
-
-async function pay(uow: Uow, row: InvoiceRow, payment: 'UNPAID' | 'PAID'): Promise<InvoiceRow> {
-  checkPayable(row)
-  if (row.payment_status === payment) return row
-  const saved = await change(uow, row, { payment_status: payment })
-  if (payment === 'PAID')
-    await emit(uow, { type: 'INVOICE.PAID', objectId: row.id, data: invoiceView(saved), previous: null })
-  return saved
 }

@@ -16,7 +16,7 @@ export const voidInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =>
   locked(deps, of, async (uow, row) => {
     if (row.status === 'VOID') return row
     if (row.status === 'FINAL')
-      throw invalidMove(row, 'A FINAL invoice cannot become VOID: it has been issued under its number.')
+      throw invalidMove(row, 'A FINAL invoice cannot become VOID. Credit it: POST /v1/invoices/{id}/credit.')
     if (!isOpenEnded(row)) throw invalidMove(row, `An invoice that is ${row.status} cannot become VOID.`)
     return await change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null })
   })

@@ -4,7 +4,6 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { emit } from '../../../outbox.ts'
 import { planValues, saveValues } from '../../../resource/custom-fields/values.ts'
 import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -14,13 +13,10 @@ import { customerResource } from '../../parties/customers/resource.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { checkLine } from '../added-lines/change-lines.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
-import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
 import { zoneOfParties } from '../document/parties.ts'
-import { getInvoice, insertInvoice } from '../repository.ts'
-import { type InvoiceRow, UNTOUCHED } from '../table.ts'
-import { invoiceView } from '../view.ts'
-import { computeOneOff, loadOneOffParties } from './compute-one-off.ts'
-import { ONE_OFF_BILLING } from './one-off-producer.ts'
+import type { InvoiceRow } from '../table.ts'
+import { loadOneOffParties } from './compute-one-off.ts'
+import { announce, insertOneOff } from './insert-one-off.ts'
 import type { OneOffInvoiceBody, OneOffTerms } from './schema.ts'
 
 /** As for a subscription that says nothing. */
@@ -44,38 +40,16 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
     const of = { ...time, currency: terms.billing_currency, row: null, path: `lines.${index}.` }
     lines.push({ id: newId('inad'), line: await checkLine(uow, each, of), sold: null })
   }
-  const sold = await loadSold(
-    uow,
-    lines.flatMap(({ line }) => line.product_item_id ?? []),
-    loaded.parties.platform,
-  )
-  const whole = lines.map(each => ({ ...each, sold: sold.get(each.line.product_item_id ?? '') ?? null }))
-  const computed = computeOneOff({ ...loaded, terms, lines: whole, now: uow.now, finalizedAt: null })
-  const { id } = await insertInvoice(
-    uow,
-    {
-      ...computed.columns,
-      ...UNTOUCHED,
-      own_notes: [...(body.notes ?? [])],
-      one_off: terms,
-      inputs_hash: computed.inputsHash,
-      invoice_number: null,
-      status: 'DRAFT',
-      producer: ONE_OFF_BILLING,
-      type: 'ONE_OFF',
-      billing_type: 'DEFAULT',
-      customer_id: customerId,
-      billing_entity_id: billingEntityId,
-      pricing_plan_subscription_id: null,
-      on_hold: body.on_hold ?? false,
-      payment_status: 'UNPAID',
-      finalize_at: null,
-      updated_to_final_at: null,
-      to_be_reprocessed_at: null,
-    },
-    computed.lines,
-  )
-  await insertAdded(uow, id, lines)
+  const created = await insertOneOff(uow, {
+    loaded,
+    terms,
+    lines,
+    type: 'ONE_OFF',
+    originalId: null,
+    notes: body.notes ?? [],
+    onHold: body.on_hold ?? false,
+  })
+  const { id } = created
   const fields = body.custom_fields
     ? await planValues(
         uow,
@@ -84,9 +58,7 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
       )
     : null
   if (fields) await saveValues(uow, id, fields)
-  const created = await getInvoice(uow, id)
-  await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created), previous: null })
-  return created
+  return await announce(uow, id)
 }
 
 /** The customer by either name; both must be of the same. */

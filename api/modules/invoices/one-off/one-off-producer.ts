@@ -19,12 +19,13 @@ export const oneOffProducer = (database: Database): InvoiceProducer => ({
     inTenant(database, tenant, actor, async uow => {
       await lockInvoice(uow, row.id)
       await prepare?.(uow)
-      return await save(uow, await recomputationOf(uow, row.id))
+      return await save(uow, await oneOffAsItIs(uow, row.id))
     }),
   released: async () => {},
 })
 
-async function recomputationOf(uow: Uow, invoiceId: string): Promise<Recomputation> {
+/** A one-off invoice as it can be saved now. */
+export async function oneOffAsItIs(uow: Uow, invoiceId: string): Promise<Recomputation> {
   const row = await lockInvoice(uow, invoiceId)
   const { one_off: terms } = row
   if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)

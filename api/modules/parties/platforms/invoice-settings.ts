@@ -1,6 +1,7 @@
 // What a platform's invoice settings mean, with the defaults for what is not set. Pure.
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,
+  NUMBER_SERIES,
   type NumberConfiguration,
   type NumberFault,
   type NumberSeries,
@@ -9,6 +10,38 @@ import {
 import type { InvoiceSettings } from './schema.ts'
 
 type WireNumberConfiguration = InvoiceSettings['invoice_number_configuration']
+
+/** Where the settings of a platform say how a series is numbered. */
+export const SERIES_FIELDS = {
+  STANDARD: 'invoice_number_configuration',
+  CREDIT: 'credit_invoice_number_configuration',
+  SELF_BILLING: 'self_billing_invoice_number_configuration',
+  SELF_BILLING_CREDIT: 'self_billing_credit_invoice_number_configuration',
+} as const satisfies Record<NumberSeries, keyof InvoiceSettings>
+
+/** The configuration of a series, with its defaults. */
+export const seriesOf = (settings: InvoiceSettings, series: NumberSeries): NumberConfiguration =>
+  numberConfigurationOf(settings[SERIES_FIELDS[series]], series)
+
+/**
+ * What is wrong with the number configurations of a platform, or null; `field` is inside the settings. Two series that begin alike
+ * could give two documents one number.
+ */
+export function numberFault(settings: InvoiceSettings): NumberFault | null {
+  const seen = new Map<string, string>()
+  for (const series of NUMBER_SERIES) {
+    const name = SERIES_FIELDS[series]
+    const fault = wireNumberFault(settings[name], series)
+    if (fault) return { field: `${name}.${fault.field}`, message: fault.message }
+    const { prefix, dynamicPrefix } = seriesOf(settings, series)
+    const start = JSON.stringify([prefix, dynamicPrefix])
+    const other = seen.get(start)
+    if (other)
+      return { field: `${name}.prefix`, message: `It is the prefix of ${other} too; give each series its own.` }
+    seen.set(start, name)
+  }
+  return null
+}
 
 /** The configuration a series is numbered by: what the platform set, over the defaults of semantics 5.2. */
 export function numberConfigurationOf(given: WireNumberConfiguration, series: NumberSeries): NumberConfiguration {

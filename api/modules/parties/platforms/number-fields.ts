@@ -1,44 +1,49 @@
 // The custom fields that the prefix of invoice numbers names (contract: Tax and invoices).
 import { isDeepStrictEqual } from 'node:util'
 import { type PrefixVariable, parsePrefix, prefixVariables } from '../../../../shared/billing/number-prefix.ts'
+import { NUMBER_SERIES, type NumberSeries } from '../../../../shared/billing/numbering.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { CustomField } from '../../../resource/custom-fields/table.ts'
 import { type NamedField, requireFields, saveUses, valuesNamed } from '../../../resource/custom-fields/uses.ts'
-import { numberConfigurationOf } from './invoice-settings.ts'
+import { SERIES_FIELDS, seriesOf } from './invoice-settings.ts'
 import type { InvoiceSettings } from './schema.ts'
 import type { Platform } from './table.ts'
 
-const FIELD = 'invoice_settings.invoice_number_configuration.prefix'
+const fieldOf = (series: NumberSeries): string => `invoice_settings.${SERIES_FIELDS[series]}.prefix`
 const OWNERS = { customer: 'CUSTOMER', billing_entity: 'BILLING_ENTITY' } as const
 
 /** A field that a prefix names, and the value it has for one invoice; null for none. */
 export type NumberField = PrefixVariable & { readonly value: string | null }
 
-function variablesOf(settings: InvoiceSettings): readonly PrefixVariable[] {
-  const { prefix } = numberConfigurationOf(settings.invoice_number_configuration, 'STANDARD')
-  const reading = parsePrefix(prefix)
+function variablesOf(settings: InvoiceSettings, series: NumberSeries): readonly PrefixVariable[] {
+  const reading = parsePrefix(seriesOf(settings, series).prefix)
   return reading.kind === 'ok' ? prefixVariables(reading.parts) : []
 }
 
 const named = ({ owner, reference }: PrefixVariable): NamedField => ({ resourceType: OWNERS[owner], reference })
 
-/** Throws INVALID_FIELD when the prefix names a field that is not there, or that takes several values. */
+/** Throws INVALID_FIELD when a prefix names a field that is not there, or that takes several values. */
 export async function checkNumberFields(uow: Uow, row: Platform): Promise<void> {
-  const list = (await fieldsOf(uow, row)).find(field => field.multiple_values)
-  if (!list) return
-  const message = `${list.reference} takes several values, and a number needs one; name another field.`
-  throw new AppError('INVALID_FIELD', message, { field: FIELD })
+  for (const series of NUMBER_SERIES) {
+    const list = (await fieldsOf(uow, row, series)).find(field => field.multiple_values)
+    if (!list) continue
+    const message = `${list.reference} takes several values, and a number needs one; name another field.`
+    throw new AppError('INVALID_FIELD', message, { field: fieldOf(series) })
+  }
 }
 
-/** Keeps the fields of the prefix from being renamed or removed while it names them. */
+/** Keeps the fields of the prefixes from being renamed or removed while they name them. */
 export async function keepNumberFields(uow: Uow, row: Platform, previous: Platform | null): Promise<void> {
   if (isDeepStrictEqual(row.invoice_settings, previous?.invoice_settings)) return
-  await saveUses(uow, { resourceType: 'PLATFORM', resourceId: row.id }, await fieldsOf(uow, row))
+  const used: CustomField[] = []
+  for (const series of NUMBER_SERIES) used.push(...(await fieldsOf(uow, row, series)))
+  const once = new Map(used.map(field => [field.id, field]))
+  await saveUses(uow, { resourceType: 'PLATFORM', resourceId: row.id }, [...once.values()])
 }
 
-const fieldsOf = (uow: Uow, { invoice_settings }: Platform): Promise<CustomField[]> =>
-  requireFields(uow, variablesOf(invoice_settings).map(named), FIELD)
+const fieldsOf = (uow: Uow, { invoice_settings }: Platform, series: NumberSeries): Promise<CustomField[]> =>
+  requireFields(uow, variablesOf(invoice_settings, series).map(named), fieldOf(series))
 
 /** The two that a number may show fields of. */
 type NumberedParties = { readonly customerId: string; readonly billingEntityId: string }
@@ -48,8 +53,9 @@ export async function loadNumberFieldsOf(
   uow: ReadUow,
   settings: InvoiceSettings,
   all: readonly NumberedParties[],
+  series: NumberSeries = 'STANDARD',
 ): Promise<NumberField[][]> {
-  const variables = variablesOf(settings)
+  const variables = variablesOf(settings, series)
   const idOf = { customer: 'customerId', billing_entity: 'billingEntityId' } as const
   const values = await valuesNamed(
     uow,

@@ -4,7 +4,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
 import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { wireNumberFault } from './invoice-settings.ts'
+import { numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'
 import {
@@ -60,11 +60,8 @@ export const platformResource = defineResource<Platform>({
   check: async (uow, row) => {
     refuseRebilling(row.late_event_policy)
     checkLogo(row.branding)
-    const fault = wireNumberFault(row.invoice_settings.invoice_number_configuration, 'STANDARD')
-    if (fault) {
-      const field = `invoice_settings.invoice_number_configuration.${fault.field}`
-      throw new AppError('INVALID_FIELD', fault.message, { field })
-    }
+    const fault = numberFault(row.invoice_settings)
+    if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: `invoice_settings.${fault.field}` })
     await checkNumberFields(uow, row)
     const grace = row.invoice_settings.invoice_grace_period
     const field = 'invoice_settings.invoice_grace_period.configuration'

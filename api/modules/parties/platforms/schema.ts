@@ -31,6 +31,9 @@ export const InvoiceGracePeriod = Shape({
 
 export const InvoiceSettings = Shape({
   invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
+  credit_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
+  self_billing_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
+  self_billing_credit_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
   invoice_date_determination_type: Optional(Nullable(OneOf(...INVOICE_DATE_TYPES))),
   invoice_grace_period: Optional(Nullable(InvoiceGracePeriod)),
   footnote: Optional(Nullable(Type.String({ maxLength: 2_000 }))),

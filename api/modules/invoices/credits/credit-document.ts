@@ -1,0 +1,167 @@
+// The document of a credit: the lines of the original that it credits, with what it credits of each below zero, in the taxes that
+// the original was taxed by, whatever the rates are now. Pure.
+import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
+import type { InvoiceContent, LineView, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
+import { creditShares, type Share } from './credit-amounts.ts'
+import { linesOfContent } from './credit-left.ts'
+import type { Left, SelectionOf } from './credit-selection.ts'
+
+export type CreditTotals = { readonly net: Decimal; readonly tax: Decimal }
+
+export type CreditDocument = {
+  readonly content: InvoiceContent
+  /** What is credited, above zero for what was charged. */
+  readonly totals: CreditTotals
+  /** By the id of the line: what is credited of it. */
+  readonly lines: ReadonlyMap<string, CreditTotals>
+}
+
+const totalsOf = (shares: readonly Share[]): CreditTotals => ({
+  net: sum(shares.map(({ base }) => base)),
+  tax: sum(shares.map(({ tax }) => tax)),
+})
+
+/** Builds the content of a credit of these amounts. `rest`: the totals that are left of the original, when it credits all that is left. */
+export function creditDocument(
+  of: SelectionOf,
+  chosen: ReadonlyMap<string, Decimal>,
+  rest: CreditTotals | null,
+): CreditDocument {
+  const shares: Left = new Map([...chosen].map(([id, wanted]) => [id, creditShares(of.left.get(id) ?? [], wanted, of)]))
+  const view = viewer(of)
+  const sums = (lines: readonly LineView[]) => {
+    const { net, tax } = totalsOf(lines.flatMap(({ id }) => shares.get(id) ?? []))
+    return {
+      amount_excluding_tax: view(net),
+      amount_including_tax: view(net.plus(tax)),
+      tax_categories: taxesOf(of, lines, shares),
+    }
+  }
+  const credited = linesOfContent(of.content).filter(({ id }) => shares.has(id))
+  const periods = of.content.periods
+    .map(period => ({
+      ...period,
+      groups: period.groups
+        .map(group => ({ ...group, lines: group.lines.filter(({ id }) => shares.has(id)) }))
+        .filter(({ lines }) => lines.length > 0)
+        .map((group, group_order) => ({
+          ...group,
+          ...sums(group.lines),
+          group_order,
+          lines: group.lines.map((line, line_order) => lineOf(line, line_order, { ...sums([line]), view })),
+        })),
+    }))
+    .filter(({ groups }) => groups.length > 0)
+    .map((period, period_order) => ({
+      ...period,
+      ...sums(credited.filter(({ id }) => linesOfContent({ periods: [period] }).some(line => line.id === id))),
+      period_order,
+    }))
+  const totals = rest ?? totalsOf(credited.flatMap(({ id }) => shares.get(id) ?? []))
+  const money = (quantity: Decimal): MoneyView => moneyView(toMoney(amount(quantity.neg(), of.currency)))
+  return {
+    content: {
+      ...of.content,
+      periods,
+      tax_categories: summaries(of, taxesOf(of, credited, shares)),
+      tax_summary: {
+        ...of.content.tax_summary,
+        base_amount: money(totals.net),
+        tax_amount: money(totals.tax),
+        total_amount: money(totals.net.plus(totals.tax)),
+      },
+      validation_result: [],
+    },
+    totals,
+    lines: new Map(credited.map(({ id }) => [id, totalsOf(shares.get(id) ?? [])])),
+  }
+}
+
+/** Below zero, since it is given back. */
+const viewer =
+  ({ content, currency }: SelectionOf) =>
+  (quantity: Decimal): MoneyView => {
+    const value = amount(quantity.eq(ZERO) ? ZERO : quantity.neg(), currency)
+    return content.rounding_mode === 'DEFAULT' ? moneyView(toMoney(value)) : amountView(value)
+  }
+
+type LineAmounts = Pick<LineView, 'amount_excluding_tax' | 'amount_including_tax' | 'tax_categories'> & {
+  readonly view: (quantity: Decimal) => MoneyView
+}
+
+/** What explained the price of the original explains no part of it: only the amount is left of its details. */
+function lineOf(
+  { sub_lines: _parts, meter_value: _volume, ...line }: LineView,
+  line_order: number,
+  of: LineAmounts,
+): LineView {
+  const { view: _view, ...amounts } = of
+  const { pricing_currency, description } = line.details
+  return {
+    ...line,
+    ...amounts,
+    line_order,
+    details: {
+      amount: amounts.amount_excluding_tax,
+      pricing_currency,
+      pricing_amount: amounts.amount_excluding_tax,
+      description,
+    },
+  }
+}
+
+const keyOf = ({ category, percentage, name }: Pick<TaxShareView, 'category' | 'percentage' | 'name'>): string =>
+  JSON.stringify([category, percentage, name])
+
+/** What of the taxes these lines credit, in the order in which the original lists its taxes. */
+function taxesOf(of: SelectionOf, lines: readonly LineView[], shares: Left): TaxShareView[] {
+  const sums = new Map<string, Share>()
+  for (const line of lines) {
+    for (const [index, { base, tax }] of (shares.get(line.id) ?? []).entries()) {
+      const of = line.tax_categories[index]
+      if (!of) continue
+      const before = sums.get(keyOf(of)) ?? { base: ZERO, tax: ZERO }
+      sums.set(keyOf(of), { base: before.base.plus(base), tax: before.tax.plus(tax) })
+    }
+  }
+  const view = viewer(of)
+  return of.content.tax_categories.flatMap(({ category, percentage, name }) => {
+    const found = sums.get(keyOf({ category, percentage, name }))
+    if (!found) return []
+    const { base, tax } = found
+    const amounts = { base_amount: view(base), tax_amount: view(tax), total_amount: view(base.plus(tax)) }
+    return [{ ...amounts, percentage, name, category }]
+  })
+}
+
+/** The summaries of the original with these amounts; taxes of several authorities share as they did. */
+function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareView[]): TaxCategoryView[] {
+  return taxes.map(tax => {
+    const original = content.tax_categories.find(each => keyOf(each) === keyOf(tax))
+    const rates = original?.rates ?? []
+    const rounded = toMoney(amount(decimal(tax.tax_amount.quantity), currency))
+    const parts =
+      rates.length === 0
+        ? []
+        : allocate(
+            rounded,
+            rates.map(({ percentage }) => decimal(percentage)),
+          )
+    return {
+      ...tax,
+      notes: original?.notes ?? [],
+      rates: rates.map((rate, index) => ({
+        ...rate,
+        tax_amount: parts[index] ? moneyView(parts[index]) : rate.tax_amount,
+      })),
+    }
+  })
+}
+
+/** As the columns of an invoice have them. */
+export const columnsOfTotals = ({ net, tax }: CreditTotals) => ({
+  amount_excluding_tax: plain(net.neg()),
+  tax_amount: plain(tax.neg()),
+  amount_including_tax: plain(net.plus(tax).neg()),
+})

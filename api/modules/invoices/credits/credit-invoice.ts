@@ -1,0 +1,132 @@
+// POST …/credit: a credit note over a FINAL invoice, whole or in part, and never over more than is left of it.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { emit } from '../../../outbox.ts'
+import { insertInvoice } from '../changes/insert-invoice.ts'
+import { invalidMove } from '../changes/invoice-change.ts'
+import { linesOfInvoice } from '../lines/store-lines.ts'
+import type { LineValues } from '../lines/table.ts'
+import { lockInvoice } from '../repository.ts'
+import { isCreditNote } from '../settlement.ts'
+import { type InvoiceRow, type StoredInvoice, UNTOUCHED } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import { amountOf } from './credit-amounts.ts'
+import { type CreditDocument, type CreditTotals, columnsOfTotals, creditDocument } from './credit-document.ts'
+import { leftOfLines } from './credit-left.ts'
+import { CREDIT_BILLING, partiesOnCredit } from './credit-producer.ts'
+import { type SelectionOf, selectCredit } from './credit-selection.ts'
+import { creditsOf } from './linked-invoices.ts'
+import type { CreditBody, CreditTerms } from './schema.ts'
+
+/**
+ * Makes a DRAFT credit note, which holds what it credits from then on: two credits at once never take the same. Throws
+ * INVALID_OPERATION for an invoice that is not FINAL or has nothing left, INVALID_FIELD for a part that is not there or not left.
+ */
+export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Promise<InvoiceRow> {
+  const original = await lockInvoice(uow, id)
+  if (original.status !== 'FINAL')
+    throw invalidMove(original, `Only a FINAL invoice can be credited, and this one is ${original.status}.`)
+  if (isCreditNote(original)) throw invalidMove(original, 'A credit note cannot be credited.', 'type')
+  const credits = await creditsOf(uow, id)
+  const of: SelectionOf = {
+    content: original.content,
+    left: leftOfLines(
+      original.content,
+      credits.map(({ content }) => content),
+    ),
+    basis: original.content.pricing_amount_type,
+    currency: original.billing_currency,
+  }
+  const chosen = selectCredit(of, body.periods)
+  const takesAll = [...of.left].every(([lineId, left]) => amountOf(left, of.basis).eq(chosen.get(lineId) ?? ZERO))
+  const rest = leftInTotal(original, credits)
+  const document = creditDocument(of, chosen, takesAll ? rest : null)
+  refuseTooMuch(document, rest, original)
+  const terms: CreditTerms = {
+    note: body.note ?? null,
+    credit_details_source: body.credit_details_source ?? 'CURRENT',
+    delivery_date: body.delivery_date ?? null,
+  }
+  const created = await insertInvoice(
+    uow,
+    {
+      ...UNTOUCHED,
+      ...columnsOfTotals(document.totals),
+      // It is for no period that billing bills.
+      holds_period: false,
+      own_notes: terms.note === null ? [] : [terms.note],
+      original_invoice_id: original.id,
+      credit: terms,
+      content: { ...document.content, ...(await partiesOnCredit(uow, original, terms)) },
+      inputs_hash: '',
+      invoice_number: null,
+      status: 'DRAFT',
+      producer: CREDIT_BILLING,
+      type: original.type === 'ONE_OFF' ? 'ONE_OFF_CREDIT' : 'CREDIT',
+      billing_type: original.billing_type,
+      customer_id: original.customer_id,
+      billing_entity_id: original.billing_entity_id,
+      pricing_plan_subscription_id: original.pricing_plan_subscription_id,
+      period_start: null,
+      period_end: null,
+      advance_only: null,
+      cutoff_at: null,
+      usage_from: null,
+      invoice_date: null,
+      delivery_date: terms.delivery_date ?? original.delivery_date,
+      due_date: null,
+      billing_currency: original.billing_currency,
+      timezone: original.timezone,
+      sales_tax_percentage: original.sales_tax_percentage,
+      on_hold: body.force_init_on_hold ?? false,
+      payment_status: 'UNPAID',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    creditLines(await linesOfInvoice(uow, id), document),
+  )
+  await emit(uow, { type: 'INVOICE.CREATED', objectId: created.id, data: invoiceView(created), previous: null })
+  return created
+}
+
+function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[]): CreditTotals {
+  const left = (name: 'amount_excluding_tax' | 'tax_amount') =>
+    decimal(original[name]).plus(sum(credits.map(credit => decimal(credit[name]))))
+  return { net: left('amount_excluding_tax'), tax: left('tax_amount') }
+}
+
+/** To credit what was charged without what was deducted from it must not give back more than was ever owed. */
+function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original: InvoiceRow): void {
+  const [wanted, left] = [totals.net.plus(totals.tax), rest.net.plus(rest.tax)]
+  if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) return
+  const message = `It credits ${plain(wanted)} ${original.billing_currency}, and ${plain(left)} is left of the invoice. Credit discounts with what they deduct from.`
+  throw new AppError('INVALID_FIELD', message, { field: 'periods' })
+}
+
+/** The rows of what is credited: of the same things as those of the original, with what is given back below zero. */
+const creditLines = (originals: readonly LineValues[], { lines }: CreditDocument): LineValues[] =>
+  originals
+    .filter(({ line_id }) => lines.has(line_id))
+    .map((line, line_order) => {
+      const { net, tax } = lines.get(line.line_id) ?? { net: ZERO, tax: ZERO }
+      return {
+        line_id: line.line_id,
+        line_order,
+        kind: line.kind,
+        pricing_plan_subscription_id: line.pricing_plan_subscription_id,
+        pricing_plan_schedule_id: line.pricing_plan_schedule_id,
+        product_category_id: line.product_category_id,
+        product_id: line.product_id,
+        product_item_id: line.product_item_id,
+        pricing_id: line.pricing_id,
+        pricing_item_id: line.pricing_item_id,
+        pricing_item_config_id: line.pricing_item_config_id,
+        service_start: line.service_start,
+        service_end: line.service_end,
+        ...columnsOfTotals({ net, tax }),
+        tax_category: line.tax_category,
+        source: { credited_line: line.line_id },
+      }
+    })

@@ -1,0 +1,28 @@
+// What earlier credits left of an invoice, line by line and in total. Pure.
+import { decimal } from '../../../../shared/decimal.ts'
+import type { InvoiceContent, LineView } from '../schema.ts'
+import { minusShares, type Share } from './credit-amounts.ts'
+
+/** The lines of a document in their order. */
+export const linesOfContent = ({ periods }: Pick<InvoiceContent, 'periods'>): LineView[] =>
+  periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))
+
+/** What a line has in each of its taxes; of a credit above zero for what it gives back. */
+const sharesOf = ({ tax_categories }: LineView, sign: 1 | -1): Share[] =>
+  tax_categories.map(({ base_amount, tax_amount }) => ({
+    base: decimal(base_amount.quantity).times(sign === 1 ? '1' : '-1'),
+    tax: decimal(tax_amount.quantity).times(sign === 1 ? '1' : '-1'),
+  }))
+
+/** What is left of each line of the original after these credits, by its id. */
+export function leftOfLines(
+  original: InvoiceContent,
+  credits: readonly InvoiceContent[],
+): Map<string, readonly Share[]> {
+  const left = new Map<string, readonly Share[]>(linesOfContent(original).map(line => [line.id, sharesOf(line, 1)]))
+  for (const line of credits.flatMap(linesOfContent)) {
+    const before = left.get(line.id)
+    if (before) left.set(line.id, minusShares(before, sharesOf(line, -1)))
+  }
+  return left
+}

@@ -1,0 +1,94 @@
+// The producer of credit notes. What one credits is fixed when it is made; whose names it shows, and its date, when it is FINAL.
+import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { decimal, plain, sum } from '../../../../shared/decimal.ts'
+import { at, formatInstant } from '../../../../shared/time.ts'
+import { settle } from '../changes/pay-invoice.ts'
+import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
+import { zoneOfParties } from '../document/parties.ts'
+import { linesOfInvoice } from '../lines/store-lines.ts'
+import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../producer.ts'
+import { lockInvoice } from '../repository.ts'
+import type { InvoiceContent } from '../schema.ts'
+import type { InvoiceRow } from '../table.ts'
+import { creditsOf, lockOriginal } from './linked-invoices.ts'
+import type { CreditTerms } from './schema.ts'
+
+/** Its name, as stored with the credit notes it makes. */
+export const CREDIT_BILLING = 'CREDIT'
+
+/** The producer of credit notes. They go FINAL when a person says so. */
+export const creditProducer = (database: Database): InvoiceProducer => ({
+  name: CREDIT_BILLING,
+  finalizesByItself: false,
+  settle: async () => true,
+  lock: async (uow, row) => void (await lockOriginal(uow, row)),
+  recompute: ({ tenant, actor, row, prepare }, save) =>
+    inTenant(database, tenant, actor, async uow => {
+      await lockOriginal(uow, row)
+      await prepare?.(uow)
+      return await save(uow, await creditAsItIs(uow, row.id))
+    }),
+  released: async () => {},
+})
+
+/** A credit note as it can be saved now. The caller holds its original. */
+export async function creditAsItIs(uow: Uow, id: string): Promise<Recomputation> {
+  const row = await lockInvoice(uow, id)
+  const { columns, lines, day } = await computed(uow, row)
+  return {
+    cutoffAt: at(row.created_at),
+    compute: finalizedAt => ({
+      columns: finalizedAt === null ? columns : { ...columns, invoice_date: day, due_date: day },
+      lines,
+      inputsHash: '',
+    }),
+    close: async closing => {
+      const original = await lockOriginal(closing, row)
+      const finals = (await creditsOf(closing, original.id)).filter(({ status }) => status === 'FINAL')
+      const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
+      await settle(closing, original, { credited_amount })
+    },
+  }
+}
+
+/** The names and addresses of now, where the credit note shows them. */
+export async function partiesOnCredit(
+  uow: Uow,
+  row: Pick<InvoiceRow, 'customer_id' | 'billing_entity_id'>,
+  { credit_details_source }: Pick<CreditTerms, 'credit_details_source'>,
+): Promise<Partial<Pick<InvoiceContent, 'customer' | 'billing_entity'>>> {
+  if (credit_details_source === 'ORIGINAL') return {}
+  const customer = await loadCustomer(uow, row.customer_id)
+  const billingEntity = await loadBillingEntity(uow, row.billing_entity_id)
+  return {
+    customer: { object_type: 'CUSTOMER', ...customer },
+    billing_entity: { object_type: 'BILLING_ENTITY', ...billingEntity },
+  }
+}
+
+async function computed(
+  uow: Uow,
+  row: InvoiceRow,
+): Promise<Pick<ComputedInvoice, 'columns' | 'lines'> & { day: string }> {
+  const zone = zoneOfParties({
+    platform: await loadInvoicingSettings(uow),
+    customer: { timezone: row.timezone },
+    billing_entity: { timezone: null },
+  })
+  const parties = await partiesOnCredit(uow, row, row.credit ?? { credit_details_source: 'ORIGINAL' })
+  const rows = await linesOfInvoice(uow, row.id)
+  const lines = rows.map(({ platform_id: _platform, environment: _environment, invoice_id: _invoice, ...line }) => line)
+  const { period_start, period_end, advance_only, cutoff_at, usage_from, invoice_date, delivery_date, due_date } = row
+  const { billing_currency, timezone, amount_excluding_tax, tax_amount, amount_including_tax, sales_tax_percentage } =
+    row
+  return {
+    columns: {
+      ...{ period_start, period_end, advance_only, cutoff_at, usage_from, invoice_date, delivery_date, due_date },
+      ...{ billing_currency, timezone, amount_excluding_tax, tax_amount, amount_including_tax, sales_tax_percentage },
+      content: { ...row.content, ...parties },
+    },
+    lines,
+    day: formatInstant(startOfLocalDay(localDateOf(uow.now, zone), zone)),
+  }
+}

@@ -1,0 +1,114 @@
+// Which lines of an invoice a credit is for, and how much of each: everything that is left, or the periods, groups and lines that
+// were named, whole or by an amount. Pure.
+import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { amount, toMoney } from '../../../../shared/money.ts'
+import type { InvoiceContent } from '../schema.ts'
+import { amountOf, type Basis, isWithin, type Share, spreadCredit } from './credit-amounts.ts'
+import type { CreditBody } from './schema.ts'
+
+/** What is left of each line of the original, by its id. */
+export type Left = ReadonlyMap<string, readonly Share[]>
+
+export type SelectionOf = {
+  readonly content: InvoiceContent
+  readonly left: Left
+  readonly basis: Basis
+  readonly currency: string
+}
+
+type Node = { readonly amount?: { readonly quantity: string; readonly currency: string } | null }
+
+const refused = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
+
+/** How much of each line to credit, by its id. Throws INVALID_FIELD, naming the place, for what is not there or not left. */
+export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): Map<string, Decimal> {
+  const chosen = new Map<string, Decimal>()
+  const all = of.content.periods
+  if (!periods) {
+    for (const [id, wanted] of whole(of, linesIn(all))) chosen.set(id, wanted)
+    if (chosen.size === 0) throw new AppError('INVALID_OPERATION', 'Nothing is left to credit.', { field: 'periods' })
+    return chosen
+  }
+  const put = (entries: Iterable<readonly [string, Decimal]>, path: string): void => {
+    for (const [id, wanted] of entries) {
+      if (chosen.has(id)) throw refused(path, 'It names a line that is named before.')
+      chosen.set(id, wanted)
+    }
+  }
+  for (const [p, period] of periods.entries()) {
+    const path = `periods.${p}`
+    const found = all[period.period_order]
+    if (!found) throw refused(`${path}.period_order`, 'The invoice has no period at this place.')
+    if (!period.groups) {
+      put(take(of, linesIn([found]), period, path), path)
+      continue
+    }
+    onlyOne(period, path, 'groups')
+    for (const [g, group] of period.groups.entries()) {
+      const inGroup = `${path}.groups.${g}`
+      const foundGroup = found.groups[group.group_order]
+      if (!foundGroup) throw refused(`${inGroup}.group_order`, 'The period has no group at this place.')
+      if (!group.lines) {
+        put(
+          take(
+            of,
+            foundGroup.lines.map(({ id }) => id),
+            group,
+            inGroup,
+          ),
+          inGroup,
+        )
+        continue
+      }
+      onlyOne(group, inGroup, 'lines')
+      for (const [l, line] of group.lines.entries()) {
+        const onLine = `${inGroup}.lines.${l}`
+        const foundLine = foundGroup.lines[line.line_order]
+        if (!foundLine) throw refused(`${onLine}.line_order`, 'The group has no line at this place.')
+        put(take(of, [foundLine.id], line, onLine), onLine)
+      }
+    }
+  }
+  return chosen
+}
+
+const linesIn = (periods: InvoiceContent['periods']): string[] =>
+  periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines.map(({ id }) => id)))
+
+function onlyOne(node: Node, path: string, parts: string): void {
+  if (node.amount) throw refused(`${path}.amount`, `Give an amount here or on its ${parts}, not both.`)
+}
+
+const leftOf = ({ left, basis }: SelectionOf, id: string): Decimal => amountOf(left.get(id) ?? [], basis)
+
+const whole = (of: SelectionOf, ids: readonly string[]): [string, Decimal][] =>
+  ids.flatMap(id => {
+    const left = leftOf(of, id)
+    return left.eq(ZERO) ? [] : [[id, left] as [string, Decimal]]
+  })
+
+/** All that is left of these lines, or the amount that was given, spread over them. */
+function take(of: SelectionOf, ids: readonly string[], { amount: given }: Node, path: string): [string, Decimal][] {
+  const lines = whole(of, ids)
+  const left = sum(lines.map(([, each]) => each))
+  if (lines.length === 0) throw refused(path, 'Nothing of it is left to credit.')
+  if (!given) return lines
+  const field = `${path}.amount`
+  if (given.currency !== of.currency) throw refused(`${field}.currency`, `The invoice is in ${of.currency}.`)
+  const wanted = decimal(given.quantity)
+  if (!toMoney(amount(wanted, of.currency)).quantity.eq(wanted))
+    throw refused(`${field}.quantity`, `${of.currency} does not have that many decimal places.`)
+  if (!isWithin(wanted, left))
+    throw refused(`${field}.quantity`, `Between nothing and ${left.toFixed()} ${of.currency} can be credited here.`)
+  if (wanted.eq(left)) return lines
+  const parts = spreadCredit(
+    wanted,
+    lines.map(([, each]) => each),
+    of.currency,
+  )
+  return lines.flatMap(([id], index) => {
+    const part = parts[index] ?? ZERO
+    return part.eq(ZERO) ? [] : [[id, part] as [string, Decimal]]
+  })
+}

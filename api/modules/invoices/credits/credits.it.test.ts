@@ -1,0 +1,353 @@
+// Credit notes: what they credit, what that does to the invoice, and that it is never more than is left.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+
+let api: ApiHarness
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  api.clock.set(Date.parse('2026-05-04T10:00:00Z'))
+})
+afterAll(async () => await api?.close())
+
+const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+const line = (name: string, amount: string, more: Record<string, unknown> = {}) => ({
+  pricing_name: name,
+  pricing_type: 'FIXED',
+  pricing_band: { amount: eur(amount) },
+  ...more,
+})
+
+async function oneOff(tenant: TestTenant, lines: unknown[], customer: Record<string, unknown> = {}): Promise<Row> {
+  const buyer = await succeed(tenant, 'POST', '/v1/customers', {
+    reference: tenant.seed.unique('acme'),
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Acme', registered_address: { country: 'NL' }, ...customer },
+  })
+  const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
+    reference: tenant.seed.unique('main'),
+    legal_name: 'Millrace',
+    registered_address: { country: 'NL' },
+  })
+  return await succeed(tenant, 'POST', '/v1/invoices', {
+    customer_id: buyer['id'],
+    billing_entity_id: entity['id'],
+    lines,
+  })
+}
+
+/** A FINAL invoice of 100 and 50 less 30, and 21 % tax: 120.00 and 25.20. */
+async function issued(tenant: TestTenant): Promise<{ url: string; invoice: Row }> {
+  const draft = await oneOff(tenant, [
+    line('A', '100'),
+    line('B', '50'),
+    line('Less', '30', { product_item_type: 'DEDUCTION' }),
+  ])
+  const url = `/v1/invoices/${draft['id']}`
+  return { url, invoice: await succeed(tenant, 'PATCH', url, { status: 'FINAL' }) }
+}
+
+const at = (line_order: number, amount?: string) => ({
+  periods: [
+    {
+      period_order: 0,
+      groups: [{ group_order: 0, lines: [{ line_order, ...(amount ? { amount: eur(amount) } : {}) }] }],
+    },
+  ],
+})
+const finalize = (tenant: TestTenant, id: string) => succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+const amounts = (invoice: Row) => [
+  invoice['payment_status'],
+  invoice['paid'],
+  invoice['paid_invoice_amount'].quantity,
+  invoice['open_invoice_amount'].quantity,
+  invoice['closed_invoice_amount'].quantity,
+  invoice['refundable_amount'].quantity,
+]
+async function refusal(tenant: TestTenant, method: string, url: string, body?: unknown) {
+  const answer = await tenant.call(method, url, body)
+  return [answer.status, answer.body['code'], answer.body['field']]
+}
+
+describe('a credit note', () => {
+  test('over the whole mirrors the invoice, has a number of its own series, and settles what was open', async () => {
+    const tenant = api.tenants.aTest
+    const { url, invoice } = await issued(tenant)
+    expect(amounts(invoice)).toEqual(['UNPAID', false, '0.00', '145.20', '0.00', '0.00'])
+    const credit = await succeed(tenant, 'POST', `${url}/credit`, { note: 'Returned.' })
+    expect(credit).toMatchObject({
+      type: 'ONE_OFF_CREDIT',
+      status: 'DRAFT',
+      invoice_number: null,
+      invoice_amount_excluding_tax: eur('-120.00'),
+      invoice_amount_including_tax: eur('-145.20'),
+      tax_summary: { base_amount: eur('-120.00'), tax_amount: eur('-25.20'), total_amount: eur('-145.20') },
+      credit: { original_invoice_id: invoice['id'], note: 'Returned.', credit_details_source: 'CURRENT' },
+      notes: ['Returned.'],
+      linked_invoices_ids: [invoice['id']],
+    })
+    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['UNPAID', false, '0.00', '145.20', '0.00', '0.00'])
+    const final = await finalize(tenant, credit['id'])
+    expect(final['invoice_number']).toMatch(/^CRE-2026-\d{5}$/)
+    expect([final['invoice_date'], final['due_date']]).toEqual(['2026-05-04T00:00:00Z', '2026-05-04T00:00:00Z'])
+    const after = await succeed(tenant, 'GET', url)
+    expect(amounts(after)).toEqual(['PAID', true, '0.00', '0.00', '145.20', '0.00'])
+    expect(after['linked_invoices']).toEqual([
+      {
+        id: credit['id'],
+        link_type: 'CREDIT',
+        note: 'Returned.',
+        invoice_number: final['invoice_number'],
+        amount: eur('-145.20'),
+        invoice_date: '2026-05-04T00:00:00Z',
+      },
+    ])
+    expect((await noticesOf(api, invoice['id'])).map(({ type }) => type)).not.toContain('INVOICE.PAID')
+    expect(await refusal(tenant, 'POST', `${url}/credit`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
+    expect((await tenant.call('GET', `/v1/invoices/${credit['id']}/pdf`)).status).toBe(200)
+    // A line of a credit note stands for the line that it credits, and billing sees none of it.
+    const rows = await api.sql('select amount_including_tax, source from invoice_lines where invoice_id = $1', [
+      credit['id'],
+    ])
+    expect(rows).toHaveLength(3)
+  })
+
+  test('in parts: by line, group and period, until nothing is left; the tax is that of the invoice', async () => {
+    const tenant = api.tenants.aTest
+    const { url, invoice } = await issued(tenant)
+    const first = await succeed(tenant, 'POST', `${url}/credit`, at(0, '33.33'))
+    expect([first['invoice_amount_excluding_tax'], first['tax_summary'].tax_amount]).toEqual([
+      eur('-33.33'),
+      eur('-7.00'),
+    ])
+    await finalize(tenant, first['id'])
+    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['UNPAID', false, '0.00', '104.87', '40.33', '0.00'])
+    const second = await succeed(tenant, 'POST', `${url}/credit`, {
+      periods: [{ period_order: 0, groups: [{ group_order: 0, amount: eur('20.00') }] }],
+    })
+    expect(second['invoice_amount_excluding_tax']).toEqual(eur('-20.00'))
+    const third = await succeed(tenant, 'POST', `${url}/credit`, { periods: [{ period_order: 0 }] })
+    expect(third['invoice_amount_excluding_tax']).toEqual(eur('-66.67'))
+    for (const { id } of [second, third] as unknown as { id: string }[]) await finalize(tenant, id)
+    const after = await succeed(tenant, 'GET', url)
+    expect(amounts(after)).toEqual(['PAID', true, '0.00', '0.00', '145.20', '0.00'])
+    expect(after['linked_invoices_ids']).toHaveLength(3)
+    expect(invoice['id']).toBe(after['id'])
+  })
+
+  test('of an invoice that is paid leaves what can be paid back', async () => {
+    const tenant = api.tenants.aTest
+    const { url } = await issued(tenant)
+    await succeed(tenant, 'PATCH', url, { payment_status: 'PAID' })
+    const credit = await succeed(tenant, 'POST', `${url}/credit`, at(1))
+    await finalize(tenant, credit['id'])
+    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['OVERPAID', true, '145.20', '0.00', '145.20', '60.50'])
+    expect(await refusal(tenant, 'PATCH', url, { payment_status: 'PAID' })).toEqual([
+      400,
+      'INVALID_OPERATION',
+      'payment_status',
+    ])
+    expect(amounts(await succeed(tenant, 'PATCH', url, { paid: false }))).toEqual([
+      'UNPAID',
+      false,
+      '0.00',
+      '84.70',
+      '60.50',
+      '0.00',
+    ])
+  })
+
+  test('that is VOID gives back what it held, and one on hold is not numbered by itself', async () => {
+    const tenant = api.tenants.aTest
+    const { url } = await issued(tenant)
+    const credit = await succeed(tenant, 'POST', `${url}/credit`, {
+      force_init_on_hold: true,
+      delivery_date: '2026-04-30T00:00:00Z',
+    })
+    expect(credit).toMatchObject({ on_hold: true, delivery_date: '2026-04-30T00:00:00Z', finalize_at: null })
+    expect(await refusal(tenant, 'POST', `${url}/credit`, at(0, '1'))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'periods.0.groups.0.lines.0',
+    ])
+    const other = `/v1/invoices/${credit['id']}`
+    expect(await refusal(tenant, 'POST', `${other}/lines`, line('X', '1'))).toEqual([400, 'INVALID_OPERATION', 'lines'])
+    await succeed(tenant, 'POST', `${other}/void`)
+    expect((await succeed(tenant, 'POST', `${url}/credit`, at(0, '1')))['invoice_amount_excluding_tax']).toEqual(
+      eur('-1.00'),
+    )
+    expect(await succeed(tenant, 'POST', `${other}/archive`)).toMatchObject({ status: 'ARCHIVED' })
+  })
+
+  test('shows the names of now, or those of the invoice', async () => {
+    const tenant = api.tenants.aTest
+    const { url, invoice } = await issued(tenant)
+    const customer = await succeed(tenant, 'GET', `/v1/customers/${invoice['customer_id']}`)
+    await succeed(tenant, 'PATCH', `/v1/customers/${customer['id']}`, {
+      organization: { ...customer['organization'], legal_name: 'Acme Holding', tax_exempt: true },
+    })
+    const current = await succeed(tenant, 'POST', `${url}/credit`, at(0, '10'))
+    const original = await succeed(tenant, 'POST', `${url}/credit`, {
+      ...at(0, '10'),
+      credit_details_source: 'ORIGINAL',
+    })
+    expect([current, original].map(({ customer }) => customer.organization.legal_name)).toEqual([
+      'Acme Holding',
+      'Acme',
+    ])
+    // Taxed as the invoice was, although the customer is exempt now.
+    expect(current['tax_summary'].tax_amount).toEqual(eur('-2.10'))
+  })
+
+  test('is refused with the place that is wrong', async () => {
+    const tenant = api.tenants.aTest
+    const { url, invoice } = await issued(tenant)
+    const one = { period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }] }] }
+    const cases: readonly (readonly [unknown, string])[] = [
+      [{ periods: [{ period_order: 1 }] }, 'periods.0.period_order'],
+      [{ periods: [{ period_order: 0, groups: [{ group_order: 2 }] }] }, 'periods.0.groups.0.group_order'],
+      [at(7), 'periods.0.groups.0.lines.0.line_order'],
+      [at(0, '100.01'), 'periods.0.groups.0.lines.0.amount.quantity'],
+      [at(0, '0'), 'periods.0.groups.0.lines.0.amount.quantity'],
+      [at(0, '-1'), 'periods.0.groups.0.lines.0.amount.quantity'],
+      [at(2, '1'), 'periods.0.groups.0.lines.0.amount.quantity'],
+      [at(0, '0.001'), 'periods.0.groups.0.lines.0.amount.quantity'],
+      [{ periods: [{ ...one, amount: eur('1') }] }, 'periods.0.amount'],
+      [{ periods: [one, one] }, 'periods.1.groups.0.lines.0'],
+      [{ periods: [] }, 'periods'],
+      [{ groups: [] }, 'groups'],
+      // A and B alone are 150, and the invoice was 120.
+      [
+        { periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }, { line_order: 1 }] }] }] },
+        'periods',
+      ],
+    ]
+    for (const [body, field] of cases)
+      expect([field, await refusal(tenant, 'POST', `${url}/credit`, body)]).toEqual([
+        field,
+        [400, 'INVALID_FIELD', field],
+      ])
+    const usd = at(0, '1')
+    usd.periods[0]?.groups[0]?.lines.splice(0, 1, { line_order: 0, amount: { quantity: '1', currency: 'USD' } })
+    expect(await refusal(tenant, 'POST', `${url}/credit`, usd)).toEqual([
+      400,
+      'INVALID_FIELD',
+      'periods.0.groups.0.lines.0.amount.currency',
+    ])
+    expect((await succeed(tenant, 'GET', url))['linked_invoices_ids']).toEqual([])
+    const draft = await oneOff(tenant, [line('A', '1')])
+    expect(await refusal(tenant, 'POST', `/v1/invoices/${draft['id']}/credit`, {})).toEqual([
+      400,
+      'INVALID_OPERATION',
+      'status',
+    ])
+    const credit = await succeed(tenant, 'POST', `${url}/credit`, {})
+    await finalize(tenant, credit['id'])
+    expect(await refusal(tenant, 'POST', `/v1/invoices/${credit['id']}/credit`, {})).toEqual([
+      400,
+      'INVALID_OPERATION',
+      'type',
+    ])
+    expect(invoice['status']).toBe('FINAL')
+  })
+
+  test('many at once never take more than there is, and each FINAL one counts once', async () => {
+    const tenant = api.tenants.bTest
+    const { url } = await issued(tenant)
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => tenant.call('POST', `${url}/credit`, at(0, '40'))),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400, 400])
+    const made = answers.filter(({ status }) => status === 200).map(({ body }) => body['id'])
+    await Promise.all(made.flatMap(id => [finalize(tenant, id), finalize(tenant, id)]))
+    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['UNPAID', false, '0.00', '48.40', '96.80', '0.00'])
+    await expect(api.sql(`update invoices set credit = null where id = '${made[0]}'`)).rejects.toThrow(/FINAL/)
+  })
+})
+
+describe('credit and copy', () => {
+  test('of an invoice of a subscription: both DRAFT, the copy is changed and issued, and billing bills nothing again', async () => {
+    const tenant = api.tenants.bLive
+    const billed = await billedSubscription(tenant, {
+      start_at: '2026-05-01T00:00:00Z',
+      fee: '100',
+      schedule: async () => ({ discount: { totals: [{ percentage: '10' }] } }),
+    })
+    const run = () => runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, billed.subscriptionId)
+    await run()
+    const list = async (): Promise<Row[]> =>
+      (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}`))['data']
+    const draft = (await list()).find(each => each['status'] === 'DRAFT')
+    const url = `/v1/invoices/${draft?.['id']}`
+    await succeed(tenant, 'PATCH', url, { status: 'FINAL' })
+    const made = await succeed(tenant, 'POST', `${url}/credit_and_copy`, {})
+    expect(made['original_invoice_id']).toBe(draft?.['id'])
+    const credit = await succeed(tenant, 'GET', `/v1/invoices/${made['credit_invoice_id']}`)
+    const copy = await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
+    expect([credit['status'], credit['type'], credit['invoice_amount_excluding_tax']]).toEqual([
+      'DRAFT',
+      'CREDIT',
+      eur('-90.00'),
+    ])
+    expect([copy['status'], copy['type'], copy['invoice_amount_excluding_tax']]).toEqual([
+      'DRAFT',
+      'STANDARD',
+      eur('90.00'),
+    ])
+    expect(copy['linked_invoices']).toMatchObject([{ id: draft?.['id'], link_type: 'ORIGINAL' }])
+    const more = await succeed(tenant, 'POST', `/v1/invoices/${copy['id']}/lines`, line('Setup', '15'))
+    expect(more['invoice_amount_excluding_tax']).toEqual(eur('105.00'))
+    await finalize(tenant, credit['id'])
+    expect((await finalize(tenant, copy['id']))['invoice_number']).toMatch(/^INV-/)
+    const before = (await list()).length
+    await run()
+    expect(await list()).toHaveLength(before)
+  })
+
+  test('makes both FINAL at once where it is told to, or neither', async () => {
+    const tenant = api.tenants.bLive
+    const { url } = await issued(tenant)
+    const made = await succeed(tenant, 'POST', `${url}/credit_and_copy`, {
+      update_new_invoice_to_final: true,
+      update_credit_invoice_to_final: true,
+    })
+    const statuses = await Promise.all(
+      [made['credit_invoice_id'], made['new_invoice_id']].map(
+        async id => (await succeed(tenant, 'GET', `/v1/invoices/${id}`))['status'],
+      ),
+    )
+    expect(statuses).toEqual(['FINAL', 'FINAL'])
+    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['PAID', true, '0.00', '0.00', '145.20', '0.00'])
+    expect(await refusal(tenant, 'POST', `${url}/credit_and_copy`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
+  })
+})
+
+describe('number series', () => {
+  test('are set apart, and refused where two would give one number', async () => {
+    const tenant = api.tenants.aLive
+    const url = `/v1/platforms/${tenant.tenant.platformId}`
+    const set = (invoice_settings: unknown) => tenant.call('PATCH', url, { invoice_settings })
+    const same = await set({ self_billing_invoice_number_configuration: { prefix: 'CRE' } })
+    expect([same.status, same.body['field']]).toEqual([
+      400,
+      'invoice_settings.self_billing_invoice_number_configuration.prefix',
+    ])
+    const unknown = await set({ credit_invoice_number_configuration: { prefix: '{{customer.custom_fields[nobody]}}' } })
+    expect([unknown.status, unknown.body['field']]).toEqual([
+      400,
+      'invoice_settings.credit_invoice_number_configuration.prefix',
+    ])
+    expect(
+      (await set({ credit_invoice_number_configuration: { prefix: 'GS', minimum_number_of_digits: 3 } })).status,
+    ).toBe(200)
+    const { url: invoice } = await issued(tenant)
+    const credit = await succeed(tenant, 'POST', `${invoice}/credit`, {})
+    expect((await finalize(tenant, credit['id']))['invoice_number']).toBe('GS-2026-001')
+    await set({})
+  })
+})

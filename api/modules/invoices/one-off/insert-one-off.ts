@@ -1,0 +1,70 @@
+// How an invoice that has only lines of people is stored, new or copied.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { emit } from '../../../outbox.ts'
+import type { AddedLine } from '../added-lines/price-added-line.ts'
+import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
+import { insertInvoice } from '../changes/insert-invoice.ts'
+import { getInvoice } from '../repository.ts'
+import { type InvoiceRow, type InvoiceType, UNTOUCHED } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import { computeOneOff, type OneOffParties } from './compute-one-off.ts'
+import { ONE_OFF_BILLING } from './one-off-producer.ts'
+import type { OneOffTerms } from './schema.ts'
+
+export type NewOneOff = {
+  readonly loaded: OneOffParties
+  readonly terms: OneOffTerms
+  readonly lines: readonly AddedLine[]
+  readonly type: InvoiceType
+  /** What it is a copy of. */
+  readonly originalId: string | null
+  readonly notes: readonly string[]
+  readonly onHold: boolean
+}
+
+/** Stores a DRAFT with its lines; the caller announces it. Throws INVALID_FIELD when a line cannot be billed. */
+export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow> {
+  const { loaded, terms, lines } = of
+  const sold = await loadSold(
+    uow,
+    lines.flatMap(({ line }) => line.product_item_id ?? []),
+    loaded.parties.platform,
+  )
+  const whole = lines.map(each => ({ ...each, sold: sold.get(each.line.product_item_id ?? '') ?? null }))
+  const computed = computeOneOff({ ...loaded, terms, lines: whole, now: uow.now, finalizedAt: null })
+  const created = await insertInvoice(
+    uow,
+    {
+      ...computed.columns,
+      ...UNTOUCHED,
+      holds_period: of.originalId === null,
+      own_notes: [...of.notes],
+      one_off: terms,
+      original_invoice_id: of.originalId,
+      inputs_hash: computed.inputsHash,
+      invoice_number: null,
+      status: 'DRAFT',
+      producer: ONE_OFF_BILLING,
+      type: of.type,
+      billing_type: 'DEFAULT',
+      customer_id: loaded.parties.customer.id,
+      billing_entity_id: loaded.parties.billing_entity.id,
+      pricing_plan_subscription_id: null,
+      on_hold: of.onHold,
+      payment_status: 'UNPAID',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    computed.lines,
+  )
+  await insertAdded(uow, created.id, lines)
+  return created
+}
+
+/** Emits INVOICE.CREATED of an invoice that is whole, and gives it. */
+export async function announce(uow: Uow, id: string): Promise<InvoiceRow> {
+  const created = await getInvoice(uow, id)
+  await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created), previous: null })
+  return created
+}
