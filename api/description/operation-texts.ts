@@ -205,6 +205,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_credit_and_copy:
     'The copy has the lines of the original as lines of its own. Both stay DRAFT unless they are to be FINAL at once. Billing leaves the ' +
     'period to the original.',
+  payments_create:
+    'The invoice follows at once: PARTIALLY_PAID, PAID or OVERPAID. Without `invoice_id` the payment is on account of the customer, and ' +
+    'counts for no invoice.',
+  payments_reverse: 'For a payment that was recorded wrongly, or that came back. The invoice follows at once.',
+  invoices_payments_read: 'Lists them by when they were recorded, the oldest first.',
   invoices_void:
     'Only for an OPEN or DRAFT invoice. It takes no number, and billing leaves its period and its advance charges unbilled. It cannot be ' +
     'undone.',

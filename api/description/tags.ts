@@ -90,6 +90,11 @@ export const TAGS: readonly Tag[] = [
     'An invoice is OPEN while its period runs, DRAFT when the period has ended, and FINAL when it has its number. A FINAL invoice never changes.',
   ),
   tag(
+    'payments',
+    'Payments',
+    'A payment that was made elsewhere is recorded for an invoice, which is paid by it in part or in full.',
+  ),
+  tag(
     'reprocess',
     'Reprocessing',
     'A reprocess run computes invoices that are not FINAL again, from what parties, prices and usage are now.',

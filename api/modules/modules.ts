@@ -19,6 +19,7 @@ import { ingestion } from './ingestion/module.ts'
 import { invoices } from './invoices/module.ts'
 import type { InvoiceProducer } from './invoices/producer.ts'
 import { parties } from './parties/module.ts'
+import { payments } from './payments/module.ts'
 import { subscriptions } from './subscriptions/module.ts'
 import { wallets } from './wallets/module.ts'
 import { webhooks } from './webhooks/module.ts'
@@ -32,6 +33,7 @@ const LISTED = [
   invoices,
   billing,
   wallets,
+  payments,
   ingestion,
   alerts,
   webhooks,

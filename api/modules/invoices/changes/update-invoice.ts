@@ -84,7 +84,7 @@ function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
   if (payment_status === 'PARTIALLY_PAID' || payment_status === 'OVERPAID') {
     throw new AppError(
       'INVALID_FIELD',
-      `${payment_status} follows from payments and cannot be set; only PAID and UNPAID can.`,
+      `${payment_status} follows from what is paid and cannot be set; only PAID and UNPAID can.`,
       {
         field: 'payment_status',
       },
