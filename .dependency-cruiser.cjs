@@ -25,7 +25,7 @@ module.exports = {
     {
       name: 'no-dev-dependency-in-product',
       severity: 'error',
-      from: { path: `^(${PROCESSES.join('|')}|shared)/`, pathNot: '\\.test\\.ts$|^(shared|api)/(.+/)?testing/' },
+      from: { path: `^(${PROCESSES.join('|')}|shared)/`, pathNot: '\\.test\\.ts$|/testing/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     ...PROCESSES.map(name => ({
