@@ -4,7 +4,7 @@ import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
 import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
 import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
 import type { StepContext } from '../../../../shared/billing/steps/step.ts'
-import { plain } from '../../../../shared/decimal.ts'
+import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
@@ -26,8 +26,11 @@ type Applied = {
   readonly period: PeriodLength
 }
 
-/** The lines that clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
-export function clauseLines(rated: readonly RatedCharge[], applied: Applied): DraftLine[] {
+/** The lines that clauses make of charges, and what discounts deduct from each charge in advance, by its key. */
+export type ClauseResult = { readonly lines: readonly DraftLine[]; readonly deducted: ReadonlyMap<string, Decimal> }
+
+/** What clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
+export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
   const before = [...rated.map(lineOf), ...applied.added.map(addedLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
   const groups = new Map([
@@ -40,8 +43,23 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Dr
       const changed = lines.filter(each => each.key !== line.key && each.because.some(why => why.lineKey === line.key))
       return discountLine(line, { ...applied, groups: changed.flatMap(({ key }) => groups.get(key) ?? []) })
     })
-  return [...discounts, ...walletLines(lines, { ...applied, groups })]
+  const deducted = new Map(
+    lines.filter(({ inAdvance }) => inAdvance).map(line => [line.key, deductedFrom(line)] as const),
+  )
+  return { lines: [...discounts, ...walletLines(lines, { ...applied, groups })], deducted }
 }
+
+const DISCOUNT_STEPS: readonly Because['step'][] = ['DISCOUNT', 'TOTAL_DISCOUNT']
+
+const deductedFrom = ({ because }: Line): Decimal =>
+  sum(because.filter(({ step }) => DISCOUNT_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+
+/** The lines, each charge in advance with what discounts deduct from it kept beside it. */
+export const withDeductions = (lines: readonly DraftLine[], deducted: ClauseResult['deducted']): DraftLine[] =>
+  lines.map(line => {
+    const part = deducted.get(line.key) ?? ZERO
+    return part.eq(ZERO) ? line : { ...line, source: { ...line.source, deducted: plain(part) } }
+  })
 
 function lineOf({ charge, metered, quantity }: RatedCharge): Line {
   const { pricingItemId, ...of } = scopeOf(charge)

@@ -18,6 +18,11 @@ export type LineSource = {
   readonly in_advance: boolean
   /** Sold once: not given back by days when its plan ends. */
   readonly one_off?: true
+  /**
+   * Of a charge in advance: what discounts on it and on the total deducted from it, with tax when the prices include it. A refund
+   * gives back what is left.
+   */
+  readonly deducted?: string
 }
 
 /** The line of a rated charge. */

@@ -34,9 +34,10 @@ const amounts = (invoice: Row | undefined): string[] =>
   )
 
 /** A fee of 100 a month ahead since April, whose invoice for April is FINAL. */
-async function feeOfApril(): Promise<Billed> {
+async function feeOfApril(schedule: Record<string, unknown> = {}): Promise<Billed> {
   setTime('2026-04-02T01:00:00Z')
-  const billed = await billedSubscription(tenant, { start_at: '2026-04-01T00:00:00Z', fee: '100' })
+  const start_at = '2026-04-01T00:00:00Z'
+  const billed = await billedSubscription(tenant, { start_at, fee: '100', schedule: async () => schedule })
   await run(billed)
   setTime('2026-04-03T01:00:00Z')
   await run(billed)
@@ -58,6 +59,30 @@ describe('refund_advance_charges', () => {
     expect(amounts(preview.body['invoice'])).toEqual(['-50.00'])
     await run(billed)
     expect((await invoicesOf(billed)).flatMap(amounts).filter(each => each.startsWith('-'))).toEqual(['-50.00'])
+  })
+
+  test('gives back what was paid after a discount on the total, not the price', async () => {
+    const discount = { totals: [{ percentage: '10' }, { amount: { quantity: '30', currency: 'EUR' } }] }
+    const billed = await feeOfApril({ discount })
+    // The invoice for May is of the time from April on, and so is its discount.
+    for (const time of ['2026-05-01T01:00:00Z', '2026-05-02T01:00:00Z']) {
+      setTime(time)
+      await run(billed)
+    }
+    await cancel(billed, { type: 'DATE', cancel_at: '2026-05-16T00:00:00Z', refund_advance_charges: true })
+    setTime('2026-05-16T01:00:00Z')
+    await run(billed)
+    const invoices = await invoicesOf(billed)
+    const may = invoices.find(({ period_start }) => period_start === '2026-04-01T00:00:00Z')
+    expect(invoices.filter(({ status }) => status === 'FINAL').map(amounts)).toEqual([
+      ['100.00', '-10.00', '-30.00'],
+      ['100.00', '-10.00', '-30.00'],
+    ])
+    expect(may?.['status']).toBe('FINAL')
+    // 16 of 31 days of 60.
+    const last = invoices.filter(({ status }) => status !== 'FINAL')
+    expect(last.map(amounts)).toEqual([['-30.97']])
+    expect(last).toMatchObject([{ invoice_amount_including_tax: { quantity: '-37.47' } }])
   })
 
   test('is not given back when nothing is said, nor when the cancellation is taken back', async () => {

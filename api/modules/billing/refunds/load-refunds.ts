@@ -1,5 +1,6 @@
 // The charges ahead that an invoice may have to give back, from the lines of invoices that are FINAL.
 import { sql } from 'drizzle-orm'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
@@ -18,6 +19,8 @@ type LineRow = {
   readonly end_ms: string
   readonly excluding: string
   readonly including: string
+  readonly tax_category: TaxCategory
+  readonly deducted: string
 }
 
 /** The refunds of the invoice of `window`; without a query where it has none. */
@@ -45,18 +48,10 @@ export async function loadChargedAhead(
       l.pricing_item_config_id as config, l.product_item_id as product_item,
       (extract(epoch from l.service_start) * 1000)::bigint::text as start_ms,
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
-      (l.amount_excluding_tax + coalesce(d.excluding, 0))::text as excluding,
-      (l.amount_including_tax + coalesce(d.including, 0))::text as including
+      l.amount_excluding_tax::text as excluding, l.amount_including_tax::text as including,
+      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
-    -- What a discount of the price itself deducted was not paid.
-    left join lateral (
-      select sum(x.amount_excluding_tax) as excluding, sum(x.amount_including_tax) as including from invoice_lines x
-      where x.platform_id = l.platform_id and x.environment = l.environment and x.invoice_id = l.invoice_id
-        and x.kind = 'DISCOUNT' and x.pricing_plan_schedule_id = l.pricing_plan_schedule_id
-        and x.pricing_item_config_id = l.pricing_item_config_id and x.product_item_id = l.product_item_id
-        and x.service_start = l.service_start and x.service_end = l.service_end
-    ) d on true
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
@@ -73,6 +68,8 @@ const chargedAhead = (row: LineRow): ChargedAhead => ({
   configId: row.config,
   productItemId: row.product_item,
   service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
+  taxCategory: row.tax_category,
   excludingTax: decimal(row.excluding),
   includingTax: decimal(row.including),
+  deducted: decimal(row.deducted),
 })

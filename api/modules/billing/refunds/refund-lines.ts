@@ -3,7 +3,7 @@ import { localDays } from '../../../../shared/billing/periods.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
-import { zoneOfParties } from '../../invoices/document/parties.ts'
+import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import { groupOf, productItemView, scopeOf } from '../rating/draft-line.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
@@ -37,10 +37,9 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
   const { charged } = refund
   const currency = inputs.subscription.billing_currency
   const includingTax = term.plan.amount_type === 'INCLUDING_TAX'
-  const { quantity, left } = refundOf(refund, { zone, currency, includingTax })
+  const { quantity, left, paid } = refundOf(refund, { zone, currency, includingTax, rounding: roundingOf(inputs) })
   const days = localDays(left, zone)
   const all = localDays(charged.service, zone)
-  const paid = includingTax ? charged.includingTax : charged.excludingTax
   const key = `refund ${charged.invoiceId} ${charged.key}`
   const source: RefundSource = { key, in_advance: false, refund_of_invoice_id: charged.invoiceId }
   const billingPeriod = term.calendar?.billingPeriod ?? inputs.subscription.billing_period
@@ -49,7 +48,7 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
     kind: 'REVENUE',
     of: scopeOf(term),
     quantity,
-    taxCategory: term.taxCategory,
+    taxCategory: charged.taxCategory,
     service: left,
     group: groupOf({ ...term, billingPeriod }),
     description: `${term.productItem.name}, refund of the days left`,

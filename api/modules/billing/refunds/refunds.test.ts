@@ -23,6 +23,8 @@ const charged = (more: Partial<ChargedAhead> = {}): ChargedAhead => ({
   service: april,
   excludingTax: decimal('100'),
   includingTax: decimal('121'),
+  taxCategory: 'STANDARD',
+  deducted: ZERO,
   ...more,
 })
 const inputsOf = (more: object, schedules?: readonly object[]) =>
@@ -69,13 +71,15 @@ describe('when a charge ahead is given back', () => {
 })
 
 describe('how much is given back', () => {
+  const EUR = { currency: 'EUR', rounding: 'DEFAULT' } as const
   const of = (from: string, more: Partial<ChargedAhead> = {}, zone = UTC, includingTax = false) =>
-    plain(refundOf({ charged: charged(more), from: at(from) }, { zone, currency: 'EUR', includingTax }).quantity)
+    plain(refundOf({ charged: charged(more), from: at(from) }, { ...EUR, zone, includingTax }).quantity)
 
   test.each([
     ['half of April', '2026-04-16T00:00:00Z', {}, '-50'],
     ['all of it', '2026-04-01T00:00:00Z', {}, '-100'],
     ['the last day', '2026-04-30T00:00:00Z', {}, '-3.33'],
+    ['what was paid after discounts', '2026-04-16T00:00:00Z', { deducted: decimal('40') }, '-30'],
     ['within a day, which counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
     [
       'what was prorated itself',
@@ -100,8 +104,7 @@ describe('how much is given back', () => {
     fc.assert(
       fc.property(hour, hour, paid, (one, other, excludingTax) => {
         const back = (from: typeof one) =>
-          refundOf({ charged: charged({ excludingTax }), from }, { zone: UTC, currency: 'EUR', includingTax: false })
-            .quantity
+          refundOf({ charged: charged({ excludingTax }), from }, { ...EUR, zone: UTC, includingTax: false }).quantity
         const [early, late] = one <= other ? [back(one), back(other)] : [back(other), back(one)]
         expect(early.lte(late) && late.lte(ZERO) && early.plus(excludingTax).gte(ZERO)).toBe(true)
       }),

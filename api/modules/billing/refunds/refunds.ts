@@ -1,15 +1,17 @@
 // What was charged ahead and is given back for the days that are left when a subscription, or the plan it is on, ends early: as many
 // days of what an invoice has charged as were not used (semantics 4.1, 4.4). Pure.
+import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { Zone } from '../../../../shared/billing/periods.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
-/** A charge ahead on an invoice that is FINAL, less what was deducted from it. */
+/** A charge ahead on an invoice that is FINAL. */
 export type ChargedAhead = {
   readonly invoiceId: string
   readonly key: string
@@ -18,8 +20,11 @@ export type ChargedAhead = {
   readonly configId: string
   readonly productItemId: string
   readonly service: Interval
+  readonly taxCategory: TaxCategory
   readonly excludingTax: Decimal
   readonly includingTax: Decimal
+  /** What discounts on it and on the total deducted from it; with tax when the prices include it. */
+  readonly deducted: Decimal
 }
 
 /** A charge ahead of which the days from `from` on are given back. */
@@ -59,15 +64,23 @@ export const refundsIn = (
     return from < each.service.end ? [{ charged: each, from }] : []
   })
 
-/** What is given back, below zero: the printed amount of the charge by its local days that are left. */
+type RefundContext = {
+  readonly zone: Zone
+  readonly currency: string
+  readonly includingTax: boolean
+  readonly rounding: RoundingMode
+}
+
+/** What is given back, below zero: what was charged after every discount, by the local days that are left. Exact in UNROUNDED. */
 export function refundOf(
   { charged, from }: Refund,
-  of: { readonly zone: Zone; readonly currency: string; readonly includingTax: boolean },
-): { readonly quantity: Decimal; readonly left: Interval } {
+  { zone, currency, includingTax, rounding }: RefundContext,
+): { readonly quantity: Decimal; readonly left: Interval; readonly paid: Decimal } {
   const left = interval(from, charged.service.end)
-  const paid = of.includingTax ? charged.includingTax : charged.excludingTax
-  const exact = timesFraction(paid, shareOf(left, charged.service, of.zone))
-  return { quantity: ZERO.minus(toMoney(amount(exact, of.currency)).quantity), left }
+  const paid = (includingTax ? charged.includingTax : charged.excludingTax).minus(charged.deducted)
+  const exact = timesFraction(paid, shareOf(left, charged.service, zone))
+  const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
+  return { quantity: ZERO.minus(back), left, paid }
 }
 
 /** What a change of refunds changes: the same text for the same refunds. */

@@ -15,7 +15,7 @@ import type { InvoiceColumns } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { clauseLines } from '../rating/clause-lines.ts'
+import { clauseLines, withDeductions } from '../rating/clause-lines.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { withPayments } from '../rating/wallet-lines.ts'
@@ -204,7 +204,8 @@ function withClauses(
   }
   const period = inputs.subscription.billing_period
   const added = draft.lines.filter(({ source }) => 'added_line' in source)
-  return { ...draft, lines: withPayments([...draft.lines, ...clauseLines(rated, { added, clauses, context, period })]) }
+  const { lines, deducted } = clauseLines(rated, { added, clauses, context, period })
+  return { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }
 }
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {
