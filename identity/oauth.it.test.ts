@@ -2,6 +2,7 @@
 
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectPayloads } from '../api/testing/event-payloads.ts'
 import { createPlatform, createUser } from '../shared/access/create-platform.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { openBrowser } from './testing/browser.ts'
@@ -300,8 +301,8 @@ test('fifty parallel refreshes give one successor; a stolen token found later en
   const next = (await client.refresh(successor)).json().refresh_token
   expect((await client.refresh(refresh_token)).json().error).toBe('invalid_grant')
   expect((await client.refresh(next)).json().error).toBe('invalid_grant')
-  const [grant] = await rig.sql('select revoke_reason from oauth_grants where client_id = $1', [client.clientId])
-  expect(grant).toEqual({ revoke_reason: 'REFRESH_TOKEN_REUSED' })
+  const [grant] = await rig.sql('select id, revoke_reason from oauth_grants where client_id = $1', [client.clientId])
+  expect(grant).toMatchObject({ revoke_reason: 'REFRESH_TOKEN_REUSED' })
   const notices = await rig.sql(
     `select type, platform_id, environment from outbox where data->>'client_id' = $1 order by seq`,
     [client.clientId],
@@ -313,6 +314,7 @@ test('fifty parallel refreshes give one successor; a stolen token found later en
       environment: 'LIVE',
     })),
   )
+  await expectPayloads(rig, grant?.['id'], ['OAUTH_GRANT.CREATED', 'OAUTH_GRANT.REVOKED'])
 })
 
 test('a lost answer is given again for a minute and then is theft', async () => {

@@ -1,5 +1,6 @@
 // From an invitation to a member: a new person behind the link in the mail, one with an account when signed in.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expectPayloads } from '../../api/testing/event-payloads.ts'
 import { createUser } from '../../shared/access/create-platform.ts'
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import { asSystem } from '../../shared/database/database.ts'
@@ -77,6 +78,7 @@ test('the acceptance is told to the tenant, with who accepted', async () => {
       actor_id: await userId(),
     },
   ])
+  await expectPayloads(rig, invitation, ['USER_INVITATION.ACCEPTED'])
 })
 
 test('a link of an invitation that was withdrawn works no more, before its mail or after it', async () => {

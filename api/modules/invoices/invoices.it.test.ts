@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../shared/failpoint.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse } from '../../../shared/usage/clickhouse.ts'
+import { expectPayloads } from '../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { noticesOf } from '../../testing/notices.ts'
 import type { Row } from '../../testing/wire.ts'
@@ -115,6 +116,18 @@ describe('billing runs', () => {
       'INVOICE.UPDATED',
       'INVOICE.STATUS_TO_FINAL',
     ])
+    await expectPayloads(api, done[1]?.['id'], ['INVOICE.STATUS_TO_DRAFT'])
+  })
+
+  test('a DRAFT whose period ends later after all, by the time zone of its customer, collects again as OPEN', async () => {
+    const tenant = api.tenants.aLive
+    const { billed, invoice } = await draftInvoice(tenant)
+    await succeed(tenant, 'PATCH', `/v1/customers/${billed.customerId}`, { timezone: 'America/New_York' })
+    await run(tenant, billed)
+    const again = (await invoicesOf(tenant, billed)).find(each => each['id'] === invoice['id'])
+    expect(again).toMatchObject({ status: 'OPEN', finalize_at: null })
+    expect((await eventsOf(invoice['id'])).at(-1)?.['type']).toBe('INVOICE.STATUS_TO_OPEN')
+    await expectPayloads(api, invoice['id'], ['INVOICE.STATUS_TO_OPEN'])
   })
 
   test('a run that is repeated, or runs five times at once, changes nothing and makes one invoice a period', async () => {
@@ -293,7 +306,7 @@ describe('finalizing', () => {
         { tenant: tenant.tenant, actor: ACTOR, id: invoice['id'] },
       ),
     ).rejects.toThrow('failpoint')
-    expect(await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)).toEqual(invoice)
+    expect(await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)).toMatchObject(invoice)
   })
 
   test('a FINAL invoice cannot be changed by a call nor by SQL, only its payment can', async () => {

@@ -7,6 +7,7 @@ import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
 import { amendEvent } from '../../../api/modules/ingestion/events/amend-event.ts'
 import { invoiceProducers } from '../../../api/modules/modules.ts'
+import { expectPayloads } from '../../../api/testing/event-payloads.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import { noticesOf } from '../../../api/testing/notices.ts'
 import type { Row } from '../../../api/testing/wire.ts'
@@ -69,6 +70,7 @@ describe('an amendment', () => {
       ])
       const rows = await notices(name)
       expect(rows).toMatchObject([{ type: 'METER_DATA.UPDATED', data: answer, previous_data: before }])
+      await expectPayloads(rig.api, rig.idOf(name), ['METER_DATA.UPDATED'])
       expect(rows[0]).toMatchObject({
         actor_id: traced['amendments'][0].user_id,
         request_id: traced['amendments'][0].request_id,

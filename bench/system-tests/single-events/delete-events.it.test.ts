@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
+import { expectPayloads } from '../../../api/testing/event-payloads.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { relayBatch } from '../../../api/workers/outbox-relay.ts'
@@ -48,6 +49,7 @@ describe('deletion', () => {
       }
       const rows = await notices(rig.idOf(name))
       expect(rows).toMatchObject([{ type: 'METER_DATA.DELETED', data: { reference: name, deleted: true } }])
+      await expectPayloads(rig.api, rig.idOf(name), ['METER_DATA.DELETED'])
       expect(await rig.references(`reference=${name}&deleted=true`)).toEqual([name])
       expect(await rig.references(`reference=${name}&deleted=false`)).toEqual([])
     }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { BillingDeps } from '../../../api/modules/billing/run/compute-invoice.ts'
 import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
+import { expectPayloads } from '../../../api/testing/event-payloads.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { type EventsRig, ms, NOW, openEventsRig, START, tokensOf } from './rig.ts'
@@ -200,6 +201,7 @@ test('a state told inside a period is on its preview, its OPEN and its FINAL inv
   expect(next).toEqual({ due: true })
   const events = await rig.api.sql('select type, data from outbox where object_id = $1', [told['id']])
   expect(events).toEqual([{ type: 'PERSIST_DATA.CREATED', data: told }])
+  await expectPayloads(rig.api, told['id'], ['PERSIST_DATA.CREATED'])
 
   const [march] = await billAt(own, '2026-04-02T00:00:00Z')
   await billAt(own, '2026-04-03T00:00:00Z')

@@ -2,6 +2,7 @@
 // the sign-in pages: identity/second-factor/reset.it.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
+import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { callerWith } from '../../../testing/harness.ts'
 import { startApiWithUsers, type UserHarness } from '../../../testing/user-harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -112,6 +113,7 @@ test('the record names the key that did it, and the mail its user; neither holds
   expect(notices).toEqual([
     { platform_id: platformId, environment: 'LIVE', actor_id: key, credential_id: key, data, former_values: null },
   ])
+  await expectPayloads(api, id, ['USER.SECOND_FACTOR_RESET'])
   const mails = await api.sql('select kind, data, email from identity_mails where user_id = $1', [id])
   expect(mails).toEqual([{ kind: 'FACTOR_CHANGED', data: { change: 'SECOND_FACTOR_RESET' }, email: null }])
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { instantOf } from '../../../../shared/time.ts'
+import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { invoiceProducers } from '../../modules.ts'
@@ -107,6 +108,7 @@ describe('a reprocess', () => {
       ['REPROCESS.UPDATED', 'IN_PROGRESS'],
       ['REPROCESS.UPDATED', 'DONE'],
     ])
+    await expectPayloads(api, made['id'], ['REPROCESS.UPDATED'])
     // Over is over: a job that comes again does nothing.
     tokens = '3000000'
     await run(made['id'])
