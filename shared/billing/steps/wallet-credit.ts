@@ -1,20 +1,62 @@
 // Step 10 of semantics 5.4: money that a customer has paid in before pays lines of its tax category, before tax.
-import { type Decimal, max, min, ONE, ZERO } from '../../decimal.ts'
-import { type Fraction, fraction, timesFraction } from '../fraction.ts'
-import { taxOfCategory } from '../tax.ts'
+import { type Decimal, decimal, max, min, ONE, ZERO } from '../../decimal.ts'
+import { currencyExponent } from '../../money.ts'
+import { computeAmounts } from '../amount-pipeline.ts'
+import { type Fraction, fraction, timesFraction, WHOLE } from '../fraction.ts'
+import { TAX_CATEGORIES, type TaxCategory, taxOfCategory } from '../tax.ts'
 import type { WalletBalance } from './clauses.ts'
 import { isCharged, type Line, netOf } from './line.ts'
 import { change, inTurn, type PartOfChange, rounded, type Step, type StepContext, totalOf } from './step.ts'
 
-/** What one net unit is in the amounts of lines: more than one where prices include tax. */
-function perNet({ amountType, tax }: StepContext, { taxCategory }: WalletBalance): Fraction {
-  if (amountType === 'EXCLUDING_TAX') return fraction(1, 1)
+/** What one net unit is with tax. */
+function withTax({ tax }: StepContext, taxCategory: TaxCategory): Fraction {
   const { percentage, taxableShare } = taxOfCategory(tax, taxCategory)
   const whole = taxableShare.denominator.times('100')
   return fraction(whole.plus(taxableShare.numerator.times(percentage)), whole)
 }
 
+/** What one net unit is in the amounts of lines: more than one where prices include tax. */
+const perNet = (context: StepContext, { taxCategory }: WalletBalance): Fraction =>
+  context.amountType === 'EXCLUDING_TAX' ? WHOLE : withTax(context, taxCategory)
+
 const inverse = ({ numerator, denominator }: Fraction): Fraction => fraction(denominator, numerator)
+
+const chargedOf = (lines: readonly Line[], taxCategory: TaxCategory): Line[] =>
+  lines.filter(line => isCharged(line) && line.taxCategory === taxCategory)
+
+/** The total of the invoice, with tax, once `covered` of a tax category is paid. */
+function totalAfter(
+  lines: readonly Line[],
+  { taxCategory, covered }: { readonly taxCategory: TaxCategory; readonly covered: Decimal },
+  { currency, amountType, rounding, tax }: StepContext,
+): Decimal {
+  const before = lines.map(line => ({ key: line.key, quantity: line.exact, taxCategory: line.taxCategory }))
+  const paid = { key: 'paid', quantity: covered.neg(), taxCategory }
+  const given = { currency, amountType, rounding, tax, sign: 'INVOICE' as const }
+  return computeAmounts({ ...given, lines: [...before, paid] }).totals.total.quantity
+}
+
+/**
+ * What a wallet may pay, in the amounts of lines: what those of its tax category come to together, refunds and other lines below
+ * zero included. Where lines of another tax category are below zero, less is due in all, and paying more would owe it to the
+ * customer: then as much as leaves the total, with tax, at zero or above.
+ */
+function payable(lines: readonly Line[], { taxCategory }: WalletBalance, context: StepContext): Decimal {
+  const own = max(totalOf(chargedOf(lines, taxCategory)), ZERO)
+  const isOwedElsewhere = TAX_CATEGORIES.some(each => each !== taxCategory && totalOf(chargedOf(lines, each)).lt(ZERO))
+  if (own.eq(ZERO) || !isOwedElsewhere) return own
+  const after = (covered: Decimal): Decimal => totalAfter(lines, { taxCategory, covered }, context)
+  const due = max(after(ZERO), ZERO)
+  const places = currencyExponent(context.currency)
+  const unit = decimal(`1e-${places}`)
+  const share = context.amountType === 'EXCLUDING_TAX' ? inverse(withTax(context, taxCategory)) : WHOLE
+  let covered = timesFraction(due, share).round(places, AWAY_FROM_ZERO)
+  // Tax is rounded on its own: what is computed may be a cent too much.
+  while (covered.gt(ZERO) && after(covered).lt(ZERO)) covered = covered.minus(unit)
+  return min(own, max(covered, ZERO))
+}
+
+const AWAY_FROM_ZERO = 3
 
 /** Pays line after line in their order, the last one in part. */
 function cover(lines: readonly Line[], covered: Decimal): PartOfChange[] {
@@ -29,13 +71,12 @@ function cover(lines: readonly Line[], covered: Decimal): PartOfChange[] {
 }
 
 /**
- * What a wallet pays of an invoice, net: no more than it has, and no more than the lines of its tax category come to.
+ * What a wallet pays of an invoice, net: no more than it has, and no more than is due of the lines of its tax category.
  * The covered part leaves the taxed base; the rest is charged and taxed as always (contract: Wallet rules 1).
  */
 export const walletCredit: Step = (lines, { wallets }, context) =>
   inTurn(lines, wallets, (now, wallet) => {
-    const own = now.filter(line => isCharged(line) && line.taxCategory === wallet.taxCategory)
-    const gross = max(totalOf(own), ZERO)
+    const gross = payable(now, wallet, context)
     const factor = perNet(context, wallet)
     const owed = rounded(context, timesFraction(gross, inverse(factor)))
     const used = min(owed, max(wallet.available, ZERO))
@@ -52,7 +93,7 @@ export const walletCredit: Step = (lines, { wallets }, context) =>
         share: factor.denominator.eq(ONE) && factor.numerator.eq(ONE) ? null : factor,
         coupon: null,
         period: context.invoicePeriod,
-        parts: cover(own, covered),
+        parts: cover(chargedOf(now, wallet.taxCategory), covered),
       },
       context,
     )

@@ -18,8 +18,8 @@ import { walletLines } from './wallet-lines.ts'
 type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
 
 type Applied = {
-  /** Lines that people added: they take part in what they name. */
-  readonly added: readonly DraftLine[]
+  /** Lines beside the charges: those that people added take part in what they name, and wallets pay what refunds leave. */
+  readonly beside: readonly DraftLine[]
   readonly clauses: Clauses
   readonly context: StepContext
   /** The billing period of the subscription, for lines that are of the whole invoice. */
@@ -31,11 +31,11 @@ export type ClauseResult = { readonly lines: readonly DraftLine[]; readonly dedu
 
 /** What clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
-  const before = [...rated.map(lineOf), ...applied.added.map(addedLineOf)]
+  const before = [...rated.map(lineOf), ...applied.beside.map(besideLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
   const groups = new Map([
     ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
-    ...applied.added.map(({ key, group }): [string, LineGroup] => [key, group]),
+    ...applied.beside.map(({ key, group }): [string, LineGroup] => [key, group]),
   ])
   const discounts = lines
     .filter(line => line.kind === 'DISCOUNT')
@@ -78,7 +78,7 @@ function lineOf({ charge, metered, quantity }: RatedCharge): Line {
   }
 }
 
-function addedLineOf({ key, of: { pricingItemId, ...of }, quantity, taxCategory, service, printed }: DraftLine): Line {
+function besideLineOf({ key, of: { pricingItemId, ...of }, quantity, taxCategory, service, printed }: DraftLine): Line {
   return {
     key,
     kind: 'REVENUE',

@@ -8,7 +8,8 @@ import { priceInvoice } from '../run/price-invoice.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { linesIn } from '../testing/example-closing.ts'
-import { eur, exampleInputs, recurring } from '../testing/example-inputs.ts'
+import { eur, exampleInputs, metered, plainUsage, recurring } from '../testing/example-inputs.ts'
+import { usageNeeds } from '../usage/usage-needs.ts'
 import { type ChargedAhead, refundOf, refundsIn, refundTimes } from './refunds.ts'
 
 const UTC = zoneOf('UTC') as Zone
@@ -136,4 +137,39 @@ test('the last invoice shows what is given back, and how that came about', () =>
       details: { proration: { covered_days: 15, days: 30 } },
     },
   ])
+})
+
+describe('a wallet that pays the last invoice', () => {
+  const inputs = exampleInputs({
+    start: '2026-04-01T00:00:00Z',
+    items: [recurring('100', { billing_in_advance: true }), metered([{ amount: eur('1') }])],
+    subscription: { inactive_periods: [{ start_at: '2026-04-16T00:00:00Z', refund_advance_charges: true }] },
+  })
+  const terms = resolveTerms(inputs)
+  const [fee] = terms
+
+  test.each([
+    ['80', ['80.00', '-50.00', '-30.00'], '0'],
+    ['50', ['50.00', '-50.00'], '0'],
+    ['30', ['30.00', '-50.00'], '-24.2'],
+    ['200', ['200.00', '-50.00', '-100.00'], '60.5'],
+  ])('pays of usage of %s what 50.00 given back leaves', (used, expected, total) => {
+    const window = [...invoiceWindows(inputs)].at(-1)
+    if (!fee || !window) throw new Error('there is one')
+    const ahead = charged({ pricingItemId: fee.item.id, configId: fee.config.id, productItemId: fee.productItem.id })
+    const refunds = refundsIn(window, refundTimes(inputs), [ahead])
+    const charges = chargesOf(terms, window, new Set())
+    const billed = new Set(charges.filter(({ inAdvance }) => inAdvance).map(({ key }) => key))
+    const needs = usageNeeds(chargesOf(terms, window, billed))
+    const usage = new Map(needs.map(need => [need.key, plainUsage(used)]))
+    const wallet = { walletId: 'wall', taxCategory: 'STANDARD', currency: 'EUR', available: decimal('100') } as const
+    const request = { terms, window, billed, usage, refunds, wallets: [wallet], finalizedAt: null }
+    const priced = priceInvoice(inputs, request)
+    expect(
+      linesIn(priced)
+        .map(line => line.amount_excluding_tax.quantity)
+        .toSorted(),
+    ).toEqual(expected.toSorted())
+    expect(priced.columns.amount_including_tax).toBe(total)
+  })
 })

@@ -203,8 +203,8 @@ function withClauses(
     invoicePeriod: { service, full: service },
   }
   const period = inputs.subscription.billing_period
-  const added = draft.lines.filter(({ source }) => 'added_line' in source)
-  const { lines, deducted } = clauseLines(rated, { added, clauses, context, period })
+  const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
+  const { lines, deducted } = clauseLines(rated, { beside, clauses, context, period })
   return { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }
 }
 
