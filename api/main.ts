@@ -8,7 +8,7 @@ import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
 import { createStartPhases } from '../shared/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
@@ -80,7 +80,6 @@ async function main(): Promise<void> {
   const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
   phases.ended('tokens')
   const policy = outboundPolicy(config)
-  const agent = createOutboundAgent(policy, WEBHOOK_TIMES)
   const ready = () => readiness({ database, client, peers: { gateway, 'identity host': identity } })
   const app = await buildApp({
     tokens,
@@ -94,7 +93,7 @@ async function main(): Promise<void> {
     files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
     outbound: policy,
     dataSecret: config.DATA_SECRET,
-    postWebhook: createPost({ agent, policy }),
+    postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),
     gateway: { dispatcher: gateway, bodyBytesMax: config.INGEST_BODY_BYTES_MAX },
@@ -117,7 +116,7 @@ async function main(): Promise<void> {
   logger.info({}, 'stopping')
   await health.close()
   await app.close()
-  await Promise.all([gateway.destroy(), identity.destroy(), agent.destroy()])
+  await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()
   await Promise.all([keys.close(), tokens.close(), powers.close()])
   await keyDatabase.close()

@@ -6,7 +6,7 @@ import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import type { Logger } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
 import { systemClock } from '../shared/time.ts'
 import { clickHouseFault } from '../shared/usage/clickhouse.ts'
 import { createWorkerMetrics } from './jobs/metrics.ts'
@@ -69,8 +69,6 @@ export async function openWorkerDeps(
   const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, 'worker')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const policy = outboundPolicy(config)
-  const agent = createOutboundAgent(policy, DOWNLOAD_TIMES)
-  const webhookAgent = createOutboundAgent(policy, WEBHOOK_TIMES)
   const files = {
     database,
     gateway,
@@ -82,7 +80,7 @@ export async function openWorkerDeps(
     failpoint,
   } satisfies FileWorkDeps
   const download = {
-    agent,
+    request: createOutboundRequest(policy, DOWNLOAD_TIMES),
     policy,
     limits: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
     deadlineMs: config.FILE_DOWNLOAD_SECONDS * 1_000,
@@ -100,7 +98,7 @@ export async function openWorkerDeps(
       download,
       failpoint,
       webhooks: {
-        post: createPost({ agent: webhookAgent, policy }),
+        post: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
         open: createOpener(config.DATA_SECRET),
       },
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
@@ -110,7 +108,7 @@ export async function openWorkerDeps(
     fault: async (): Promise<string | null> =>
       logFault() ?? (await databaseFault(system)) ?? (await clickHouseFault(client)),
     close: async (): Promise<void> => {
-      await Promise.all([gateway.destroy(), agent.destroy(), webhookAgent.destroy()])
+      await gateway.destroy()
       await closeUsage()
       await database.close()
       await system.close()

@@ -7,7 +7,7 @@ import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
@@ -84,7 +84,6 @@ async function main(): Promise<void> {
   await app.close()
   await mailer.stop()
   await upkeep.stop()
-  await clientDocuments?.agent.destroy()
   await database.close()
   logger.info({}, 'identity host stopped')
 }
@@ -95,7 +94,7 @@ async function main(): Promise<void> {
  */
 function documentAccess(): DocumentAccess {
   const policy: OutboundPolicy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set() }
-  return { policy, agent: createOutboundAgent(policy, { connectMs: 2_000, headMs: 3_000, silenceMs: 2_000 }) }
+  return { policy, request: createOutboundRequest(policy, { connectMs: 2_000, headMs: 3_000, silenceMs: 2_000 }) }
 }
 
 /** Mail by SMTP, or into a file where no server is set. Throws when a server is, and nothing to send from. */

@@ -7,7 +7,7 @@ import { createLiveKeys } from '../../shared/access/live-keys.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { type OutboundPolicy, outboundPolicy } from '../../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../shared/outbound/outbound-request.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { followsOthers } from '../../shared/testing/one-process.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
@@ -56,11 +56,11 @@ function testClock(): TestClock & { reset(): void } {
   }
 }
 
-/** What an api needs for webhooks; its agent holds nothing open between requests. */
+/** What an api needs for webhooks. */
 export const webhookDeps = (policy: OutboundPolicy) => ({
   outbound: policy,
   dataSecret: 'a secret of the tests, long enough for it',
-  postWebhook: createPost({ agent: createOutboundAgent(policy, WEBHOOK_TIMES), policy }),
+  postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
 })
 
 /** A ground of its own; closing it removes its database. */

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createOutboundAgent } from '../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../shared/outbound/outbound-request.ts'
 import { createRateLimit, createRateLimits } from '../http/rate-limits.ts'
 import { openBrowser } from '../testing/browser.ts'
 import { type Answer, type DocumentServer, json, startDocumentServer } from '../testing/document-server.ts'
@@ -228,24 +228,22 @@ test('a name that leads into a network, then or a moment later, is not connected
   for (const address of addresses) {
     const family = address.includes(':') ? 6 : 4
     // The second answer to the same question leads elsewhere, as a rebinding server does it.
-    const agent = createOutboundAgent(policy, times, async () => [
+    const resolve = async () => [
       { address: '93.184.215.14', family: 4 },
       { address, family },
-    ])
-    const hostOfIts = await rig.anotherHost({ clientDocuments: { agent, policy } })
+    ]
+    const request = createOutboundRequest(policy, times, { resolve })
+    const hostOfIts = await rig.anotherHost({ clientDocuments: { request, policy } })
     const answer = await hostOfIts.inject(clientOf(rig, `https://inside.test:${port}/client`).authorizePath())
     expect(answer.statusCode).toBe(503)
     pages.push(answer.body)
     await hostOfIts.close()
-    await agent.destroy()
   }
-  const nowhere = createOutboundAgent(policy, times, () =>
-    Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),
-  )
-  const unresolved = await rig.anotherHost({ clientDocuments: { agent: nowhere, policy } })
+  const resolve = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))
+  const nowhere = createOutboundRequest(policy, times, { resolve })
+  const unresolved = await rig.anotherHost({ clientDocuments: { request: nowhere, policy } })
   pages.push((await unresolved.inject(clientOf(rig, `https://inside.test:${port}/client`).authorizePath())).body)
   await unresolved.close()
-  await nowhere.destroy()
   expect(connections).toBe(0)
   expect(new Set(pages).size).toBe(1)
   inside.close()
@@ -254,15 +252,14 @@ test('a name that leads into a network, then or a moment later, is not connected
 test('a certificate that nobody vouches for is no proof of a host', async () => {
   const { port } = new URL(server.urlOf('/'))
   const policy = { ports: { 'https:': [], 'http:': [] }, hosts: new Set([`app.test:${port}`]) }
-  const agent = createOutboundAgent(policy, { connectMs: 2_000, headMs: 2_000, silenceMs: 2_000 }, async () => [
-    { address: '127.0.0.1', family: 4 },
-  ])
-  const strict = await rig.anotherHost({ clientDocuments: { agent, policy } })
+  const times = { connectMs: 2_000, headMs: 2_000, silenceMs: 2_000 }
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const request = createOutboundRequest(policy, times, { resolve })
+  const strict = await rig.anotherHost({ clientDocuments: { request, policy } })
   const { client, path } = publish()
   expect((await strict.inject(client.authorizePath())).statusCode).toBe(503)
   expect(readingsOf(path)).toBe(0)
   await strict.close()
-  await agent.destroy()
 })
 
 test('a document is kept as long as its server says, and then asked for by its version', async () => {

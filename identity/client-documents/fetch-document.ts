@@ -1,6 +1,6 @@
 // One reading of a client's document: a guarded GET that follows nothing, takes little, and waits for seconds at most.
-import type { Dispatcher } from 'undici'
 import { judgeUrl, type OutboundPolicy } from '../../shared/outbound/judge-url.ts'
+import type { OutboundAnswer, OutboundRequest } from '../../shared/outbound/outbound-request.ts'
 import { freshSeconds } from './freshness.ts'
 import { InvalidDocument } from './read-document.ts'
 
@@ -13,8 +13,8 @@ const JSON_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json$/i
 const LATER: ReadonlySet<number> = new Set([408, 425, 429])
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/
 
-/** How documents are reached: an agent that connects to the public internet alone, and what the operator allows besides. */
-export type DocumentAccess = { readonly agent: Dispatcher; readonly policy: OutboundPolicy }
+/** How documents are reached: by requests to the public internet alone, and to what the operator allows besides. */
+export type DocumentAccess = { readonly request: OutboundRequest; readonly policy: OutboundPolicy }
 
 /** The document could not be read, which says nothing about it. The message is for the log. */
 export class UnreadDocument extends Error {}
@@ -28,16 +28,15 @@ export type FetchedDocument =
  * there is no document, and UnreadDocument when nobody can say.
  */
 export async function fetchDocument(
-  { agent, policy }: DocumentAccess,
+  { request, policy }: DocumentAccess,
   address: string,
   etag: string | null,
 ): Promise<FetchedDocument> {
   const signal = AbortSignal.timeout(DEADLINE_MS)
   try {
     const { url } = judgeUrl(address, policy)
-    const response = await agent.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
+    const response = await request({
+      url,
       method: 'GET',
       headers: {
         accept: 'application/json',
@@ -47,8 +46,6 @@ export async function fetchDocument(
       },
       signal,
     })
-    // A body that is left unread ends with an error that concerns nobody.
-    response.body.on('error', () => undefined)
     try {
       return await readAnswer(response, etag)
     } finally {
@@ -63,22 +60,22 @@ export async function fetchDocument(
 }
 
 async function readAnswer(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { statusCode, headers, body }: OutboundAnswer,
   etag: string | null,
 ): Promise<FetchedDocument> {
-  const kept = { freshSeconds: freshSeconds(textOf(headers['cache-control'])) }
+  const kept = { freshSeconds: freshSeconds(headers['cache-control']) }
   if (statusCode === 304 && etag !== null) return { kind: 'unchanged', ...kept }
   if (statusCode >= 500 || LATER.has(statusCode)) throw new UnreadDocument(`its server answers ${statusCode}`)
   if (statusCode !== 200) throw new InvalidDocument(`its server answers ${statusCode} in place of 200`)
-  const type = textOf(headers['content-type'])?.split(';')[0]?.trim() ?? ''
+  const type = headers['content-type']?.split(';')[0]?.trim() ?? ''
   if (!JSON_TYPE.test(type)) throw new InvalidDocument('its Content-Type must be application/json')
-  if ((textOf(headers['content-encoding']) ?? 'identity') !== 'identity')
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new InvalidDocument('it must be sent without Content-Encoding')
-  const version = textOf(headers.etag) ?? ''
+  const version = headers.etag ?? ''
   return { kind: 'read', text: await readText(body), etag: ETAG.test(version) ? version : null, ...kept }
 }
 
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function readText(body: OutboundAnswer['body']): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body) {
@@ -92,9 +89,6 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
     throw new InvalidDocument('it is not UTF-8')
   }
 }
-
-const textOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header[0] : header
 
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as { code?: string; message?: string }

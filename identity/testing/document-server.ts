@@ -1,8 +1,8 @@
 // A server on the net that documents of clients are read from, over TLS: with a certificate of the tests, valid for *.test.
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import { type AddressInfo, BlockList } from 'node:net'
+import { createOutboundRequest } from '../../shared/outbound/outbound-request.ts'
 import { CERTIFICATE, KEY } from '../../shared/testing/certificate.ts'
 import type { DocumentAccess } from '../client-documents/fetch-document.ts'
 
@@ -22,6 +22,8 @@ export type DocumentServer = {
   close(): Promise<void>
 }
 
+const TIMES = { connectMs: 5_000, headMs: 5_000, silenceMs: 5_000 }
+
 /** Starts it on a port of its own. */
 export async function startDocumentServer(): Promise<DocumentServer> {
   const answers = new Map<string, Answer>()
@@ -39,20 +41,20 @@ export async function startDocumentServer(): Promise<DocumentServer> {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const connect = buildConnector({
+  const ports = { 'https:': [port], 'http:': [] }
+  const networks = new BlockList()
+  networks.addSubnet('127.0.0.0', 8)
+  const request = createOutboundRequest({ ports, hosts: new Set(), networks }, TIMES, {
     ca: CERTIFICATE,
-    lookup: (_name, options, callback) =>
-      options.all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4),
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
   })
-  const agent = new Agent({ connect, pipelining: 0 })
   return {
     urlOf: (path, host = 'app.test') => `https://${host}:${port}${path}`,
     serve: (path, answer) => void answers.set(path, answer),
     requested,
     connections: () => connections,
-    access: { agent, policy: { ports: { 'https:': [port], 'http:': [] }, hosts: new Set() } },
+    access: { request, policy: { ports, hosts: new Set() } },
     close: async () => {
-      await agent.destroy()
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
     },

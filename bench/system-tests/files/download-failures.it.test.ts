@@ -30,7 +30,7 @@ describe('the other side fails, and another attempt is made', () => {
     [
       'chunks that end without an end',
       (response, request) => response.write(d.fileOf(20), () => request.socket.end()),
-      /was cut off in the middle/,
+      /before the content was whole/,
     ],
     [
       'content shorter than its length',

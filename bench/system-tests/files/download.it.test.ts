@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { downloadFile } from '../../../api/modules/ingestion/files/download/download-file.ts'
 import { takeFile } from '../../../api/modules/ingestion/files/process/lease.ts'
-import { createOutboundAgent } from '../../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../../shared/outbound/outbound-request.ts'
 import { type DownloadRig, openDownloadRig, whole } from './download-rig.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -109,12 +109,11 @@ test('a name that leads to this machine is found out at the attempt: no connecti
   d.rig.allow(`files.test:${port}`)
   const { id } = await d.create(`http://files.test:${port}${d.path}`)
   const policy = { ports: { 'https:': [], 'http:': [Number(port)] }, hosts: new Set<string>() }
-  const agent = createOutboundAgent(policy, { connectMs: 5_000, headMs: 5_000, silenceMs: 5_000 }, async () => [
-    { address: '127.0.0.1', family: 4 },
-  ])
-  await d.start({ policy, agent })
+  const times = { connectMs: 5_000, headMs: 5_000, silenceMs: 5_000 }
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const request = createOutboundRequest(policy, times, { resolve })
+  await d.start({ policy, request })
   const file = await d.rig.finished(id)
-  await agent.destroy()
   expect(file).toMatchObject({
     status: 'ERROR',
     message: expect.stringContaining('does not lead to the public internet'),

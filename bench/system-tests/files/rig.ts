@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Registry } from 'prom-client'
-import { type Agent, Pool } from 'undici'
+import { Pool } from 'undici'
 import { createTestAggregator, type TestAggregator } from '../../../aggregator/testing.ts'
 import { prepareJobSchema } from '../../../api/jobs/job-schema.ts'
 import { createWorkerMetrics, type WorkerMetrics } from '../../../api/jobs/metrics.ts'
@@ -31,7 +31,7 @@ import { ingestConfig } from '../../../ingest/config.ts'
 import { type Gateway, startGateway } from '../../../ingest/gateway.ts'
 import type { Database } from '../../../shared/database/database.ts'
 import { silentLogger } from '../../../shared/logger.ts'
-import { createOutboundAgent } from '../../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../../shared/outbound/outbound-request.ts'
 import { createTestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { loginOf, openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { startTestNats } from '../../../shared/testing/nats.ts'
@@ -113,9 +113,9 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
     metrics,
     logger: silentLogger,
   } satisfies FileJobDeps
-  const agent = createOutboundAgent(policy, { connectMs: 5_000, headMs: 1_500, silenceMs: 1_500 })
+  const request = createOutboundRequest(policy, { connectMs: 5_000, headMs: 1_500, silenceMs: 1_500 })
   const download: DownloadJobDeps['download'] = {
-    agent,
+    request,
     policy,
     limits: { fileBytesMax: DOWNLOAD_BYTES_MAX, storageBytesMax: 256 * 1024 * 1024 },
     deadlineMs: 60_000,
@@ -167,7 +167,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
         metrics,
         logger: silentLogger,
       }),
-    close: () => close({ relay, agent, pool, gateway, running, worker, api, aggregator, nats, clickhouse }),
+    close: () => close({ relay, pool, gateway, running, worker, api, aggregator, nats, clickhouse }),
   }
 }
 
@@ -184,7 +184,6 @@ async function openWorker(api: ApiHarness): Promise<Database> {
 
 type Closing = {
   readonly relay: { close(): Promise<void> }
-  readonly agent: Agent
   readonly pool: Pool
   readonly gateway: Gateway
   readonly running: { stop(): Promise<void> }
@@ -197,7 +196,6 @@ type Closing = {
 
 async function close(of: Closing): Promise<void> {
   await of.relay.close()
-  await of.agent.destroy()
   await of.pool.destroy()
   await of.gateway.stop()
   await of.running.stop()

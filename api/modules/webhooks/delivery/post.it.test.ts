@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, BlockList, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { OutboundPolicy } from '../../../../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../../../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
 import { CERTIFICATE, KEY } from '../../../../shared/testing/certificate.ts'
 import { type Receiver, startReceiver, status } from '../testing/receiver.ts'
 import { createPost, type PostOutcome } from './post.ts'
@@ -31,16 +31,12 @@ afterAll(async () => {
 })
 
 async function post(url: string, policy = LOCAL, answerMs?: number): Promise<PostOutcome> {
-  const agent = createOutboundAgent(policy, TIMES)
-  try {
-    return await createPost({ agent, policy, ...(answerMs === undefined ? {} : { answerMs }) })({
-      url,
-      headers: { 'X-EVENT-ID': 'evnt_1' },
-      body: '{"a":1}',
-    })
-  } finally {
-    await agent.destroy()
-  }
+  const request = createOutboundRequest(policy, TIMES)
+  return await createPost({ request, policy, ...(answerMs === undefined ? {} : { answerMs }) })({
+    url,
+    headers: { 'X-EVENT-ID': 'evnt_1' },
+    body: '{"a":1}',
+  })
 }
 const failed = (cause: RegExp, responseCode: number | null = null) => ({
   succeeded: false,

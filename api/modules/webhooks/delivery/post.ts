@@ -1,7 +1,7 @@
 // One attempt: the request on its way out, and what came of it. Nothing of the answer but its status goes further.
-import type { Dispatcher } from 'undici'
+import type { Readable } from 'node:stream'
 import { judgeUrl, type OutboundPolicy, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
-import type { OutboundTimes } from '../../../../shared/outbound/outbound-agent.ts'
+import type { OutboundRequest, OutboundTimes } from '../../../../shared/outbound/outbound-request.ts'
 import type { WebhookRequest } from './request.ts'
 
 export type PostOutcome = {
@@ -18,16 +18,16 @@ export type Post = (request: WebhookRequest) => Promise<PostOutcome>
 
 /** Name, connection, TLS and the head of the answer together (contract: Limits, Webhook answer time). */
 const ANSWER_MS = 10_000
-/** For the agent that a post goes through: no step of it may take longer than the whole. */
+/** For the requests that a post goes through: no step of it may take longer than the whole. */
 export const WEBHOOK_TIMES: OutboundTimes = { connectMs: ANSWER_MS, headMs: ANSWER_MS, silenceMs: ANSWER_MS }
 
 /** What may follow the head is dropped: a little is waited for, so that a receiver is not cut off in the middle of its answer. */
 const REST_BYTES_MAX = 1_024
 const REST_MS = 1_000
 
-/** Posts through `agent`, which connects to nothing `policy` does not allow, follows nothing and keeps no connection. */
+/** Posts by `request`, which connects to nothing `policy` does not allow, follows nothing and keeps no connection. */
 export const createPost =
-  (of: { readonly agent: Dispatcher; readonly policy: OutboundPolicy; readonly answerMs?: number }): Post =>
+  (of: { readonly request: OutboundRequest; readonly policy: OutboundPolicy; readonly answerMs?: number }): Post =>
   async ({ url, headers, body }) => {
     const started = performance.now()
     const limitMs = of.answerMs ?? ANSWER_MS
@@ -39,11 +39,10 @@ export const createPost =
     })
     const deadline = AbortSignal.timeout(limitMs)
     try {
-      const { origin, pathname, search } = judgeUrl(url, of.policy).url
-      const path = `${pathname}${search}`
-      const answer = await of.agent.request({ origin, path, method: 'POST', headers, body, signal: deadline })
+      const judged = judgeUrl(url, of.policy)
+      const answer = await of.request({ url: judged.url, method: 'POST', headers, body, signal: deadline })
       const { statusCode } = answer
-      void answer.body.dump({ limit: REST_BYTES_MAX, signal: AbortSignal.timeout(REST_MS) }).catch(() => undefined)
+      dropRest(answer.body)
       const isSuccess = statusCode >= 200 && statusCode < 300
       return ended(
         statusCode,
@@ -57,17 +56,27 @@ export const createPost =
     }
   }
 
+function dropRest(body: Readable): void {
+  let bytes = 0
+  const timer = setTimeout(() => body.destroy(), REST_MS)
+  body.once('close', () => clearTimeout(timer))
+  body.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes > REST_BYTES_MAX) body.destroy()
+  })
+}
+
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN|ENODATA)$/, 'The name of the endpoint leads nowhere.'],
   [/^ECONNREFUSED$/, 'The endpoint refused the connection.'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'The endpoint closed the connection before it answered.'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/, 'The endpoint did not answer in time.'],
+  [/^(ECONNRESET|EPIPE)$/, 'The endpoint closed the connection before it answered.'],
+  [/^(ETIMEDOUT|OUTBOUND_CONNECT_TIMEOUT|OUTBOUND_HEAD_TIMEOUT)$/, 'The endpoint did not answer in time.'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'The endpoint cannot be reached.'],
   [/CERT|SELF_SIGNED|ALTNAME|ISSUER|LEAF/, 'The certificate of the endpoint is not valid.'],
   [/SSL|TLS|EPROTO/, 'A TLS connection of version 1.2 or newer could not be made with the endpoint.'],
-  [/^(HPE_|UND_ERR_|HTTPParserError)/, 'The endpoint did not answer in HTTP.'],
+  [/^HPE_/, 'The endpoint did not answer in HTTP.'],
 ]
 
 /** The cause in words of ours: an error may quote what the other side sent. */

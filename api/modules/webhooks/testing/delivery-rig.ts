@@ -5,7 +5,7 @@ import { asSystem, type Database } from '../../../../shared/database/database.ts
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { type Logger, silentLogger } from '../../../../shared/logger.ts'
 import { outboundPolicy } from '../../../../shared/outbound/judge-url.ts'
-import { createOutboundAgent } from '../../../../shared/outbound/outbound-agent.ts'
+import { createOutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
 import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { createWorkerMetrics, type WorkerMetrics } from '../../../jobs/metrics.ts'
 import { webhookDeps } from '../../../testing/ground.ts'
@@ -39,8 +39,7 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
   const shared = { url: api.databaseUrl, clock: api.clock, logger: silentLogger, poolMax: 8 }
   const system = await openTestDatabase({ ...shared, role: 'millrace_worker' })
   const metrics = createWorkerMetrics(new Registry())
-  const agent = createOutboundAgent(LOCAL, WEBHOOK_TIMES)
-  const post: Post = createPost({ agent, policy: LOCAL })
+  const post: Post = createPost({ request: createOutboundRequest(LOCAL, WEBHOOK_TIMES), policy: LOCAL })
   const failpoints = createFailpoints('')
   const open = createOpener(webhooks.dataSecret)
   const deps = { post, open, system, database: api.database, failpoints, logger: silentLogger, metrics }
@@ -65,7 +64,6 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
       while ((await sendDue(own, false)) + (await sendDue(own, true)) > 0);
     },
     close: async () => {
-      await agent.destroy()
       await system.close()
       await api.close()
     },

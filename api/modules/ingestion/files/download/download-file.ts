@@ -1,11 +1,11 @@
 // A file from its address to its content. May be broken off anywhere and begun again by any worker: what had come is dropped, and
 // it is requested from its start. An attempt that failed at the other side is counted, and the next one waits longer.
 import { sql } from 'drizzle-orm'
-import type { Dispatcher } from 'undici'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
 import type { OutboundPolicy } from '../../../../../shared/outbound/judge-url.ts'
+import type { OutboundRequest } from '../../../../../shared/outbound/outbound-request.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import { saveChange } from '../../../../resource/commands.ts'
 import { lockExisting } from '../../../../resource/store.ts'
@@ -17,7 +17,7 @@ import { FailedDownload, fetchContent } from './fetch-content.ts'
 
 export type DownloadDeps = {
   /** Connects to what `policy` allows and to nothing else. */
-  readonly agent: Dispatcher
+  readonly request: OutboundRequest
   readonly policy: OutboundPolicy
   readonly limits: UploadLimits
   /** For one attempt. */
@@ -37,7 +37,7 @@ export async function downloadFile(deps: DownloadDeps, lease: Lease): Promise<'D
   const file = await lease.change(uow => moveFile(uow, lease.fileId, 'DOWNLOADING'))
   const address = `${file.download_settings?.external_location ?? ''}${file.download_query ?? ''}`
   const content = fetchContent(address, {
-    agent: deps.agent,
+    request: deps.request,
     policy: deps.policy,
     bytesMax: deps.limits.fileBytesMax,
     deadlineMs: deps.deadlineMs,

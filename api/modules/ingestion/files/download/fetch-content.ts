@@ -1,7 +1,7 @@
 // One attempt at fetching a file: what the other side answers, as a stream or as a failure in words. Redirects are not followed:
 // a file is at the address it was given with, and an address that another party chooses a moment later would have to be judged anew.
-import type { Dispatcher } from 'undici'
 import { judgeUrl, type OutboundPolicy, RefusedAddress } from '../../../../../shared/outbound/judge-url.ts'
+import type { OutboundAnswer, OutboundRequest } from '../../../../../shared/outbound/outbound-request.ts'
 import { tooLarge } from '../receive-content.ts'
 
 /** An attempt that failed at the other side. `isFinal`: another one would fail too. The message holds nothing of the address. */
@@ -15,7 +15,7 @@ export class FailedDownload extends Error {
 }
 
 export type FetchOptions = {
-  readonly agent: Dispatcher
+  readonly request: OutboundRequest
   readonly policy: OutboundPolicy
   readonly bytesMax: number
   /** For the whole of the attempt. */
@@ -30,15 +30,12 @@ export async function* fetchContent(address: string, options: FetchOptions): Asy
   try {
     // Judged at each attempt: the operator may have changed what is allowed since the file was created.
     const { url } = judgeUrl(address, options.policy)
-    const response = await options.agent.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
+    const response = await options.request({
+      url,
       method: 'GET',
       headers: { accept: 'text/csv, */*;q=0.5', 'accept-encoding': 'identity', 'user-agent': 'Millrace' },
       signal: AbortSignal.any([options.signal, deadline]),
     })
-    // A body that is left unread ends with an error nobody has to hear of.
-    response.body.on('error', () => undefined)
     try {
       requireContent(response, options.bytesMax)
       for await (const bytes of response.body) yield bytes
@@ -58,7 +55,7 @@ export async function* fetchContent(address: string, options: FetchOptions): Asy
 /** Answers that say "later". */
 const AGAIN: ReadonlySet<number> = new Set([408, 425, 429])
 
-function requireContent({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: number): void {
+function requireContent({ statusCode, headers }: OutboundAnswer, bytesMax: number): void {
   const final = (message: string): never => {
     throw new FailedDownload(message, true)
   }
@@ -82,6 +79,7 @@ function requireContent({ statusCode, headers }: Dispatcher.ResponseData, bytesM
 }
 
 const CUT_OFF = 'The server ended the connection before the content was whole'
+const NOT_HTTP = 'What the server sent is not HTTP, or was cut off in the middle'
 const UNRESOLVED = 'The name in the address could not be resolved'
 
 /** By the code of the error or, where it has none, its name. */
@@ -90,17 +88,18 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: UNRESOLVED,
   ECONNREFUSED: 'The server refused the connection',
   ECONNRESET: CUT_OFF,
-  UND_ERR_CONNECT_TIMEOUT: 'The server could not be connected to in time',
-  UND_ERR_HEADERS_TIMEOUT: 'The server did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'The server fell silent in the middle of the content',
-  UND_ERR_SOCKET: CUT_OFF,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CUT_OFF,
-  HTTPParserError: 'What the server sent is not HTTP, or was cut off in the middle',
+  EPIPE: CUT_OFF,
+  OUTBOUND_CONNECT_TIMEOUT: 'The server could not be connected to in time',
+  OUTBOUND_HEAD_TIMEOUT: 'The server did not answer in time',
+  OUTBOUND_SILENCE_TIMEOUT: 'The server fell silent in the middle of the content',
 }
 
-function explained(error: unknown): FailedDownload {
+/** What of ours took nothing of the content for too long is no failure of the server's, so it stays as it is. */
+function explained(error: unknown): unknown {
   if (error instanceof RefusedAddress) return new FailedDownload(error.message, true)
   const { code, name } = error as { code?: string; name?: string }
   const key = code ?? name ?? 'for no reason given'
+  if (key === 'OUTBOUND_UNREAD') return error
+  if (key.startsWith('HPE_')) return new FailedDownload(`${NOT_HTTP}.`, false)
   return new FailedDownload(`${REASONS[key] ?? `The connection failed (${key})`}.`, false)
 }

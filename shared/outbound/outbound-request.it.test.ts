@@ -1,9 +1,10 @@
 // The guard against a server that is really there: what is refused never reaches it.
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, BlockList } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type OutboundPolicy, RefusedAddress } from './judge-url.ts'
-import { createOutboundAgent, type Resolve } from './outbound-agent.ts'
+import { createOutboundRequest, type Resolve } from './outbound-request.ts'
 
 let server: Server
 let port: number
@@ -33,14 +34,11 @@ const onPort = (hosts: string[] = []): OutboundPolicy => ({
   ports: { 'https:': [port], 'http:': [port] },
   hosts: new Set(hosts),
 })
+const call = (origin: string) =>
+  ({ url: new URL(origin), method: 'GET', headers: {}, signal: new AbortController().signal }) as const
 async function ask(origin: string, policy: OutboundPolicy, resolve?: Resolve): Promise<string> {
-  const agent = createOutboundAgent(policy, TIMES, resolve)
-  try {
-    const { body } = await agent.request({ origin, method: 'GET', path: '/' })
-    return await body.text()
-  } finally {
-    await agent.destroy()
-  }
+  const request = createOutboundRequest(policy, TIMES, resolve ? { resolve } : {})
+  return await text((await request(call(origin))).body)
 }
 const at = (...addresses: string[]) => addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
 
@@ -69,7 +67,7 @@ test('a name of the system that leads here is refused by what the system says of
 })
 
 test.each(['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '0.0.0.0'])(
-  'an address that is never looked up, %s, is refused by the agent itself',
+  'an address that is never looked up, %s, is refused by the request itself',
   async host => {
     let asked = 0
     const resolve: Resolve = async () => {
@@ -96,17 +94,16 @@ test('a name is resolved once a request, and the connection goes where it was ju
 
 test('each request is judged anew: a name that moved is refused although it was connected to', async () => {
   const policy = onPort([`named.test:${port}`])
-  const agent = createOutboundAgent(policy, TIMES, async () => at('127.0.0.1'))
-  const get = (name: string) => agent.request({ origin: `http://${name}:${port}`, method: 'GET', path: '/' })
-  expect(await (await get('named.test')).body.text()).toBe('reached')
-  expect(await (await get('named.test')).body.text()).toBe('reached')
+  const request = createOutboundRequest(policy, TIMES, { resolve: async () => at('127.0.0.1') })
+  const get = async (name: string) => text((await request(call(`http://${name}:${port}`))).body)
+  expect(await get('named.test')).toBe('reached')
+  expect(await get('named.test')).toBe('reached')
   expect(connections).toBe(2)
   await expect(get('other.test')).rejects.toThrow(RefusedAddress)
   expect(connections).toBe(2)
-  await agent.destroy()
 })
 
-test('a port or protocol the policy does not allow is refused by the agent too', async () => {
+test('a port or protocol the policy does not allow is refused by the request too', async () => {
   const strict: OutboundPolicy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set() }
   await expect(ask(`http://93.184.215.14:${port}`, strict)).rejects.toThrow(RefusedAddress)
   await expect(ask(`https://files.test:${port}`, strict, async () => at('127.0.0.1'))).rejects.toThrow(RefusedAddress)
