@@ -29,9 +29,15 @@ const constants = new Map(
   ),
 )
 
-/** Files that name the type, but for those that only react to it. */
+/** The description of the API names event types and emits none. */
+const DESCRIBING = 'api/description/'
+
+/** Files that name the type, but for those that only react to it or describe it. */
 const naming = (type: EventType): string[] =>
-  sources.filter(({ text }) => text.replace(/\bon\(\s*\[[^\]]*\]/g, '').includes(`'${type}'`)).map(({ file }) => file)
+  sources
+    .filter(({ file }) => !file.startsWith(DESCRIBING))
+    .filter(({ text }) => text.replace(/\bon\(\s*\[[^\]]*\]/g, '').includes(`'${type}'`))
+    .map(({ file }) => file)
 
 function recipe(type: EventType): string[] {
   const [objectType = '', action = ''] = type.split('.')
