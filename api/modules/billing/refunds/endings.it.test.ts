@@ -85,6 +85,25 @@ describe('refund_advance_charges', () => {
     expect(last).toMatchObject([{ invoice_amount_including_tax: { quantity: '-37.47' } }])
   })
 
+  test('gives back nothing again that a credit note gives back', async () => {
+    const line = { line_order: 0, amount: { quantity: '40.00', currency: 'EUR' } }
+    const part = { periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [line] }] }] }
+    for (const [credit, expected] of [
+      [part, [['-30.00']]],
+      [{}, []],
+    ] as const) {
+      const billed = await feeOfApril()
+      const final = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+      setTime('2026-04-10T00:00:00Z')
+      const { id } = await succeed(tenant, 'POST', `/v1/invoices/${final?.['id']}/credit`, credit)
+      await cancel(billed, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true })
+      setTime('2026-04-16T01:00:00Z')
+      await run(billed)
+      const others = (await invoicesOf(billed)).filter(each => each['id'] !== id && each['id'] !== final?.['id'])
+      expect(others.map(amounts).filter(each => each.length > 0)).toEqual(expected)
+    }
+  })
+
   test('is not given back when nothing is said, nor when the cancellation is taken back', async () => {
     const [kept, undone] = [await feeOfApril(), await feeOfApril()]
     setTime('2026-04-10T00:00:00Z')

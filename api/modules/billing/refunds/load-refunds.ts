@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { decimal } from '../../../../shared/decimal.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
@@ -48,16 +48,27 @@ export async function loadChargedAhead(
       l.pricing_item_config_id as config, l.product_item_id as product_item,
       (extract(epoch from l.service_start) * 1000)::bigint::text as start_ms,
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
-      l.amount_excluding_tax::text as excluding, l.amount_including_tax::text as including,
+      (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
+      (l.amount_including_tax + coalesce(c.including, 0))::text as including,
       l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
+    -- What credit notes give back, also those that are about to, is not given back again. They are below zero.
+    left join lateral (
+      select sum(x.amount_excluding_tax) as excluding, sum(x.amount_including_tax) as including
+      from invoices n
+      join invoice_lines x on x.platform_id = n.platform_id and x.environment = n.environment and x.invoice_id = n.id
+      where n.platform_id = l.platform_id and n.environment = l.environment and n.original_invoice_id = l.invoice_id
+        and n.type = 'CREDIT' and n.status in ('OPEN', 'DRAFT', 'FINAL') and x.line_id = l.line_id
+    ) c on true
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
       and l.pricing_plan_schedule_id in ${near.map(([scheduleId]) => scheduleId)}
     order by l.invoice_id, l.line_order`)
-  return rows.map(chargedAhead)
+  return rows
+    .map(chargedAhead)
+    .filter(({ excludingTax, includingTax }) => !(excludingTax.eq(ZERO) && includingTax.eq(ZERO)))
 }
 
 const chargedAhead = (row: LineRow): ChargedAhead => ({

@@ -81,6 +81,12 @@ describe('how much is given back', () => {
     ['all of it', '2026-04-01T00:00:00Z', {}, '-100'],
     ['the last day', '2026-04-30T00:00:00Z', {}, '-3.33'],
     ['what was paid after discounts', '2026-04-16T00:00:00Z', { deducted: decimal('40') }, '-30'],
+    [
+      'nothing where credits took back more than discounts left',
+      '2026-04-16T00:00:00Z',
+      { excludingTax: decimal('10'), deducted: decimal('40') },
+      '0',
+    ],
     ['within a day, which counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
     [
       'what was prorated itself',

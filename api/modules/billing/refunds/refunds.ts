@@ -5,13 +5,13 @@ import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { Zone } from '../../../../shared/billing/periods.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
-import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
-/** A charge ahead on an invoice that is FINAL. */
+/** A charge ahead on an invoice that is FINAL, less what credit notes took back of it. */
 export type ChargedAhead = {
   readonly invoiceId: string
   readonly key: string
@@ -76,13 +76,20 @@ export function refundOf(
   { charged, from }: Refund,
   { zone, currency, includingTax, rounding }: RefundContext,
 ): { readonly quantity: Decimal; readonly left: Interval; readonly paid: Decimal } {
-  const left = interval(from, charged.service.end)
-  const paid = (includingTax ? charged.includingTax : charged.excludingTax).minus(charged.deducted)
-  const exact = timesFraction(paid, shareOf(left, charged.service, zone))
+  const days = interval(from, charged.service.end)
+  const left = includingTax ? charged.includingTax : charged.excludingTax
+  // A credit note may have taken back what a discount had deducted, and more was not paid.
+  const paid = left.lt(ZERO) ? left : max(left.minus(charged.deducted), ZERO)
+  const exact = timesFraction(paid, shareOf(days, charged.service, zone))
   const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
-  return { quantity: ZERO.minus(back), left, paid }
+  return { quantity: ZERO.minus(back), left: days, paid }
 }
 
 /** What a change of refunds changes: the same text for the same refunds. */
 export const refundsText = (refunds: readonly Refund[]): string =>
-  refunds.map(({ charged, from }) => `${charged.invoiceId} ${charged.key} ${formatInstant(from)}`).join('|')
+  refunds
+    .map(
+      ({ charged, from }) =>
+        `${charged.invoiceId} ${charged.key} ${formatInstant(from)} ${plain(charged.includingTax)}`,
+    )
+    .join('|')
