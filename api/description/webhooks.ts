@@ -15,6 +15,8 @@ const OTHER_SHAPES: Readonly<Record<string, string>> = {
   USER: 'User',
   USER_INVITATION: 'UserInvitationChange',
   OAUTH_GRANT: 'OAuthGrantChange',
+  WEBHOOK_EVENT: 'WebhookResend',
+  WEBHOOK_REPLAY: 'WebhookReplay',
 }
 
 /** What people do with their own account on the identity host. */
@@ -55,6 +57,12 @@ const EVENT_SHAPES: Readonly<Record<string, JsonObject>> = {
     user_id: text('The user who gave it.'),
     scopes: { type: 'array', items: { type: 'string' }, description: 'What the application may do.' },
     revoke_reason: text('Why the grant ended.'),
+  }),
+  WebhookResend: object(['object_type', 'id', 'type', 'webhook_id'], {
+    object_type: { type: 'string', enum: ['WEBHOOK_EVENT'], description: 'The kind of resource.' },
+    id: text('Id of the event that is sent again.'),
+    type: text('Its event type.'),
+    webhook_id: text('The webhook it is sent to.'),
   }),
 }
 

@@ -39,6 +39,7 @@ const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'REPROCESS.UPDATED': 'api/modules/billing/reprocess/reprocess.it.test.ts',
   'USER.SECOND_FACTOR_RESET': 'api/modules/accounts/users/reset-second-factor.it.test.ts',
   'USER_INVITATION.ACCEPTED': 'identity/activation/activation.it.test.ts',
+  'WEBHOOK_EVENT.RESENT': 'api/modules/webhooks/log/event-log.it.test.ts',
 }
 
 /** The types that the calls of `expectPayloads` in a file name. */
@@ -120,6 +121,11 @@ const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
     ),
   'USER.UPDATED': async tenant =>
     await succeed(tenant, 'PATCH', `/v1/users/${await api.administrator(tenant.tenant)}`, { active: false }),
+  'WEBHOOK_REPLAY.CANCELLED': async tenant => {
+    const path = `/v1/webhooks/${(await made('WEBHOOK', tenant))['id']}`
+    const { id } = await succeed(tenant, 'POST', `${path}/replay`, { from: formatInstant(api.clock.now()) })
+    await succeed(tenant, 'POST', `${path}/replays/${id}/cancel`)
+  },
   'WEBHOOK.UPDATED': updated('WEBHOOK', { name: 'Renamed' }),
 }
 

@@ -8,6 +8,7 @@ import { getOne } from '../../../resource/store.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import type { Webhook } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
+import { noteResent } from './note-resent.ts'
 import type { PostOutcome } from './post.ts'
 import { formatExact, LEASE_MS } from './queue-store.ts'
 import { nextEvent } from './read-events.ts'
@@ -19,7 +20,8 @@ type Held = { readonly webhook: Webhook; readonly fence: string; readonly head: 
 
 /**
  * Sends the event that blocks the queue of a webhook, under the queue's lease. Received, the queue continues behind it. Otherwise
- * the attempt is kept and changes nothing else: only attempts of the schedule count towards the end of a webhook.
+ * the attempt is kept and changes nothing else: only attempts of the schedule count towards the end of a webhook. Emits
+ * WEBHOOK_EVENT.RESENT.
  */
 export async function sendPenaltyBox(
   deps: SendDeps,
@@ -46,6 +48,7 @@ async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
   await uow.tx.execute(sql`
     update webhook_queues set fence = ${queue.fence}::bigint, leased_until = ${formatExact(instantOf(uow.now + LEASE_MS))}::timestamptz
     where ${queueOf(uow, webhook)}`)
+  await noteResent(uow, webhook.id, head)
   return { webhook, fence: queue.fence, head }
 }
 

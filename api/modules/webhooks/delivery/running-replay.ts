@@ -2,6 +2,8 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
+import { emit } from '../../../outbox.ts'
+import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { webhookReplays as table, type WebhookReplay } from '../table.ts'
 
@@ -20,7 +22,16 @@ export async function runningReplay(uow: ReadUow, webhookId: string): Promise<We
   return found ?? null
 }
 
-/** Ends the replay under way, if there is one: the queue goes on behind what it had sent before. */
+/** A replay as it is answered, with how many events are still to be examined. */
+export const replayView = (replay: WebhookReplay, events_remaining: number | null): Row => {
+  const { id, created_at, webhook_id, scope, events_per_second, status, events_sent, finished_at } = replay
+  return {
+    object_type: 'WEBHOOK_REPLAY',
+    ...{ id, created_at, webhook_id, scope, events_per_second, status, events_sent, events_remaining, finished_at },
+  }
+}
+
+/** Ends the replay under way, if there is one: the queue goes on behind what it had sent before. Emits WEBHOOK_REPLAY.CANCELLED. */
 export async function cancelReplay(uow: Uow, webhookId: string): Promise<void> {
   const { platformId, environment } = uow.tenant
   // The queue first, as everyone who records a turn: neither waits for the other in a circle.
@@ -29,8 +40,16 @@ export async function cancelReplay(uow: Uow, webhookId: string): Promise<void> {
     from webhook_replays r
     where q.platform_id = ${platformId} and q.environment = ${environment} and q.webhook_id = ${webhookId} and r.status = 'RUNNING'
       and r.platform_id = q.platform_id and r.environment = q.environment and r.webhook_id = q.webhook_id`)
-  await uow.tx
+  const [ended] = await uow.tx
     .update(table)
     .set({ status: 'CANCELLED', finished_at: formatInstant(uow.now) })
     .where(running(uow, webhookId))
+    .returning()
+  if (!ended) return
+  await emit(uow, {
+    type: 'WEBHOOK_REPLAY.CANCELLED',
+    objectId: ended.id,
+    data: replayView(ended, 0),
+    previous: null,
+  })
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { runJob } from '../../../jobs/testing/run-job.ts'
+import { expectPayloads } from '../../../testing/event-payloads.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { relayBatch } from '../../../workers/outbox-relay.ts'
 import { webhookJobs } from '../delivery/jobs.ts'
@@ -367,6 +368,17 @@ describe('resending', () => {
     ])
     // It counts for nothing but itself.
     expect((await call('GET', `/v1/webhooks/${hook['id']}`))['penalty_box_data']).toBeNull()
+    // Who did it stands in the audit trail, and in the event which webhook it was for.
+    await rig.relay()
+    const audit = await rig.api.sql(
+      `select target_resource_type, action, user_id from audit_records where target_id = $1 order by sequence`,
+      [event.id],
+    )
+    const record = { target_resource_type: 'WEBHOOK_EVENT', action: 'RESENT', user_id: expect.stringMatching(/^akey_/) }
+    expect(audit).toEqual([record, record])
+    const [noted] = await rig.api.sql(`select data from outbox where object_id = $1`, [event.id])
+    expect(noted?.['data']).toMatchObject({ type: 'CUSTOMER.CREATED', webhook_id: hook['id'] })
+    await expectPayloads(rig.api, event.id, ['WEBHOOK_EVENT.RESENT'])
   })
 
   test('is refused for an event that is none, a webhook that is disabled, and a type that the webhook does not take', async () => {

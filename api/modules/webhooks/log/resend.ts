@@ -1,9 +1,10 @@
 // One event sent again by hand, at once and outside the queue of its webhook.
-import { inTenant, readTenant } from '../../../../shared/database/database.ts'
+import { inTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { ActionContext } from '../../../http/route.ts'
 import { getOne } from '../../../resource/store.ts'
 import { selects } from '../delivery/matches.ts'
+import { noteResent } from '../delivery/note-resent.ts'
 import type { PostOutcome } from '../delivery/post.ts'
 import { saveAttempts } from '../delivery/save-attempts.ts'
 import { attempt, attemptRow, type SendDeps } from '../delivery/send-queue.ts'
@@ -13,29 +14,31 @@ import { getEvent } from './list-events.ts'
 
 /**
  * Sends the event to the webhook. The attempt is kept and changes nothing else: neither the queue nor the count of failures. Throws
- * RESOURCE_NOT_FOUND, and INVALID_OPERATION for a disabled webhook and for one that does not take this type.
+ * RESOURCE_NOT_FOUND, and INVALID_OPERATION for a disabled webhook and for one that does not take this type. Emits
+ * WEBHOOK_EVENT.RESENT.
  */
 export async function resendEvent(
   deps: SendDeps,
   { tenant, actor, database }: ActionContext,
   of: { readonly eventId: string; readonly webhookId: string },
 ): Promise<PostOutcome> {
-  const { webhook, event } = await readTenant(database, tenant, async uow => ({
-    webhook: await getOne(uow, webhookResource, of.webhookId),
-    event: await getEvent(uow, of.eventId),
-  }))
-  refuseDisabled(webhook)
-  if (!selects(webhook, event.type)) {
-    const message = `The webhook does not take ${event.type}; change its included_actions or excluded_actions first.`
-    throw new AppError('INVALID_OPERATION', message, {
-      field: 'webhook_id',
-      resourceId: webhook.id,
-      resourceType: 'WEBHOOK',
-    })
-  }
+  const { webhook, event } = await inTenant(database, tenant, actor, async uow => {
+    const found = await getOne(uow, webhookResource, of.webhookId)
+    const chosen = await getEvent(uow, of.eventId)
+    refuseDisabled(found)
+    if (!selects(found, chosen.type)) throw notTaken(found.id, chosen.type)
+    await noteResent(uow, found.id, chosen)
+    return { webhook: found, event: chosen }
+  })
   const outcome = await attempt(deps, webhook, event)
   await inTenant(database, tenant, actor, uow =>
     saveAttempts(uow, webhook.id, [attemptRow('RESEND', event, deps, outcome)]),
   )
   return outcome
+}
+
+function notTaken(webhookId: string, type: string): AppError {
+  const message = `The webhook does not take ${type}; change its included_actions or excluded_actions first.`
+  const about = { field: 'webhook_id', resourceId: webhookId, resourceType: 'WEBHOOK' }
+  return new AppError('INVALID_OPERATION', message, about)
 }

@@ -8,6 +8,7 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { selectsSql, textArray } from '../delivery/matches.ts'
+import { replayView } from '../delivery/running-replay.ts'
 import { webhookReplays as table, type WebhookReplay } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
 
@@ -51,12 +52,7 @@ export async function getReplay(uow: ReadUow, idOrReference: string, replayId: s
 
 /** A replay as it is answered. */
 export async function viewOfReplay(uow: ReadUow, replay: WebhookReplay): Promise<Row> {
-  const { id, created_at, webhook_id, scope, events_per_second, status, events_sent, finished_at } = replay
-  const events_remaining = status === 'RUNNING' ? await countRemaining(uow, replay) : 0
-  return {
-    object_type: 'WEBHOOK_REPLAY',
-    ...{ id, created_at, webhook_id, scope, events_per_second, status, events_sent, events_remaining, finished_at },
-  }
+  return replayView(replay, replay.status === 'RUNNING' ? await countRemaining(uow, replay) : 0)
 }
 
 async function countRemaining(uow: ReadUow, { webhook_id, to_position }: WebhookReplay): Promise<number | null> {

@@ -269,6 +269,17 @@ describe('a replay', () => {
     const cancel = `/v1/webhooks/${id}/replays/${started['id']}/cancel`
     expect(await call('POST', cancel)).toMatchObject({ status: 'CANCELLED', events_sent: 1 })
     expect(await call('POST', cancel)).toMatchObject({ status: 'CANCELLED', events_sent: 1 })
+    // Who began it and who cancelled it stands in the audit trail, once each.
+    await rig.relay()
+    const audit = await rig.api.sql(
+      `select action, user_id from audit_records where target_resource_type = 'WEBHOOK_REPLAY' and target_id = $1 order by sequence`,
+      [started['id']],
+    )
+    const user_id = expect.stringMatching(/^akey_/)
+    expect(audit).toEqual([
+      { action: 'CREATED', user_id },
+      { action: 'CANCELLED', user_id },
+    ])
     await change('d')
     await sendAll()
     expect(texts()).toEqual(['a1', 'd1'])

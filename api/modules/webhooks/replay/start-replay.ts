@@ -4,17 +4,19 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant, parseInstant } from '../../../../shared/time.ts'
+import { emit } from '../../../outbox.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { formatExact } from '../delivery/queue-store.ts'
 import { runningReplay } from '../delivery/running-replay.ts'
 import { getEvent } from '../log/list-events.ts'
 import { type WebhookReplay, webhookReplays } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
+import { viewOfReplay } from './read-replays.ts'
 import { EVENTS_PER_SECOND, type ReplayRequest } from './schema.ts'
 
 /**
  * Throws MISSING_FIELD or INVALID_FIELD for a beginning that is none, RESOURCE_NOT_FOUND, and INVALID_OPERATION for a webhook that is
- * off or that is in a replay.
+ * off or that is in a replay. Emits WEBHOOK_REPLAY.CREATED.
  */
 export async function startReplay(uow: Uow, idOrReference: string, body: ReplayRequest): Promise<WebhookReplay> {
   const webhook = await lockExisting(uow, webhookResource, idOrReference)
@@ -66,6 +68,8 @@ export async function startReplay(uow: Uow, idOrReference: string, body: ReplayR
       next_attempt_at = ${formatExact(uow.now)}::timestamptz,
       waiting_since = coalesce(waiting_since, ${formatExact(uow.now)}::timestamptz)
     where platform_id = ${platformId} and environment = ${environment} and webhook_id = ${webhook.id}`)
+  const data = await viewOfReplay(uow, replay)
+  await emit(uow, { type: 'WEBHOOK_REPLAY.CREATED', objectId: replay.id, data, previous: null })
   return replay
 }
 

@@ -1,0 +1,13 @@
+// The record that someone had an event sent again, for the audit trail.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { emit } from '../../../outbox.ts'
+import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
+
+/** Emits WEBHOOK_EVENT.RESENT. To be called before the event is sent: nothing is ever sent without a record of who wanted it. */
+export const noteResent = (uow: Uow, webhookId: string, { id, type }: Pick<RelayedChange, 'id' | 'type'>) =>
+  emit(uow, {
+    type: 'WEBHOOK_EVENT.RESENT',
+    objectId: id,
+    data: { object_type: 'WEBHOOK_EVENT', id, type, webhook_id: webhookId },
+    previous: null,
+  })
