@@ -46,7 +46,7 @@ async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
   if (!queue || !head) throw refusal(webhook, 'Nothing blocks the queue of this webhook: there is no payload to send.')
   if (!queue.is_free) throw refusal(webhook, 'The payload is being sent right now; read the webhook again in a minute.')
   await uow.tx.execute(sql`
-    update webhook_queues set fence = ${queue.fence}::bigint, leased_until = ${formatExact(instantOf(uow.now + LEASE_MS))}::timestamptz
+    update webhook_queues set fence = ${queue.fence}::bigint, lease_fence = ${queue.fence}::bigint, leased_until = ${formatExact(instantOf(uow.now + LEASE_MS))}::timestamptz
     where ${queueOf(uow, webhook)}`)
   await noteResent(uow, webhook.id, head)
   return { webhook, fence: queue.fence, head }
@@ -58,8 +58,10 @@ async function record(uow: Uow, deps: SendDeps, { webhook, fence, head }: Held, 
     ? sql`position = ${head.position}::bigint, failures = 0, cause = null, is_slow = false, next_attempt_at = ${formatExact(uow.now)}::timestamptz`
     : sql`cause = ${outcome.cause}`
   await uow.tx.execute(sql`
-    update webhook_queues set ${result}, leased_until = '-infinity'
-    where ${queueOf(uow, webhook)} and fence = ${fence}::bigint`)
+    update webhook_queues set ${result} where ${queueOf(uow, webhook)} and fence = ${fence}::bigint`)
+  // Also where a replay has begun meanwhile: it waits for this attempt.
+  await uow.tx.execute(sql`
+    update webhook_queues set leased_until = '-infinity' where ${queueOf(uow, webhook)} and lease_fence = ${fence}::bigint`)
 }
 
 const queueOf = ({ tenant }: Uow, { id }: Webhook) =>

@@ -59,7 +59,7 @@ export async function takeQueues(
         where is_slow = ${isSlow} and next_attempt_at <= ${now}::timestamptz and leased_until <= ${now}::timestamptz
         order by next_attempt_at limit ${limit} for update skip locked
       )
-      update webhook_queues q set leased_until = ${until}::timestamptz, fence = q.fence + 1
+      update webhook_queues q set leased_until = ${until}::timestamptz, fence = q.fence + 1, lease_fence = q.fence + 1
       from due join webhooks w on w.platform_id = due.platform_id and w.environment = due.environment and w.id = due.webhook_id
       left join webhook_replays r on r.platform_id = due.platform_id and r.environment = due.environment
         and r.webhook_id = due.webhook_id and r.status = 'RUNNING'
@@ -167,8 +167,8 @@ export type TurnResult = {
 }
 
 /**
- * Records turns and gives their queues back. A queue that was taken by another meanwhile, or started anew, stays as it is; attempts
- * are kept all the same, since they were made. Changes that came meanwhile have raised `wakes`: the queue is due again at once.
+ * Records turns and gives their queues back. A queue that was taken by another meanwhile, or started anew, stays as it is, but that
+ * one set back by a replay is free again; attempts are kept all the same, since they were made. Changes that came meanwhile have raised `wakes`: the queue is due again at once.
  */
 export async function recordTurns(system: Database, turns: readonly TurnResult[]): Promise<void> {
   const queues = turns.map(turn => {
@@ -221,7 +221,12 @@ export async function recordTurns(system: Database, turns: readonly TurnResult[]
         waiting_since = case when t.is_done and q.wakes = t.wakes then null else coalesce(t.waiting_since, q.waiting_since) end
       from turns t join held using (platform_id, environment, webhook_id)
       where q.platform_id = t.platform_id and q.environment = t.environment and q.webhook_id = t.webhook_id and q.fence = t.fence
-      returning t.platform_id, t.environment, t.replay_id, t.replay_sent, t.position)
+      returning t.platform_id, t.environment, t.replay_id, t.replay_sent, t.position
+      ), released as (
+      update webhook_queues q set leased_until = '-infinity'
+      from turns t join held using (platform_id, environment, webhook_id)
+      where q.platform_id = t.platform_id and q.environment = t.environment and q.webhook_id = t.webhook_id and q.fence <> t.fence
+        and q.lease_fence = t.fence)
       update webhook_replays r set events_sent = r.events_sent + d.replay_sent,
         status = case when d.position >= r.to_position then 'COMPLETED' else r.status end,
         finished_at = case when d.position >= r.to_position then ${now}::timestamptz end

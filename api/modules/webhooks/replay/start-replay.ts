@@ -62,7 +62,7 @@ export async function startReplay(uow: Uow, idOrReference: string, body: ReplayR
     })
     .returning()
   if (!replay) throw new Error('a replay that was saved is not there')
-  // A turn under way records nothing over this; its lease stays, so that nobody sends beside it.
+  // A turn under way records nothing over this; its lease stays until it ends, so that nobody sends beside it.
   await uow.tx.execute(sql`
     update webhook_queues set position = least(position, ${from}::bigint), fence = fence + 1,
       next_attempt_at = ${formatExact(uow.now)}::timestamptz,
