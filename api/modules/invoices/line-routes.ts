@@ -7,16 +7,15 @@ import { actionRoute, type RouteDeps, writeRoute } from '../../http/route.ts'
 import { IdText, Shape } from '../../resource/shapes.ts'
 import { addLine, deleteLines, type OnInvoice, replaceLine } from './added-lines/change-lines.ts'
 import { AddedLineBody } from './added-lines/schema.ts'
+import { answerOf, wholeInvoice } from './answer.ts'
 import { creditAndCopy } from './credits/credit-and-copy.ts'
 import { creditInvoice } from './credits/credit-invoice.ts'
-import { linksOf } from './credits/linked-invoices.ts'
 import { CreditAndCopyAnswer, CreditAndCopyBody, CreditBody } from './credits/schema.ts'
 import { createOneOff } from './one-off/create-one-off.ts'
 import { OneOffInvoiceBody } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
-import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
 const PATH = '/v1/invoices'
 const tag = 'invoices'
@@ -48,7 +47,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     status: 201,
     body: OneOffInvoiceBody,
     response: InvoiceView,
-    handle: async (uow, { body }) => invoiceView(await createOneOff(uow, body)),
+    handle: async (uow, { body }) => await wholeInvoice(uow, await createOneOff(uow, body)),
   })
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
@@ -60,10 +59,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     params: IdParams,
     body: CreditBody,
     response: InvoiceView,
-    handle: async (uow, { params, body }) => {
-      const row = await creditInvoice(uow, params.id, body)
-      return invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
-    },
+    handle: async (uow, { params, body }) => await wholeInvoice(uow, await creditInvoice(uow, params.id, body)),
   })
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
@@ -88,7 +84,8 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
       params: IdParams,
       body: AddedLineBody,
       response: InvoiceView,
-      handle: async (context, { params, body }) => invoiceView(await addLine(deps, on(context, params.id), body)),
+      handle: async (context, { params, body }) =>
+        await answerOf({ ...deps, tenant: context.tenant }, await addLine(deps, on(context, params.id), body)),
     })
   }
   actionRoute(app, deps, {
@@ -102,7 +99,10 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     body: AddedLineBody,
     response: InvoiceView,
     handle: async (context, { params, body }) =>
-      invoiceView(await replaceLine(deps, on(context, params.id), params.line_id, body)),
+      await answerOf(
+        { ...deps, tenant: context.tenant },
+        await replaceLine(deps, on(context, params.id), params.line_id, body),
+      ),
   })
   actionRoute(app, deps, {
     permission: 'INVOICE.UPDATE',
@@ -114,7 +114,10 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     params: LineParams,
     response: InvoiceView,
     handle: async (context, { params }) =>
-      invoiceView(await deleteLines(deps, on(context, params.id), () => [params.line_id])),
+      await answerOf(
+        { ...deps, tenant: context.tenant },
+        await deleteLines(deps, on(context, params.id), () => [params.line_id]),
+      ),
   })
   actionRoute(app, deps, {
     permission: 'INVOICE.UPDATE',
@@ -127,7 +130,10 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     body: DeleteLineBody,
     response: InvoiceView,
     handle: async (context, { params, body }) =>
-      invoiceView(await deleteLines(deps, on(context, params.id), row => linesAt(row, body))),
+      await answerOf(
+        { ...deps, tenant: context.tenant },
+        await deleteLines(deps, on(context, params.id), row => linesAt(row, body)),
+      ),
   })
 }
 

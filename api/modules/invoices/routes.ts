@@ -21,10 +21,10 @@ import { CUSTOM_FIELDS } from '../../resource/define-resource.ts'
 import { actionsOn, fieldActionsOf } from '../../resource/field-actions.ts'
 import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
+import { answerOf, wholeInvoice } from './answer.ts'
 import { refreshInvoice } from './changes/refresh-invoice.ts'
 import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
-import { linksOf } from './credits/linked-invoices.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { Notes } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
@@ -33,7 +33,6 @@ import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
 import { isPaid, PAYMENT_STATUSES } from './settlement.ts'
 import { invoices } from './table.ts'
-import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
 const PATH = '/v1/invoices'
 const Flag = Optional(OneOf('true', 'false'))
@@ -77,7 +76,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params, query, body }) => {
       const of = { tenant, actor, id: params.id, actions: fieldActionsOf(query) }
-      return invoiceView(await updateInvoice(deps, of, body))
+      return await answerOf({ ...deps, tenant }, await updateInvoice(deps, of, body))
     },
   })
   actionRoute(app, deps, {
@@ -88,7 +87,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     params: IdParams,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params }) =>
-      invoiceView(await voidInvoice(deps, { tenant, actor, id: params.id })),
+      await answerOf({ ...deps, tenant }, await voidInvoice(deps, { tenant, actor, id: params.id })),
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Put a VOID invoice away, or a DRAFT that is for no billing period.'),
@@ -98,7 +97,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     params: IdParams,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params }) =>
-      invoiceView(await archiveInvoice(deps, { tenant, actor, id: params.id })),
+      await answerOf({ ...deps, tenant }, await archiveInvoice(deps, { tenant, actor, id: params.id })),
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now.'),
@@ -108,7 +107,8 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     params: IdParams,
     body: RefreshBody,
     response: InvoiceView,
-    handle: async ({ tenant, actor }, { params }) => invoiceView(await refreshInvoice(deps, tenant, actor, params.id)),
+    handle: async ({ tenant, actor }, { params }) =>
+      await answerOf({ ...deps, tenant }, await refreshInvoice(deps, tenant, actor, params.id)),
   })
 }
 
@@ -154,9 +154,6 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     params: IdParams,
     query: Shape({}),
     response: InvoiceView,
-    handle: async (uow, { params }) => {
-      const row = await getInvoice(uow, params.id)
-      return invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
-    },
+    handle: async (uow, { params }) => await wholeInvoice(uow, await getInvoice(uow, params.id)),
   })
 }

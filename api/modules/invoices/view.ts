@@ -8,11 +8,14 @@ import type { InvoiceRow } from './table.ts'
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
 
-/** The view of an invoice, with its periods and their lines or without them; without, it need not have been read with them. */
+/**
+ * The view of an invoice, with its periods and their lines or without them; without, it need not have been read with them.
+ * `links` are the documents it belongs with; where there are none, the fields are left out.
+ */
 export function invoiceView(
   row: InvoiceRow,
   parts: InvoiceParts = WHOLE_INVOICE,
-  links: readonly LinkedInvoice[] | null = null,
+  links: readonly LinkedInvoice[] = [],
 ): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
   const { paid, open, closed, refundable } = settlementOf(row)
@@ -60,7 +63,7 @@ export function invoiceView(
             ...(row.credit.note === null ? {} : { note: row.credit.note }),
           },
         }),
-    ...(links ? { linked_invoices: [...links], linked_invoices_ids: links.map(({ id }) => id) } : {}),
+    ...(links.length > 0 ? { linked_invoices: [...links], linked_invoices_ids: links.map(({ id }) => id) } : {}),
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,

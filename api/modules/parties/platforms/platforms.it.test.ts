@@ -118,10 +118,10 @@ describe('the platform', () => {
       'invoice_settings.invoice_extra_open_period',
     ],
     [
-      'another series',
-      { invoice_settings: { credit_invoice_number_configuration: {} } },
+      'two series with one prefix',
+      { invoice_settings: { credit_invoice_number_configuration: { prefix: 'INV' } } },
       'INVALID_FIELD',
-      'invoice_settings.credit_invoice_number_configuration',
+      'invoice_settings.credit_invoice_number_configuration.prefix',
     ],
     [
       'rounding of predictions',

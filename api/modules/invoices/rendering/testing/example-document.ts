@@ -6,7 +6,7 @@ import type { InvoiceView } from '../../schema.ts'
 import { type InvoiceColumns, type InvoiceRow, UNTOUCHED } from '../../table.ts'
 import { invoiceView } from '../../view.ts'
 
-/** A FINAL invoice with these columns and its number; `more` changes its row. */
+/** A FINAL invoice with these columns and its number; `more` changes its row. One that is PAID was marked so by hand. */
 export function finalView(built: InvoiceColumns | undefined, more: Partial<InvoiceRow> = {}): InvoiceView {
   if (!built) throw new Error('there is an invoice')
   return invoiceView({
@@ -32,6 +32,7 @@ export function finalView(built: InvoiceColumns | undefined, more: Partial<Invoi
     updated_to_final_at: '2026-02-01T08:00:00Z',
     to_be_reprocessed_at: null,
     custom_fields: [],
+    ...(more.payment_status === 'PAID' ? { settled_amount: built.amount_including_tax } : {}),
     ...more,
   })
 }
