@@ -14,7 +14,7 @@ import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
-import { createPost, WEBHOOK_TIMES } from './modules/webhooks/delivery/post.ts'
+import { createPost, WEBHOOK_TIMES } from './modules/webhooks/request/post.ts'
 import { openUsage } from './open-usage.ts'
 import { readiness } from './readiness.ts'
 

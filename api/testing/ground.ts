@@ -17,7 +17,7 @@ import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
-import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/delivery/post.ts'
+import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/request/post.ts'
 import { withRules } from '../resource/rules.ts'
 import type { Row } from './wire.ts'
 

@@ -2,10 +2,10 @@
 import { newId } from '../../../../shared/ids.ts'
 import { type Clock, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
-import { payloadText } from './payload.ts'
-import type { Post, PostOutcome } from './post.ts'
+import { payloadText } from '../request/payload.ts'
+import type { Post, PostOutcome } from '../request/post.ts'
+import { type Endpoint, type Opener, requestFor } from '../request/request.ts'
 import { type AttemptRow, formatExact, type TakenQueue, type TurnResult, type Waiting } from './queue-store.ts'
-import { type Endpoint, type Opener, requestFor } from './request.ts'
 import { retryAt } from './retry-schedule.ts'
 import type { RunningReplay } from './running-replay.ts'
 

@@ -4,10 +4,10 @@ import { newId } from '../../../../shared/ids.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
+import { payloadText } from '../request/payload.ts'
+import type { Post, PostOutcome } from '../request/post.ts'
+import { type Endpoint, type Opener, requestFor } from '../request/request.ts'
 import type { Webhook } from '../table.ts'
-import { payloadText } from './payload.ts'
-import type { Post, PostOutcome } from './post.ts'
-import { type Endpoint, type Opener, requestFor } from './request.ts'
 
 /** Of no webhook's choice, and in no list of event types: only a test sends it. */
 const TEST_TYPE = 'WEBHOOK.TEST'

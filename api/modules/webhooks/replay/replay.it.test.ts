@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import type { Row } from '../../../testing/wire.ts'
-import type { Post, PostOutcome } from '../delivery/post.ts'
 import { sendDue } from '../delivery/sender.ts'
+import type { Post, PostOutcome } from '../request/post.ts'
 import { type DeliveryRig, openDeliveryRig } from '../testing/delivery-rig.ts'
 
 let rig: DeliveryRig

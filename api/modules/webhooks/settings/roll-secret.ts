@@ -7,8 +7,8 @@ import { saveChange } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { viewOf } from '../../../resource/views.ts'
-import { SEALED_FOR } from '../delivery/request.ts'
-import { SECRET_PREFIX } from '../delivery/signature.ts'
+import { SEALED_FOR } from '../request/request.ts'
+import { SECRET_PREFIX } from '../request/signature.ts'
 import { webhookResource } from '../webhook.ts'
 
 const SECRET_BYTES = 32

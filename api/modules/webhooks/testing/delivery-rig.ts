@@ -12,10 +12,10 @@ import { webhookDeps } from '../../../testing/ground.ts'
 import { type ApiHarness, startOwnApi } from '../../../testing/harness.ts'
 import { consumeBatch, registerConsumer } from '../../../workers/outbox-consumer.ts'
 import { relayBatch } from '../../../workers/outbox-relay.ts'
-import { createPost, type Post, WEBHOOK_TIMES } from '../delivery/post.ts'
-import { createOpener } from '../delivery/request.ts'
 import { type SenderDeps, sendDue } from '../delivery/sender.ts'
 import { wakeQueues } from '../delivery/wake-queues.ts'
+import { createPost, type Post, WEBHOOK_TIMES } from '../request/post.ts'
+import { createOpener } from '../request/request.ts'
 
 export const LOCAL = outboundPolicy({ OUTBOUND_HTTP: 'refuse', OUTBOUND_HOSTS: [], OUTBOUND_NETWORKS: ['127.0.0.0/8'] })
 
