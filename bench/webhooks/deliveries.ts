@@ -12,7 +12,7 @@ import { type Setup, setUp } from '../setup.ts'
 
 const TENANTS = 100
 const WEBHOOKS_EACH = 100
-/** One webhook of each tenant is dead: half of them answer 503, half never answer. */
+/** One webhook of each tenant is dead or slow: a third answer 503, a third never answer, a third answer after nine seconds. */
 const DEAD = TENANTS
 const HEALTHY = TENANTS * WEBHOOKS_EACH - DEAD
 /** Events of each tenant in the burst. */
@@ -29,7 +29,8 @@ export type Deliveries = {
   readonly alone: Figures
   readonly besideDead: Figures
 }
-type Figures = { readonly count: number; readonly p50Ms: number; readonly p99Ms: number }
+/** Of the healthy ones; `troubled` is how many attempts the dead and slow ones had meanwhile. */
+type Figures = { readonly count: number; readonly p50Ms: number; readonly p99Ms: number; readonly troubled: number }
 
 /** Measures all of it. Prints as it goes. */
 export async function webhookDeliveries(): Promise<Deliveries> {
@@ -48,9 +49,11 @@ export async function webhookDeliveries(): Promise<Deliveries> {
     const alone = await trickle(at)
     console.log(`  alone: p50 ${alone.p50Ms} ms, p99 ${alone.p99Ms} ms`)
     await owner.query(
-      `update webhooks set url = replace(url, '/ok', case when platform_id < 'plat_050' then '/refusing' else '/silent' end)
+      `update webhooks set url = replace(url, '/ok', case when platform_id < 'plat_033' then '/refusing'
+         when platform_id < 'plat_066' then '/silent' else '/slow' end)
        where id = 'webh_000'`,
     )
+    const pressing = pressDead(owner)
     const count = countTrees({ worker: worker.pid, postgres: setup.pids['postgres'] ?? 0, receiver: receiver.pid })
     const began = performance.now()
     await burst(at, BURST)
@@ -59,7 +62,10 @@ export async function webhookDeliveries(): Promise<Deliveries> {
     const costs = Object.fromEntries(Object.entries(milliseconds).map(([name, each]) => [name, each * 1_000]))
     console.log(`  ${Math.round(perSecond)} deliveries/s; µs of processor each: ${JSON.stringify(costs)}`)
     const besideDead = await trickle(at)
-    console.log(`  beside dead ones: p50 ${besideDead.p50Ms} ms, p99 ${besideDead.p99Ms} ms`)
+    await pressing.stop()
+    console.log(
+      `  beside dead ones: p50 ${besideDead.p50Ms} ms, p99 ${besideDead.p99Ms} ms; attempts at the dead and slow: ${besideDead.troubled}`,
+    )
     return { perSecond, costs, alone, besideDead }
   } finally {
     await owner.end()
@@ -121,6 +127,29 @@ async function burst(at: At, events: number): Promise<void> {
   const tenants = Array.from({ length: TENANTS }, (_, index) => index)
   for (let event = 0; event < events; event += 1) await emit(at, tenants)
   await received(at, HEALTHY * events)
+}
+
+/**
+ * Makes the dead and slow ones due again every second, from their first event on, so that they want all the places there are for as
+ * long as it runs: by themselves, the dead would fail once and wait for minutes.
+ */
+function pressDead(owner: pg.Client): { stop(): Promise<void> } {
+  const stop = new AbortController()
+  const pressing = (async () => {
+    while (!stop.signal.aborted) {
+      await owner.query(
+        `update webhook_queues set next_attempt_at = now(), position = 0, failures = least(failures, 1)
+         where webhook_id = 'webh_000' and leased_until <= now() and (next_attempt_at is null or next_attempt_at > now())`,
+      )
+      await sleep(1_000, undefined, { signal: stop.signal }).catch(() => undefined) // stopping ends the pause
+    }
+  })()
+  return {
+    stop: async () => {
+      stop.abort()
+      await pressing
+    },
+  }
 }
 
 async function trickle(at: At): Promise<Figures> {
