@@ -2,6 +2,7 @@
 // docs/configuration.md is generated from here (`npm run docs:config`) and a test holds the two together.
 
 import { isIP } from 'node:net'
+import { parseUrl } from './parse-url.ts'
 
 type Setting<T> = { readonly help: string; readonly fallback: string | null; readonly parse: (text: string) => T }
 
@@ -24,7 +25,7 @@ const integer =
 const url =
   (...protocols: string[]) =>
   (value: string): string => {
-    const parsed = URL.canParse(value) ? new URL(value) : null
+    const parsed = parseUrl(value)
     if (!parsed || !protocols.includes(parsed.protocol))
       throw new ConfigFault(`must be a URL with ${protocols.join(' or ')}`)
     return value.replace(/\/$/, '')
@@ -64,10 +65,10 @@ const network = (value: string): string => {
 }
 const hostAndPort = (value: string): string => {
   const port = /:([0-9]{1,5})$/.exec(value)?.[1]
-  const url = `http://${value}`
-  if (port === undefined || Number(port) > 65_535 || !URL.canParse(url) || /[/?#@*\\]/.test(value))
+  const url = parseUrl(`http://${value}`)
+  if (port === undefined || Number(port) > 65_535 || url === null || /[/?#@*\\]/.test(value))
     throw new ConfigFault('must be hosts with their port, like files.internal:8443 or [fd00::5]:443')
-  return `${new URL(url).hostname}:${Number(port)}`
+  return `${url.hostname}:${Number(port)}`
 }
 const optional =
   <T>(parse: (value: string) => T) =>

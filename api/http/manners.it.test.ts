@@ -74,9 +74,9 @@ describe('one shape of error', () => {
     expect(nonsense).toMatch(/^HTTP\/1\.1 400 [\s\S]*x-request-id: reqr_/)
   })
 
-  test('a status that is not the one it must be is named', async () => {
-    const answer = await a.call('PATCH', '/v1/invoices/x', { status: 'VOID' })
-    expect(answer.body['message']).toBe('status must be "FINAL".')
+  test('a status that is not one of those it may be is named', async () => {
+    const answer = await a.call('PATCH', '/v1/invoices/x', { status: 'DRAFT' })
+    expect(answer.body['message']).toBe('status must be one of FINAL,VOID.')
   })
 
   test('the bounds of page and limit are named', async () => {
@@ -145,7 +145,7 @@ describe('what is the same for everyone', () => {
       const answer = await get()
       expect([answer.statusCode, answer.headers['content-encoding']]).toEqual([200, encoding])
       expect(answer.headers['cache-control']).toMatch(/max-age=\d+/)
-      expect(answer.rawPayload.length).toBeLessThan(60_000)
+      expect(answer.rawPayload.length).toBeLessThan(90_000)
       expect((await get({ 'if-none-match': String(answer.headers['etag']) })).statusCode).toBe(304)
     }
     const plain = await a.call('GET', '/v1/openapi.json')

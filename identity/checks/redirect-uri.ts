@@ -1,4 +1,6 @@
 // Which redirect addresses may be registered, and which of a request is one of them (security 1.2, items 7, 8, 11). Pure.
+
+import { parseUrl } from '../../shared/parse-url.ts'
 import { OAuthError } from '../oauth-error.ts'
 
 const URIS_MAX = 10
@@ -45,8 +47,8 @@ function faultOf(uri: string, schemes: readonly string[]): string | null {
   if (uri.length > CHARACTERS_MAX) return `is longer than ${CHARACTERS_MAX} characters`
   if (FORBIDDEN.test(uri)) return 'holds a character that no address needs unencoded'
   if (uri.includes('#')) return 'has a fragment'
-  if (!URL.canParse(uri)) return 'is not an absolute address'
-  const url = new URL(uri)
+  const url = parseUrl(uri)
+  if (url === null) return 'is not an absolute address'
   const scheme = url.protocol.slice(0, -1)
   if (!uri.startsWith(`${scheme}:`)) return 'must name its scheme in lower case'
   if (url.username !== '' || url.password !== '' || /^[a-z]+:\/\/[^/?]*@/.test(uri))

@@ -1,5 +1,6 @@
 // Client ids that are the address of a document about the client (client ID metadata documents). Pure.
 import { isIP } from 'node:net'
+import { parseUrl } from '../../shared/parse-url.ts'
 
 /** Tokens name the client, so its id has to fit into them. */
 const CHARACTERS_MAX = 500
@@ -19,8 +20,8 @@ export const hostOfClient = (clientId: string): string | null =>
  */
 export function faultOfClientIdUrl(clientId: string): string | null {
   if (clientId.length > CHARACTERS_MAX) return `the address is longer than ${CHARACTERS_MAX} characters`
-  if (!isClientIdUrl(clientId) || !URL.canParse(clientId)) return 'the address must be an absolute https address'
-  const url = new URL(clientId)
+  const url = isClientIdUrl(clientId) ? parseUrl(clientId) : null
+  if (url === null) return 'the address must be an absolute https address'
   const [, authority = '', rest = ''] = /^https:\/\/([^/?#]*)(.*)$/s.exec(clientId) ?? []
   if (authority.includes('@')) return 'the address must not hold a user name or password'
   if (clientId.includes('#')) return 'the address must not have a fragment'

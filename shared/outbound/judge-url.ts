@@ -2,6 +2,7 @@
 // connected to (outbound-request.ts).
 import { BlockList, isIP } from 'node:net'
 import type { Config } from '../config.ts'
+import { parseUrl } from '../parse-url.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What the operator allows requests to addresses that users give. */
@@ -53,7 +54,7 @@ export function isWithinReach(reach: Reach, address: string, { networks }: Outbo
 export function judgeUrl(text: string, policy: OutboundPolicy): JudgedUrl {
   // The parser would remove or turn these round in silence, and then it is not the address that was read by a person.
   if (/[\p{Cc}\s\\]/u.test(text)) refuse('must not hold white space, control characters or backslashes')
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = parseUrl(text)
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return refuse('must be a URL that begins with https://')
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(text)?.[1]
   if (authority === undefined) return refuse('must have // after its protocol')

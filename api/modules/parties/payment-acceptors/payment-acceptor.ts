@@ -1,5 +1,6 @@
 // Payment acceptors: where a billing entity takes payments, as its documents say.
 import { AppError } from '../../../../shared/errors.ts'
+import { parseUrl } from '../../../../shared/parse-url.ts'
 import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
 import { Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
@@ -73,7 +74,6 @@ export const paymentAcceptorResource = defineResource<PaymentAcceptor>({
 })
 
 function isHttps(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return protocol === 'https:' && username === '' && password === ''
+  const url = parseUrl(text)
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === ''
 }
