@@ -102,7 +102,7 @@ export const TAGS: readonly Tag[] = [
   tag(
     'credit-types',
     'Credit types',
-    'A credit type is a unit that is not money, such as compute credits, of which wallets can hold any number.',
+    'A credit type is a unit other than money, such as compute credits. Wallets hold amounts of it.',
   ),
   tag(
     'wallet-types',

@@ -132,8 +132,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pieces: 'Straight pieces from 0 on, in order.',
   'CurvePiece.from': 'Where the piece starts: just beyond this quantity, unless it is the first.',
   'CurvePiece.to': 'Where the piece ends, inclusive.',
-  'CurvePiece.kind':
-    'LINE: the piece goes on from the one before it. STEP: the charge at its start is another than there.',
+  'CurvePiece.kind': 'LINE: the piece starts where the one before it ends. STEP: the charge jumps at its start.',
   'CurvePiece.bands': 'The bands that charge in the piece, by their index.',
   price_bounds: 'The limits of the bands that hold in the piece.',
   charge: 'What is charged, exactly.',
@@ -173,7 +172,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionInitCreate.pricing_plan_schedules':
     'The schedules in order. One without `start_at` starts where the one before it ends. Not with a template.',
   entitlements_summary:
-    'What the customer is entitled to now. Null for an answer to somebody who may not view customers.',
+    'What the customer is entitled to now. Null for callers without the permission to view customers.',
   'PricingPlanSubscriptionInit.variant': 'Always DEFAULT in this release.',
   'PricingPlanSubscriptionInitCreate.variant': 'Always DEFAULT in this release.',
   'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': 'Always DEFAULT in this release.',

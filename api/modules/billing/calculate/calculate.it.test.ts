@@ -130,7 +130,7 @@ describe('a price that is sent', () => {
       'pricing_item_config',
     ],
     [
-      'a price of nobody',
+      'a price that does not exist',
       { pricing_item_config_id: 'pico_1', meter_values: [{ number: '1' }] },
       404,
       'RESOURCE_NOT_FOUND',
@@ -220,7 +220,7 @@ describe('a price that is sent', () => {
   })
 })
 
-test('a stored price is tried by its id, by nobody else, and nothing is stored', async () => {
+test('a stored price is calculated by its id, for its own tenant only, and nothing is saved', async () => {
   const { answer } = await catalog.draft(TIERED)
   const id = configOf(answer.body)
   const before = await api.sql('select count(*)::int as n from outbox')
@@ -326,7 +326,13 @@ describe('a version', () => {
       'INVALID_FIELD',
       'meter_values.1.pricing_item_config_id',
     ],
-    ['a seller of nobody', () => ({ billing_entity_id: 'bent_1' }), 404, 'RESOURCE_NOT_FOUND', 'billing_entity_id'],
+    [
+      'a seller that does not exist',
+      () => ({ billing_entity_id: 'bent_1' }),
+      404,
+      'RESOURCE_NOT_FOUND',
+      'billing_entity_id',
+    ],
     ['no country', () => ({ customer: { type: 'INDIVIDUAL' } }), 400, 'MISSING_FIELD', 'customer.country'],
   ])('%s is refused', async (_name, body, status, code, field) => {
     expect(refusal(await bill(body()))).toEqual([status, code, field])

@@ -14,7 +14,7 @@ type Case = {
   readonly subscription?: Partial<SubscriptionInput>
   readonly from?: string
 }
-/** Invoices of a price of 1 a unit unless said; `used` by month, from January on, whatever interval is asked for. */
+/** Invoices of a price of 1 a unit unless said; `used` holds the usage of each month from January on, for any interval. */
 const bill = (used: readonly number[], { config, subscription = {}, from = start }: Case, count = 6) =>
   exampleInvoices(
     exampleInputs({ start: from, items: [metered([{ amount: eur('1') }], config)], subscription }),

@@ -19,7 +19,7 @@ export async function refuseBilledTime(
   scheduleIds: readonly string[],
 ): Promise<void> {
   const { customer_id: customerId } = subscription
-  // A TEMPLATE bills nobody.
+  // A TEMPLATE has no customer and is never billed.
   if (customerId === null) return
   await lockOne(uow, customerResource, customerId)
   if (scheduleIds.length === 0) return

@@ -32,7 +32,7 @@ export const lateChargesOf = (units: readonly TouchedUnit[], key: string): LateC
   units.map(({ term, unit }) => lateCharge(term, unit, key))
 
 /**
- * The closed units whose time was touched after it was counted. Misses none: what is counted is told by positions of the log, and
+ * The closed units whose time was touched after it was counted. Misses none: positions of the log say what is counted, and
  * whatever changes usage leaves a mark behind its position. One that was touched and comes to nothing is found again; it costs a
  * reading and asks nothing.
  */

@@ -15,8 +15,8 @@ export type PersistedUsageInput = {
 }
 
 /**
- * Those that hold of these subscriptions, by subscription: for each schedule, price and moment the one that was told last; in a
- * fixed order, by time within a price.
+ * The persisted usage that counts, by subscription: for each schedule, price and moment the one that was sent last. In a fixed
+ * order, by time within a price.
  */
 export async function loadPersistedUsage(
   uow: ReadUow,

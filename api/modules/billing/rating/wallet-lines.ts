@@ -18,7 +18,7 @@ type Of = {
   readonly groups: ReadonlyMap<string, LineGroup>
 }
 
-/** What is kept beside a line of a wallet: what it paid of which lines, net. */
+/** Kept with the line of a wallet: how much of each line it paid, without tax. */
 type PaidLines = { readonly wallet: string; readonly paid: Readonly<Record<string, WalletBalanceView>> }
 
 /** One line for each wallet that pays, below zero. */

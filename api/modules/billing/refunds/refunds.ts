@@ -27,7 +27,7 @@ export type ChargedAhead = {
   readonly deducted: Decimal
 }
 
-/** A charge ahead of which the days from `from` on are given back. */
+/** A charge in advance. The days from `from` on are refunded. */
 export type Refund = { readonly charged: ChargedAhead; readonly from: Instant }
 
 type Ended = Pick<BillingInputs, 'schedules' | 'subscription'>

@@ -1,8 +1,8 @@
 // Replays of a webhook as the api shows them, with their progress.
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { readSlice } from '../../../list/keyset.ts'
+import { listSlice } from '../../../list/list-spec.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -18,23 +18,11 @@ const COUNTED_MAX = 10_000
 /** The replays of a webhook, newest first. Throws RESOURCE_NOT_FOUND, and INVALID_FIELD for a cursor that names nothing. */
 export async function listReplays(uow: ReadUow, idOrReference: string, slice: Slice): Promise<Sliced<WebhookReplay>> {
   const { id } = await getOne(uow, webhookResource, idOrReference)
-  const where = and(inThisTenant(uow, table), eq(table.webhook_id, id))
-  const one = (replayId: string): SQL | undefined => and(where, eq(table.id, replayId))
-  return await readSlice<WebhookReplay>({
-    slice,
-    order: { column: table.created_at, id: table.id, descending: true },
-    anchor: (column, replayId) => sql`(select ${column} from ${table} where ${one(replayId)})`,
-    hasAnchor: async replayId => (await uow.tx.$count(table, one(replayId))) > 0,
-    rows: ({ condition, orderBy, limit, offset }) =>
-      uow.tx
-        .select()
-        .from(table)
-        .where(and(where, condition))
-        .orderBy(...orderBy)
-        .limit(limit)
-        .offset(offset),
-    count: () => uow.tx.$count(table, where),
-  })
+  return await listSlice<WebhookReplay>(
+    uow,
+    { table },
+    { conditions: [eq(table.webhook_id, id)], order: { by: 'created_at', descending: true }, slice },
+  )
 }
 
 /** Throws RESOURCE_NOT_FOUND. */
