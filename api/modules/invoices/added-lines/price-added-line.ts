@@ -1,4 +1,4 @@
-// From a line that a person added to a line that an invoice takes: rated by its own price, and explained as any other. Pure.
+// Turns a line that a person added into a draft line: rated by its own price, and explained as any other. Pure.
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

@@ -352,6 +352,14 @@ describe('the penalty box', () => {
       ['PENALTY_BOX', true],
       ['QUEUE', true],
     ])
+    // Both sendings by hand stand in the audit trail.
+    await rig.relay()
+    const audit = await rig.api.sql(
+      `select user_id from audit_records where action = 'RESENT' and target_id in (select event_id from webhook_attempts where webhook_id = $1)`,
+      [id],
+    )
+    const record = { user_id: expect.stringMatching(/^akey_/) }
+    expect(audit).toEqual([record, record])
   })
 
   test('is not sent twice at once: while a worker sends it, the tenant is told so', async () => {
