@@ -22,6 +22,9 @@ const SERVICE: Actor = { id: null, requestId: null }
 
 export type Desk = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
 
+const unavailable = () =>
+  new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', { retryAfterSeconds: 2 })
+
 export function createDesk(deps: { readonly database: Database; readonly failpoint?: Failpoints | undefined }): Desk {
   const counters = new Map<string, Counter>()
 
@@ -43,7 +46,8 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
     }
   }
 
-  const run = async (tenant: Tenant, batch: readonly Waiting[]): Promise<void> => {
+  /** Runs a batch and answers each of its operations; false when the database was not there for it. */
+  const run = async (tenant: Tenant, batch: readonly Waiting[]): Promise<boolean> => {
     try {
       settle(
         batch,
@@ -52,11 +56,20 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
           batch.map(({ operation }) => operation),
         ),
       )
+      return true
     } catch (error) {
-      // One that the database refuses must not take the others with it. While the database is away all of them fail alike.
       const isAway = error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
-      if (isAway || batch.length === 1) for (const { reject } of batch) reject(error)
-      else for (const one of batch) await run(tenant, [one])
+      if (isAway || batch.length === 1) {
+        for (const { reject } of batch) reject(error)
+        return !isAway
+      }
+      // One that the database refuses must not take the others with it.
+      for (const [index, one] of batch.entries()) {
+        if (await run(tenant, [one])) continue
+        for (const { reject } of batch.slice(index + 1)) reject(unavailable())
+        return false
+      }
+      return true
     }
   }
 
@@ -67,9 +80,11 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
       const names = new Set(batch.map(({ operation }) => operation.wallet))
       for (const name of names) counter.busy.add(name)
       counter.running += 1
-      void run(tenant, batch).finally(() => {
+      void run(tenant, batch).then(isThere => {
         for (const name of names) counter.busy.delete(name)
         counter.running -= 1
+        // Those behind it have waited as long as it has; each is answered within 5 s, and may be sent again.
+        if (!isThere) for (const { reject } of counter.waiting.splice(0)) reject(unavailable())
         next(tenant, key, counter)
       })
     }
