@@ -86,6 +86,10 @@ export function mapDriverError(error: unknown): unknown {
       cause: error,
     })
   }
+  if (driver.constraint === 'pricing_plan_schedules_contiguous') {
+    const message = 'It would leave a gap between two schedules of the subscription; end the one where the next starts.'
+    return new AppError('COULD_NOT_UPDATE_RESOURCE', message, { field: 'end_at', cause: error })
+  }
   if (driver.code === '40001' || driver.code === '40P01') {
     return new AppError('SERVICE_UNAVAILABLE', 'The change met too many concurrent changes; send it again.', {
       retryAfterSeconds: 1,

@@ -1,5 +1,7 @@
 // Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
+import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../shared/database/database.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
 import {
@@ -181,6 +183,76 @@ describe('timeline', () => {
       pricing_plan_subscription_id, type, status, pricing_plan_id, pricing_plan_version_id, start_at + interval '1 day', end_at,
       pricing_currency, billing_period from pricing_plan_schedules where id = $1`
     await expect(api.sql(copy, [id])).rejects.toMatchObject({ code: '23P01' })
+  })
+
+  describe('the database itself refuses a gap', () => {
+    const three = async () => {
+      const from = (start: string, end: string) => makeSchedule(tenant, subscription, start, { end_at: end })
+      return [
+        await from('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+        await from('2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'),
+        await from('2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'),
+      ]
+    }
+    const END = 'update pricing_plan_schedules set end_at = $2 where id = $1'
+    const contiguous = { code: '23514', constraint: 'pricing_plan_schedules_contiguous' }
+
+    test('that a shorter, a later, or a missing schedule leaves; the ends of the timeline are free', async () => {
+      const [first, second, third] = await three()
+      await expect(api.sql(END, [first, '2026-01-20'])).rejects.toMatchObject(contiguous)
+      const start = 'update pricing_plan_schedules set start_at = $2 where id = $1'
+      await expect(api.sql(start, [second, '2026-02-10'])).rejects.toMatchObject(contiguous)
+      await expect(api.sql('delete from pricing_plan_schedules where id = $1', [second])).rejects.toMatchObject(
+        contiguous,
+      )
+      await api.sql(END, [third, '2026-03-20'])
+      await api.sql(start, [first, '2026-01-10'])
+      expect(await timeline()).toEqual([
+        ['2026-01-10', '2026-02-01', 'DRAFT'],
+        ['2026-02-01', '2026-03-01', 'DRAFT'],
+        ['2026-03-01', '2026-03-20', 'DRAFT'],
+      ])
+    })
+
+    test('a boundary may move in two statements of one transaction', async () => {
+      const [first, second] = await three()
+      await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+        await uow.tx.execute(sql`update pricing_plan_schedules set end_at = '2026-01-20' where id = ${first}`)
+        await uow.tx.execute(sql`update pricing_plan_schedules set start_at = '2026-01-20' where id = ${second}`)
+      })
+      expect((await timeline()).slice(0, 2)).toEqual([
+        ['2026-01-01', '2026-01-20', 'DRAFT'],
+        ['2026-01-20', '2026-03-01', 'DRAFT'],
+      ])
+    })
+
+    // Neither sees what the other has done, nor would it lock the subscription: only the database can judge them.
+    test('also when two changes at once leave it together', async () => {
+      const [, second, third] = await three()
+      let bothChanged = (): void => {}
+      const both = new Promise<void>(resolve => {
+        bothChanged = resolve
+      })
+      let changed = 0
+      const change = (statement: SQL) =>
+        inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+          await uow.tx.execute(statement)
+          changed += 1
+          if (changed === 2) bothChanged()
+          await both
+        })
+      const results = await Promise.allSettled([
+        change(sql`delete from pricing_plan_schedules where id = ${third}`),
+        change(sql`insert into pricing_plan_schedules
+          select platform_id, environment, id || 'x', created_at, updated_at, pricing_plan_subscription_id, type, status,
+            pricing_plan_id, pricing_plan_version_id, '2026-04-01', null, pricing_currency, billing_period
+          from pricing_plan_schedules where id = ${second}`),
+      ])
+      expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+        reason: { code: 'COULD_NOT_UPDATE_RESOURCE', details: { field: 'end_at' } },
+      })
+    })
   })
 
   test('a boundary moves with the start of the later one, in both directions', async () => {
