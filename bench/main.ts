@@ -9,6 +9,7 @@ import { type Running, startModule } from './processes.ts'
 import { type Measured, measure, peakMemoryMiB, report } from './report.ts'
 import { type Setup, setUp } from './setup.ts'
 import { BUDGET_MS, usageOfAMonth } from './usage-curve/usage-of-a-month.ts'
+import { walletReservations } from './wallets/reservations.ts'
 import { webhookDeliveries } from './webhooks/deliveries.ts'
 
 const GATEWAY_MIB_MAX = 512
@@ -147,6 +148,20 @@ const webhooks = async (): Promise<Measured> => {
   }
 }
 
+const RESERVATION_MS_MAX = 10
+
+const wallets = async (): Promise<Measured> => {
+  const found = await walletReservations()
+  return {
+    bounds: Object.entries(found).map(([which, { p99Ms }]) => ({
+      name: `reservations at 2,000/s, ${which}, p99`,
+      value: p99Ms,
+      unit: 'ms',
+      most: RESERVATION_MS_MAX,
+    })),
+  }
+}
+
 const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   ingest,
   readable,
@@ -155,6 +170,7 @@ const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   start,
   billing,
   webhooks,
+  wallets,
 }
 
 const wanted = process.argv.slice(2)

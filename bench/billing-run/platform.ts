@@ -17,7 +17,7 @@ const TIERS = [
 ]
 const FLAT = [{ amount: eur('0.015'), block_size: { number: '1000' } }]
 
-type Body = Record<string, unknown> & { readonly id: string }
+export type Body = Record<string, unknown> & { readonly id: string }
 export type Call = (method: string, path: string, body?: unknown) => Promise<Body>
 
 export const caller =

@@ -6,6 +6,8 @@ import { COUNTER_DIGITS, counterPlaces, requestBody } from './events.ts'
 export type LoadOptions = {
   readonly port: number
   readonly path: string
+  /** Requests other than events: each connection sends one of them, whose reference begins with `req-` and the run. */
+  readonly requests?: readonly { readonly path: string; readonly body: string }[]
   readonly apiKey: string
   readonly connections: number
   readonly eventsPerRequest: number
@@ -50,14 +52,15 @@ class Connection {
 
   constructor(
     options: LoadOptions,
+    given: { readonly path: string; readonly body: string } | undefined,
     nextReference: () => number,
     onAnswer: (status: number, startedAt: number) => boolean,
     onError: (error: Error) => void,
   ) {
-    const body = requestBody(options.run, options.eventsPerRequest)
+    const { path, body } = given ?? { path: options.path, body: requestBody(options.run, options.eventsPerRequest) }
     const text =
-      `POST ${options.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: ${options.apiKey}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: ${options.apiKey}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     this.request = Buffer.from(text, 'latin1')
     this.places = counterPlaces(text, options.run)
     this.nextReference = nextReference
@@ -173,7 +176,9 @@ function run(options: LoadOptions): Promise<LoadResult> {
       reference += 1
       return reference
     }
-    for (let each = 0; each < options.connections; each += 1) new Connection(options, nextReference, onAnswer, reject)
+    const { connections, requests: given = [] } = options
+    for (let each = 0; each < connections; each += 1)
+      new Connection(options, given[each % given.length], nextReference, onAnswer, reject)
   })
 }
 

@@ -85,6 +85,101 @@ test.each([
   await expect.poll(() => events(id), { timeout: 10_000 }).toBe(1)
 })
 
+/** What the accounts and reservations of a wallet come to, past every process. */
+async function ledgerOf(walletId: string): Promise<Record<string, string>> {
+  const owner = new pg.Client({ connectionString: system.databaseUrl })
+  await owner.connect()
+  try {
+    const { rows } = await owner.query(
+      `select a.open::float8, a.reserved::float8,
+         (select coalesce(sum(quantity), 0)::float8 from wallet_reservations where wallet_id = $1 and status = 'ACTIVE') as held,
+         (select count(*)::int from wallet_reservations where wallet_id = $1) as count,
+         a.funding + a.open + a.reserved + a.spent + a.expired + a.reverted = 0 as sums_to_zero,
+         (select coalesce(sum(case when credit_account = 'RESERVED' then quantity when debit_account = 'RESERVED' then -quantity end), 0)
+            from wallet_entries where wallet_id = $1) = a.reserved as entries_agree
+       from wallet_grant_accounts a where a.wallet_id = $1`,
+      [walletId],
+    )
+    return rows[0]
+  } finally {
+    await owner.end()
+  }
+}
+
+test.each([
+  ['reservations.before-commit', 60],
+  ['reservations.after-commit', 60],
+])('a hundred clients on one wallet, killed at %s: never overdrawn, each reference once', async (point, funded) => {
+  const name = `fault-${randomUUID()}`
+  const { id: creditType } = await client.post('/v1/credit-types', {
+    reference: name,
+    name,
+    status: 'ACTIVE',
+    unit_name: { singular: 'credit', plural: 'credits' },
+  })
+  const { id: walletType } = await client.post('/v1/wallet-types', {
+    reference: name,
+    name,
+    status: 'ACTIVE',
+    type: 'CREDIT',
+    credit: { grant_type: 'CREDITS', credits_grant: { credit_type_id: creditType } },
+  })
+  const { id: customer } = await client.post('/v1/customers', bodyOf({ reference: name, key: '' }))
+  const { id: wallet } = await client.post('/v1/wallets', {
+    reference: name,
+    status: 'ACTIVE',
+    wallet_type_id: walletType,
+    customer_id: customer,
+  })
+  const { id: billingEntity } = await client.post('/v1/billing-entities', {
+    reference: name,
+    legal_name: name,
+    registered_address: { line1: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' },
+  })
+  await client.post('/v1/wallet-grants', {
+    customer_id: customer,
+    billing_entity_id: billingEntity,
+    wallet_id: wallet,
+    grant_credits: { quantity: String(funded), credit_type_id: creditType },
+  })
+  const reserve = async (index: number): Promise<number> => {
+    const answer = await fetch(`${system.baseUrl}/v1/wallets/${wallet}/reservations`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ reference: `r${index}`, credits: { quantity: '1', credit_type_id: creditType } }),
+    }).catch(() => null)
+    return answer?.status ?? 0
+  }
+  let dead = false
+  const died = system.dieAt('api', point).finally(() => {
+    dead = true
+  })
+  const clients = Array.from({ length: 100 }, (_, index) => index)
+  while (!dead) {
+    await Promise.all(clients.map(reserve))
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  await died
+  const left = await ledgerOf(wallet)
+  // Answered or not: what was committed is there whole, and what was not has left nothing.
+  expect(left).toMatchObject({ held: left['reserved'], sums_to_zero: true, entries_agree: true })
+  expect(Number(left['count']) > 0).toBe(point === 'reservations.after-commit')
+  await system.restart('api')
+  const answers = await Promise.all(clients.map(reserve))
+  expect(answers.filter(status => status === 201)).toHaveLength(funded)
+  expect(answers.filter(status => status === 409)).toHaveLength(100 - funded)
+  // Sent once more, each is answered as before.
+  expect(await Promise.all(clients.map(reserve))).toEqual(answers)
+  expect(await ledgerOf(wallet)).toEqual({
+    open: 0,
+    reserved: funded,
+    held: funded,
+    count: funded,
+    sums_to_zero: true,
+    entries_agree: true,
+  })
+})
+
 const POINTS = ['action.after-begin', 'action.after-act', 'action.before-settled'] as const
 /** What each kill left: no caller comes back, and the worker finishes it within a minute of the end of its lease. */
 const left = new Map<string, { readonly reference: string; readonly remove: () => Promise<Response> }>()

@@ -1,0 +1,135 @@
+// Reservations through the api as it ships: as many a second as two cores give, and the 99th percentile at the rate that is promised, of
+// one wallet on which all clients meet and of as many wallets as clients.
+import { freePort } from '../../infra/services/child.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
+import { type Body, type Call, caller } from '../billing-run/platform.ts'
+import { countTrees } from '../billing-run/tree-cpu.ts'
+import type { Costs } from '../cpu.ts'
+import { COUNTER_DIGITS } from '../load/events.ts'
+import type { LoadOptions, LoadResult } from '../load/generator.ts'
+import { DATABASE } from '../measure/readable.ts'
+import { runModule, startModule } from '../processes.ts'
+import { type Setup, setUp } from '../setup.ts'
+
+const CLIENTS = 64
+const RATE = 2_000
+const WARM_UP_MS = 3_000
+const MEASURE_MS = 6_000
+
+export type Reservations = {
+  /** As many a second as the clients can get, each sending the next when it is answered. */
+  readonly perSecond: number
+  /** At 2,000 a second. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Microseconds of processor time a reservation at that rate, by process. */
+  readonly costs: Costs
+}
+
+/** Measures both. Prints as it goes. */
+export async function walletReservations(): Promise<{ hot: Reservations; many: Reservations }> {
+  const setup = await setUp()
+  try {
+    const port = await freePort()
+    const api = await startModule('api/main', {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'info',
+      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
+      KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
+      NATS_URL: setup.natsUrl,
+      CLICKHOUSE_URL: await setup.startClickHouse(),
+      CLICKHOUSE_DATABASE: DATABASE,
+      INGEST_URL: 'http://127.0.0.1:9',
+      IDENTITY_URL: 'http://127.0.0.1:9',
+    })
+    try {
+      const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
+      const wallets = await makeWallets(call, CLIENTS + 1)
+      const of = { setup, port, pids: { api: api.pid, postgres: setup.pids['postgres'] ?? 0 } }
+      const [first, ...rest] = wallets
+      if (!first) throw new Error('there is no wallet')
+      return { hot: await turn('one hot wallet', of, [first]), many: await turn('many wallets', of, rest) }
+    } finally {
+      await api.stop()
+    }
+  } finally {
+    await setup.stop()
+  }
+}
+
+/** Wallets of credits, each of a customer of its own, with more than a run takes. */
+async function makeWallets(call: Call, count: number): Promise<Body[]> {
+  const active = { status: 'ACTIVE' }
+  const { id: credit_type_id } = await call('POST', 'credit-types', {
+    reference: 'credits',
+    name: 'Credits',
+    unit_name: { singular: 'credit', plural: 'credits' },
+    ...active,
+  })
+  const { id: wallet_type_id } = await call('POST', 'wallet-types', {
+    reference: 'prepaid',
+    name: 'Prepaid',
+    type: 'CREDIT',
+    credit: { grant_type: 'CREDITS', credits_grant: { credit_type_id } },
+    ...active,
+  })
+  const { id: billing_entity_id } = await call('POST', 'billing-entities', {
+    reference: 'main',
+    legal_name: 'Millrace',
+    registered_address: { country: 'NL', city: 'Utrecht' },
+  })
+  const wallets: Body[] = []
+  for (let each = 0; each < count; each += 1) {
+    const reference = `client-${each}`
+    const { id: customer_id } = await call('POST', 'customers', { reference, type: 'ORGANIZATION', ...active })
+    const wallet = await call('POST', 'wallets', { reference, wallet_type_id, customer_id, ...active })
+    const grant_credits = { quantity: '1000000000', credit_type_id }
+    await call('POST', 'wallet-grants', { customer_id, billing_entity_id, wallet_id: wallet.id, grant_credits })
+    wallets.push({ ...wallet, credit_type_id })
+  }
+  return wallets
+}
+
+type Of = { readonly setup: Setup; readonly port: number; readonly pids: Readonly<Record<string, number>> }
+let runs = 0
+
+async function turn(name: string, { setup, port, pids }: Of, wallets: readonly Body[]): Promise<Reservations> {
+  const load = async (pace: Partial<LoadOptions>): Promise<LoadResult> => {
+    runs += 1
+    const run = `${process.pid}-${runs}`
+    const reference = `req-${run}-${'0'.repeat(COUNTER_DIGITS)}`
+    const result = await runModule<LoadResult>('bench/load/generator', [
+      JSON.stringify({
+        port,
+        path: '',
+        apiKey: setup.apiKey,
+        connections: CLIENTS,
+        eventsPerRequest: 1,
+        warmUpMs: WARM_UP_MS,
+        measureMs: MEASURE_MS,
+        run,
+        requests: wallets.map(({ id, credit_type_id }) => ({
+          path: `/v1/wallets/${id}/reservations`,
+          body: JSON.stringify({ reference, credits: { quantity: '1', credit_type_id } }),
+        })),
+        ...pace,
+      } satisfies LoadOptions),
+    ])
+    if (Object.keys(result.others).length > 0) throw new Error(`not all granted: ${JSON.stringify(result.others)}`)
+    return result
+  }
+  const most = await load({})
+  const count = countTrees(pids)
+  const paced = await load({ eventsPerSecond: RATE })
+  const milliseconds = count(paced.acceptedEvents)
+  const costs = Object.fromEntries(Object.entries(milliseconds).map(([of, each]) => [of, Math.round(each * 1_000)]))
+  const perSecond = Math.round(most.events / most.seconds)
+  const kept = Math.round(paced.events / paced.seconds)
+  console.log(
+    `  ${name}: at most ${perSecond}/s; at ${kept}/s p50 ${paced.p50Ms.toFixed(1)} ms, p99 ${paced.p99Ms.toFixed(1)} ms, ` +
+      `µs of processor each: ${JSON.stringify({ ...costs, generator: Math.round(paced.cpuMicrosEach) })}`,
+  )
+  return { perSecond, p50Ms: paced.p50Ms, p99Ms: paced.p99Ms, costs }
+}
