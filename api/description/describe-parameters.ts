@@ -38,6 +38,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   meter_id: 'Only those of the meter with this id.',
   meter_property_id: 'Only those of the meter property with this id.',
   product_category_id: 'Only those of the product category with this id.',
+  pricing_plan_id: 'Only the group that the plan with this id is in.',
   product_id: 'Only those of the product with this id.',
   processed_details_type: 'Only events that are billed (DEFAULT), not matched, or repeats (DUPLICATE).',
   deleted: 'true: deleted events as well. Default: only events that count.',

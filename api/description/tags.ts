@@ -54,6 +54,11 @@ export const TAGS: readonly Tag[] = [
     'A pricing plan is what a customer subscribes to. It has versions, and a version has prices.',
   ),
   tag(
+    'pricing-plan-groups',
+    'Pricing plan groups',
+    'A group is a list of plans, lowest tier first, between which a subscription may move. It says when an upgrade and a downgrade take effect.',
+  ),
+  tag(
     'pricing-plan-versions',
     'Pricing plan versions',
     'A version holds the prices of a plan. An ACTIVE version never changes: make a new one, and schedule it.',

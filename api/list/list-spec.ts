@@ -1,5 +1,19 @@
 // What a list of a table can do, as one value: its filters, orders and search follow from it, in the query and in the API description.
-import { and, asc, desc, eq, getTableColumns, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  arrayContains,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  ilike,
+  inArray,
+  like,
+  lt,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
@@ -16,8 +30,8 @@ export type ListTable = PgTable & { platform_id: PgColumn; environment: PgColumn
 export type ListQuery = Readonly<Record<string, string | string[] | undefined>>
 
 export type Filter<Column extends string = string> = {
-  /** `range` takes `[from,to]` of times, `boolean` true or false. */
-  readonly kind: 'equals' | 'oneOf' | 'range' | 'boolean'
+  /** `range` takes `[from,to]` of times, `boolean` true or false, `contains` one of the texts of a list. */
+  readonly kind: 'equals' | 'oneOf' | 'range' | 'boolean' | 'contains'
   readonly column: Column
   readonly schema?: TSchema
 }
@@ -121,6 +135,7 @@ export async function filterConditions(uow: ReadUow, spec: ListSpec, query: List
     const column = columnOf(table, columnName)
     if (kind === 'oneOf') return [inArray(column, values)]
     if (kind === 'equals') return [eq(column, value)]
+    if (kind === 'contains') return [arrayContains(column, [value])]
     if (kind === 'boolean') return [eq(column, value === 'true')]
     return within(column, name, value)
   })

@@ -35,6 +35,14 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanCreate.variant': 'Always DEFAULT.',
   'PricingPlanUpdate.variant': 'Always DEFAULT.',
   pricing_plan_version_infos: 'The versions of the plan, newest first.',
+  pricing_plan_ids:
+    'Ids of the plans, lowest tier first, at most 100. A plan is in one group at most, unless the other is ARCHIVED.',
+  upgrade_type:
+    'What a move to a plan further up the list does. IMMEDIATE: starts now. IMMEDIATE_PRO_RATA (the default): starts now, credits the ' +
+    'rest of what was charged in advance and charges the rest of the new price. NEXT_BILLING_PERIOD: starts at the next invoice ' +
+    'date. NOT_ALLOWED: is refused.',
+  downgrade_type:
+    'What a move to a plan further down the list does: one of the values of `upgrade_type`, NEXT_BILLING_PERIOD by default.',
   version: 'The number of the version, from 1.',
   pricing_categories: 'The prices of the version, grouped by product category.',
   product_category_id: 'Id of a product category. Null: products without one.',

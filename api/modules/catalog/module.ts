@@ -11,6 +11,8 @@ import { meterResource } from './meters/meter.ts'
 import { meterPropertyResource } from './meters/meter-property.ts'
 import { meterValueResource } from './meters/meter-value.ts'
 import { meterValueCalculationResource } from './meters/meter-value-calculation.ts'
+import { PRICING_PLAN_GROUP_GUARDS } from './pricing-plan-groups/guards.ts'
+import { pricingPlanGroupResource } from './pricing-plan-groups/pricing-plan-group.ts'
 import { PRICING_EFFECTS } from './pricing-plans/effects.ts'
 import { PRICING_GUARDS } from './pricing-plans/guards.ts'
 import { pricingResource } from './pricing-plans/pricing.ts'
@@ -38,11 +40,12 @@ export const catalog = defineModule({
     pricingPlanResource,
     pricingPlanVersionResource,
     pricingResource,
+    pricingPlanGroupResource,
     creditTypeResource,
   ],
   routes: meterPropertyVariableRoutes,
   effects: PRICING_EFFECTS,
-  guards: [...METER_GUARDS, ...PRODUCT_GUARDS, ...PRICING_GUARDS],
+  guards: [...METER_GUARDS, ...PRODUCT_GUARDS, ...PRICING_GUARDS, ...PRICING_PLAN_GROUP_GUARDS],
   fixtures: {
     'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
     'GET /v1/meter-property-variables/:id/values': aVariable,
