@@ -21,8 +21,9 @@ const ON_ONE: Readonly<Record<Method, string>> = {
   DELETE: 'delete',
 }
 
-/** The same act with the reference in the body. */
+/** What method and path do not say. */
 const SPECIAL: Readonly<Record<string, string>> = {
+  'GET /v1/usage': 'usage_read', // one answer, no list of things
   'POST /v1/events/amend': 'events_amend_by_reference',
   'POST /v1/events/delete': 'events_delete_by_reference',
   'POST /v1/ingest/meter-data/amend': 'ingest_meter_data_amend_by_reference',

@@ -19,6 +19,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   events_event_trace_read:
     'Shows when the event was received, stored and counted, which subscription and price it belongs to, and its amendments. Use it ' +
     'to find out why an event is not on an invoice.',
+  usage_read:
+    'Each bucket has one quantity for each calculation, currency and combination of `group_by[]` values. The numbers are exact and ' +
+    'include every event that was accepted before `usage_counted_until`. With `pricing_plan_subscription_id` they are the quantities ' +
+    'that its invoices bill, before included volumes and the state of a calculation with `persist`. An answer has at most 10,000 ' +
+    'quantities, and at most 100 buckets where different values (UNIQUE) are counted.',
   events_delete:
     'The event no longer counts. OPEN and DRAFT invoices follow when they are next computed; a FINAL invoice never changes. The ' +
     'reference cannot be used again.',

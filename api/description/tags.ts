@@ -16,6 +16,11 @@ export const TAGS: readonly Tag[] = [
     'A usage event says what a customer used, and when. Its `reference` identifies it for ever: sent again, it is not counted again.',
   ),
   tag(
+    'usage',
+    'Usage',
+    'Usage is what the events of a customer come to: the quantities that invoices are computed from, by the hour, day or month.',
+  ),
+  tag(
     'meter-values',
     'Meter values',
     'A meter value is a quantity that events carry: a `NUMBER`, such as tokens, or an `AMOUNT` of money.',

@@ -7,6 +7,8 @@ export type Seeded = ReadonlyMap<string, Row>
 export type RouteFixture = {
   /** Values for the path, taken from a tenant's seeded objects. */
   readonly params?: (seeded: Seeded) => Record<string, string>
+  /** What the query must say, by ids of the tenant's seeded objects. */
+  readonly query?: (seeded: Seeded) => Record<string, string>
   /** A body that is valid for the tenant whose objects it names. */
   readonly body?: (seeded: Seeded) => unknown
   readonly headers?: Record<string, string>

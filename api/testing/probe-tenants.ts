@@ -78,7 +78,7 @@ export async function visitRoutes(
   const answers = []
   for (const route of routes) {
     const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
-    const url = urlOf(route, fixture?.params?.(own) ?? {})
+    const url = urlOf(route, fixture?.params?.(own) ?? {}, fixture?.query?.(own))
     const answer = await call(route.method, url, fixture?.body?.(own), fixture?.headers ?? {})
     answers.push({ what: `${route.method} ${route.url}`, permission: route.permission, answer })
   }
@@ -94,7 +94,7 @@ export async function callsOf(
   const own = await seedTenant(api, tenant, api.routes)
   return routes.map(route => {
     const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
-    const url = urlOf(route, fixture?.params?.(own) ?? {})
+    const url = urlOf(route, fixture?.params?.(own) ?? {}, fixture?.query?.(own))
     const { method } = route
     return { what: `${method} ${route.url}`, method, url, body: fixture?.body?.(own), headers: fixture?.headers ?? {} }
   })
@@ -158,6 +158,11 @@ function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
     add('with a foreign id', params, ownBody, ownToo ? [200] : REFUSED)
     const reference = referenceFor(route, victim)
     if (reference) add('with a foreign reference', { id: reference }, ownBody, REFUSED)
+  } else if (fixture.query) {
+    const asked = (of: Seeded): string => urlOf(route, {}, fixture.query?.(of))
+    const call = { method: route.method, body: undefined, headers: {} }
+    probes.push({ ...call, what: 'with its own ids', url: asked(own), expect: [200] })
+    probes.push({ ...call, what: 'with foreign ids', url: asked(victim), expect: REFUSED })
   } else if (ownBody === undefined || route.url.endsWith('/search')) {
     add('as a list', {}, ownBody, [200])
   }
@@ -167,8 +172,12 @@ function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
   return probes
 }
 
-function urlOf(route: Route, params: Record<string, string>): string {
-  return route.url.replace(/:([a-z_]+)/gi, (_match, name: string) => encodeURIComponent(params[name] ?? 'missing'))
+function urlOf(route: Route, params: Record<string, string>, query: Record<string, string> = {}): string {
+  const path = route.url.replace(/:([a-z_]+)/gi, (_match, name: string) =>
+    encodeURIComponent(params[name] ?? 'missing'),
+  )
+  const search = new URLSearchParams(query).toString()
+  return search === '' ? path : `${path}?${search}`
 }
 
 function referenceFor(route: Route, victim: Seeded): string | null {

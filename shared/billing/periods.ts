@@ -119,6 +119,12 @@ export const startOfLocalDay = remembered(
   (date, zone) => `${date} ${zone}`,
 )
 
+/** Milliseconds since the local clock last showed a whole hour. */
+export function sinceLocalHour(at: Instant, zone: Zone): number {
+  const { minute, second, millisecond } = zoned(at, zone)
+  return (minute * 60 + second) * 1_000 + millisecond
+}
+
 /** The last local day an interval touches: the day before `end` when it ends at midnight, else the day of `end`. */
 export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
 

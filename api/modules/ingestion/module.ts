@@ -15,9 +15,12 @@ import { type DownloadJobDeps, downloadJobs, downloadReactions } from './files/d
 import { fileResource } from './files/file.ts'
 import { type FileJobDeps, fileJobs, fileReactions } from './files/process/file-jobs.ts'
 import { type FilesDeps, fileRoutes } from './files/routes.ts'
+import type { UsageDeps } from './usage/read-usage.ts'
+import { usageRoutes } from './usage/routes.ts'
 
 type Deps = ModuleRouteDeps &
   EventsDeps &
+  UsageDeps &
   FilesDeps & {
     /** Where the ingest calls are passed on to; without it they are not there. */
     readonly gateway?: GatewayAddress
@@ -45,6 +48,7 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
   routes: async (app, deps) => {
     eventRoutes(app, deps)
     laterOperations(app, deps)
+    usageRoutes(app, deps)
     await fileRoutes(app, deps)
     const { gateway } = deps
     if (gateway) await forwardIngest(app, { ...deps, gateway, ingestDynamically: ingestDynamically(deps) })
@@ -56,6 +60,16 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
     ...eventFixtures('/v1/events'),
     ...eventFixtures('/v1/ingest/meter-data'),
     'POST /v1/events/calculate': { body: () => ({}) },
+    'GET /v1/usage': {
+      query: seeded => ({
+        meter_value_calculation_id: seededId(seeded, 'METER_VALUE_CALCULATION'),
+        customer_id: seededId(seeded, 'CUSTOMER'),
+        from: '2026-03-01T00:00:00Z',
+        to: '2026-04-01T00:00:00Z',
+        bucket: 'DAY',
+        timezone: 'Europe/Amsterdam',
+      }),
+    },
     'GET /v1/files/:id/lines': aFile,
     'PUT /v1/files/:id/content': { ...aFile, body: () => 'reference\n', headers: { 'content-type': 'text/csv' } },
     'GET /v1/meters/:id/meter-data-file': onSeeded('METER'),

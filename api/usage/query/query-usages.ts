@@ -37,13 +37,17 @@ export type Answer = readonly UsageQuantity[] | AppError
  * The answers to these queries, in their order. Each is one quantity for each currency the values carry (and each split value,
  * and each subscription, when grouped by it), sorted, NUMBER first; none when no event matched. Exact: sums are not rounded, an average
  * has 40 places. Reads what ClickHouse holds now; `waitForUsage` waits until that is enough. An INVALID_OPERATION stands in place
- * of an answer of more than QUANTITIES_MAX quantities.
+ * of an answer of more than `max` quantities.
  */
-export async function queryUsages(client: ClickHouseClient, queries: readonly UsageQuery[]): Promise<Answer[]> {
+export async function queryUsages(
+  client: ClickHouseClient,
+  queries: readonly UsageQuery[],
+  max = QUANTITIES_MAX,
+): Promise<Answer[]> {
   const answers = new Map<UsageQuery, Answer>()
   for (const group of alike(queries)) {
     const { tenant, source, upTo } = group[0]
-    const reader: Reader = { client, tenant, upTo, raw: source === 'RAW' || upTo !== undefined, now: Date.now() }
+    const reader: Reader = { client, tenant, upTo, max, raw: source === 'RAW' || upTo !== undefined, now: Date.now() }
     const found = await queryTogether(reader, planQueries(group))
     for (const [{ query }, answer] of found) answers.set(query, answer)
   }
@@ -68,6 +72,8 @@ type Reader = {
   readonly tenant: Tenant
   readonly upTo: readonly number[] | undefined
   readonly raw: boolean
+  /** Quantities that an answer may have. */
+  readonly max: number
   /** The time of the machine, not of business: where it is wrong, roll-ups are used more, or less, than they could be. */
   readonly now: number
 }
@@ -101,7 +107,7 @@ async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !re
     pieces,
     upTo,
     checked,
-    limit: QUANTITIES_MAX + 1,
+    limit: reader.max + 1,
   })
   const rows = await selectRows<FigureRow>(client, sql, params, settingsFor(pieces, now))
   return { plan, pieces, rows, plain: readsPlainly(plan.queries) }
@@ -111,7 +117,7 @@ async function answersOf(reader: Reader, found: Read): Promise<Map<PlannedQuery,
   const answers = new Map<PlannedQuery, Answer>()
   for (const [planned, figures] of figuresOf(found)) {
     const quantities = figures ?? (await distinctExactly(reader, planned, found))
-    answers.set(planned, quantities.length > QUANTITIES_MAX ? tooMany(planned.query) : quantities)
+    answers.set(planned, quantities.length > reader.max ? tooMany(planned.query, reader.max) : quantities)
   }
   return answers
 }
@@ -120,7 +126,7 @@ async function answersOf(reader: Reader, found: Read): Promise<Map<PlannedQuery,
 async function distinctExactly(reader: Reader, planned: PlannedQuery, { pieces }: Read): Promise<UsageQuantity[]> {
   const { client, tenant, upTo, now } = reader
   const own = pieces.filter(piece => piece.bins.includes(planned.bin))
-  const of = { tenant, queries: [planned], pieces: own, upTo, checked: false, limit: QUANTITIES_MAX + 1 }
+  const of = { tenant, queries: [planned], pieces: own, upTo, checked: false, limit: reader.max + 1 }
   const { sql, params } = distinctExactlySql(of, planned)
   const rows = await selectRows<[string, string[], string, string]>(client, sql, params, settingsFor(own, now))
   return rows
@@ -159,10 +165,10 @@ function longest(pieces: readonly Piece[], source: Piece['source'], now: number)
   return Math.max(0, ...lengths.values())
 }
 
-function tooMany({ splitBy = [] }: UsageQuery): AppError {
+function tooMany({ splitBy = [] }: UsageQuery, max: number): AppError {
   const by = splitBy.map(({ reference }) => reference).join(', ')
   return new AppError(
     'INVALID_OPERATION',
-    `The usage falls into more than ${QUANTITIES_MAX} quantities${by === '' ? '' : ` by ${by}`}; split it by a property with fewer values.`,
+    `The usage falls into more than ${max} quantities${by === '' ? '' : ` by ${by}`}; split it by a property with fewer values.`,
   )
 }

@@ -76,7 +76,13 @@ export const amongSql = (column: string, texts: ReadonlySet<string>): string =>
       : `${column} IN (SELECT text FROM format(JSONCompactEachRow, 'text String', ${json([...texts].map(text => [text]))}))`
 
 /** Time that holds all of these pieces; what is read of it besides them is in no piece. */
-const intervalsOf = (pieces: readonly Piece[]): Interval[] => covering(pieces.map(piece => piece.interval))
+const intervalsOf = (pieces: readonly Piece[]): Interval[] =>
+  covering(
+    pieces.map(piece => piece.interval),
+    INTERVALS_MAX,
+  )
+/** A month by the day has an edge a day where the zone is off by half an hour; each is read for itself. */
+const INTERVALS_MAX = 40
 
 function slotSql(at: string, starts: readonly number[]): string {
   const [only, ...others] = starts

@@ -187,7 +187,11 @@ export async function loadCalculations(
   uow: ReadUow,
   of: readonly Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>[],
 ): Promise<CalculationInput[]> {
-  const ids = of.flatMap(calculationsOf)
+  return await calculationsById(uow, of.flatMap(calculationsOf))
+}
+
+/** The calculations of these ids, by their ids. */
+export async function calculationsById(uow: ReadUow, ids: readonly string[]): Promise<CalculationInput[]> {
   if (ids.length === 0) return []
   const c = meterValueCalculations
   const joined = (table: TenantTable, id: PgColumn) =>

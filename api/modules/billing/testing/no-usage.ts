@@ -4,6 +4,7 @@ import type { UsageReader } from '../usage/usage-reader.ts'
 export const NO_USAGE: UsageReader = {
   read: async () => [],
   readByCustomer: async () => ({ figures: [], byCustomer: [] }),
+  quantities: async questions => questions.map(() => []),
   settle: async () => true,
   positions: async () => [],
   touched: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),

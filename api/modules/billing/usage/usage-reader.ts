@@ -8,10 +8,11 @@ import { usageAnswer } from '../../../usage/answered.ts'
 import { gatherTouched } from '../../../usage/gather-touched.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
+import { type Answer, queryUsages } from '../../../usage/query/query-usages.ts'
 import { touchedCustomers } from '../../../usage/touched-customers.ts'
 import type { TouchedQuestion } from '../../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
-import type { UsageCalculation } from '../../../usage/usage-query.ts'
+import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
@@ -44,6 +45,8 @@ export type UsageReader = {
     need: UsageNeed,
     upTo?: readonly number[],
   ): Promise<UsageOfCustomers>
+  /** The quantities of each question, at most `max` of each, as `queryUsages` gives them: in the order of the questions. */
+  quantities(questions: readonly UsageQuery[], max: number): Promise<readonly Answer[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
   /** By partition of the log: everything up to there can be read. */
@@ -78,6 +81,7 @@ export function createUsageReader(deps: {
       usageAnswer(
         usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(ask, { tenant, need, upTo })),
       ),
+    quantities: (questions, max) => usageAnswer(queryUsages(deps.client, questions, max)),
     settle: timeoutMs =>
       usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
     positions: async () => {
@@ -111,7 +115,8 @@ const partReader =
       ...(of.upTo === undefined ? {} : { upTo: of.upTo }),
     })
 
-function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
+/** A calculation of the catalog as usage is asked for it. */
+export function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
   const { calculation_type: type, value_reference: value, property_reference, property_type } = calculation
   if (type === 'UNIQUE') {
     if (property_reference === null || property_type === null)

@@ -27,30 +27,34 @@ export async function canonicalConditions(uow: Uow, placed: readonly Placed[]): 
     uow,
     placed.flatMap(({ conditions }) => namesIn(conditions)),
   )
-  return placed.map(({ conditions, field }) => {
-    const list = conditions.meter_properties ?? []
-    if (conditions.expression && list.length > 0) {
-      throw new AppError('INVALID_FIELD', 'An expression takes the place of meter_properties; send one of them.', {
-        field: `${field}.expression`,
-      })
-    }
-    if (!conditions.expression && list.length === 0) {
-      throw new AppError('MISSING_FIELD', 'Conditions test at least one property; leave them out for none.', {
-        field: `${field}.meter_properties`,
-      })
-    }
-    return {
-      name: conditions.name ?? null,
-      meter_properties: list.map((test, index) => canonicalTest(test, `${field}.meter_properties.${index}`, find)),
-      ...(conditions.expression
-        ? { expression: canonicalExpression(conditions.expression, `${field}.expression`, find) }
-        : {}),
-    }
-  })
+  return placed.map(each => canonicalForm(each, find))
+}
+
+/** The same of one, by properties that are known. */
+export function canonicalForm({ conditions, field }: Placed, find: PropertyFinder): Conditions {
+  const list = conditions.meter_properties ?? []
+  if (conditions.expression && list.length > 0) {
+    throw new AppError('INVALID_FIELD', 'An expression takes the place of meter_properties; send one of them.', {
+      field: `${field}.expression`,
+    })
+  }
+  if (!conditions.expression && list.length === 0) {
+    throw new AppError('MISSING_FIELD', 'Conditions test at least one property; leave them out for none.', {
+      field: `${field}.meter_properties`,
+    })
+  }
+  return {
+    name: conditions.name ?? null,
+    meter_properties: list.map((test, index) => canonicalTest(test, `${field}.meter_properties.${index}`, find)),
+    ...(conditions.expression
+      ? { expression: canonicalExpression(conditions.expression, `${field}.expression`, find) }
+      : {}),
+  }
 }
 
 type Found = { readonly id: string; readonly reference: string }
-type Finder = (idOrReference: string) => Found | undefined
+/** The property of this id or reference. */
+export type PropertyFinder = (idOrReference: string) => Found | undefined
 
 function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
   const ofTest = (test: PropertyConditionInput): string[] =>
@@ -64,7 +68,7 @@ function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
 }
 
 /** Locks what it finds against deletion until commit. */
-async function propertyFinder(uow: Uow, names: readonly string[]): Promise<Finder> {
+async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
   if (names.length === 0) return () => undefined
   const { id, reference } = meterProperties
   const named = or(inArray(id, [...names]), inArray(reference, [...names]))
@@ -76,7 +80,7 @@ async function propertyFinder(uow: Uow, names: readonly string[]): Promise<Finde
   return name => rows.find(row => row.id === name || row.reference === name)
 }
 
-function canonicalTest(test: PropertyConditionInput, field: string, find: Finder): PropertyCondition {
+function canonicalTest(test: PropertyConditionInput, field: string, find: PropertyFinder): PropertyCondition {
   const given = test.id ?? test.reference
   if (!given) {
     throw new AppError('MISSING_FIELD', 'Name the meter property by its id or its reference.', { field: `${field}.id` })
@@ -96,7 +100,7 @@ function canonicalTest(test: PropertyConditionInput, field: string, find: Finder
   }
 }
 
-function canonicalExpression({ operator, operands }: ExpressionInput, field: string, find: Finder): Expression {
+function canonicalExpression({ operator, operands }: ExpressionInput, field: string, find: PropertyFinder): Expression {
   return {
     operator,
     operands: operands.map((operand, index) => {

@@ -54,13 +54,18 @@ export async function checkConditions(uow: Uow, all: readonly MeteredConditions[
     refuseOptional(test, meter, field)
     checkTest(test, property, field)
     const variable = variables.get(test.meter_property_variable_id ?? '')
-    if (variable && variable.meter_property_id !== test.id) {
-      throw invalid(
-        `The variable is of another property than ${test.reference}.`,
-        `${field}.meter_property_variable_id`,
-      )
-    }
+    if (variable) checkVariable(test, variable, field)
   }
+}
+
+/** Refuses a variable of another property. */
+export function checkVariable(
+  test: PropertyCondition,
+  variable: Pick<MeterPropertyVariable, 'meter_property_id'>,
+  field: string,
+): void {
+  if (variable.meter_property_id === test.id) return
+  throw invalid(`The variable is of another property than ${test.reference}.`, `${field}.meter_property_variable_id`)
 }
 
 async function propertiesOf(uow: Uow, tests: readonly Test[]): Promise<Map<string, MeterProperty>> {
@@ -92,7 +97,8 @@ function refuseOptional(test: PropertyCondition, meter: MeteredConditions['meter
 
 const WANTED = { NONE: [], ONE: ['value'], ANY: ['values', 'meter_property_variable_id'] } as const
 
-function checkTest(test: PropertyCondition, property: MeterProperty, field: string): void {
+/** Refuses a comparator that this property does not have, and values that no event of it can have. */
+export function checkTest(test: PropertyCondition, property: MeterProperty, field: string): void {
   const { comparator, value, values, meter_property_variable_id: variable } = test
   const rule = COMPARATORS[comparator]
   if (!rule.types.includes(property.type)) {
