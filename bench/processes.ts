@@ -29,7 +29,9 @@ export type Running = {
  * serves health on a port it was given, until it says it is ready there.
  */
 export async function startModule(module: string, env: Record<string, string>, healthPort?: number): Promise<Running> {
-  const child = spawn(process.execPath, nodeArgs(module), {
+  // Such as --cpu-prof.
+  const more = process.env['BENCH_NODE_ARGS']?.split(' ') ?? []
+  const child = spawn(process.execPath, [...more, ...nodeArgs(module)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // A broker of the run's own is no cluster; what the secret seals ends with the run.
     env: { DURABILITY: 'local', DATA_SECRET: 'of-a-benchmark-that-keeps-nothing-at-all', ...process.env, ...env },

@@ -33,6 +33,11 @@ export type Setup = {
 
 const log = (line: string): void => console.log(`  ${line}`)
 
+/** PostgreSQL as it ships; with BENCH_STATEMENTS=1 it also counts what each statement takes. */
+const startWatched: typeof startPostgres = options =>
+  startPostgres({ ...options, ...(process.env['BENCH_STATEMENTS'] === '1' ? { settings: COUNT_STATEMENTS } : {}) })
+const COUNT_STATEMENTS = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track_planning': 'on' }
+
 /** Takes BENCH_DATABASE_URL and BENCH_NATS_URL, or starts servers of its own in a temporary folder. */
 export async function setUp(): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
@@ -44,7 +49,7 @@ export async function setUp(): Promise<Setup> {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    const databaseUrl = process.env['BENCH_DATABASE_URL'] ?? (await own(startPostgres, 'postgres'))
+    const databaseUrl = process.env['BENCH_DATABASE_URL'] ?? (await own(startWatched, 'postgres'))
     const natsUrl = process.env['BENCH_NATS_URL'] ?? (await own(startNats, 'nats'))
     await migrate(databaseUrl)
     await prepareJobSchema(databaseUrl)

@@ -21,6 +21,8 @@ const SYSTEM_FOLDER = '/var/lib/millrace'
 export type PostgresOptions = ServiceOptions & {
   /** For tests alone: what is committed is lost when the machine stops. */
   readonly forgetful?: boolean
+  /** Settings of the server beside ours. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 type Place = { readonly user: SystemUser | null; readonly native: string; readonly folder: string }
@@ -151,11 +153,11 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
 }
 
 function startServer({ user, native, folder }: Place, options: PostgresOptions): Promise<Child> {
-  const { dataDir, port, forgetful = false } = options
+  const { dataDir, port, forgetful = false, settings = {} } = options
   return startChild({
     name: 'PostgreSQL',
     command: join(native, 'bin', 'postgres'),
-    args: serverArgs(join(folder, 'data'), port, forgetful ? FORGETFUL : {}),
+    args: serverArgs(join(folder, 'data'), port, { ...(forgetful ? FORGETFUL : {}), ...settings }),
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
     cwd: folder,
     user,

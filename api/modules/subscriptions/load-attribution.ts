@@ -58,22 +58,23 @@ async function loadCustomers(
   // A child is found by whatever has ever been in its terms; which of them held at an event's time is decided later.
   const step =
     related === 'PARENTS'
-      ? sql`parent.id in (
+      ? sql`
+        select parent.id, parent.attribution_terms, known.depth + 1
+        from known join customers parent on parent.platform_id = ${platformId} and parent.environment = ${environment} and parent.id in (
           select jsonb_array_elements_text(term -> 'parent_customer_ids') from jsonb_array_elements(known.terms) as term)`
-      : sql`parent.attribution_terms @>
-          jsonb_build_array(jsonb_build_object('parent_customer_ids', jsonb_build_array(known.id)))`
+      : sql`
+        select child.customer_id, null::jsonb, known.depth + 1
+        from known join customer_parents child on child.platform_id = ${platformId} and child.environment = ${environment}
+          and child.parent_id = known.id`
   const { rows } = await uow.tx.execute<AttributionCustomer>(sql`
     with recursive known (id, terms, depth) as (
-      select id, attribution_terms, 0 from customers
+      select id, ${related === 'PARENTS' ? sql`attribution_terms` : sql`null::jsonb`}, 0 from customers
       where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
-      union
-      select parent.id, parent.attribution_terms, known.depth + 1
-      from known join customers parent on parent.platform_id = ${platformId} and parent.environment = ${environment} and ${step}
-      where known.depth < ${GENERATIONS_MAX}
+      union ${step} and known.depth < ${GENERATIONS_MAX}
     )
     select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms
     from customers c
-    where c.platform_id = ${platformId} and c.environment = ${environment} and c.id in (select id from known)
+    where c.platform_id = ${platformId} and c.environment = ${environment} and c.id = any (array(select id from known))
     order by c.id`)
   return rows
 }
