@@ -88,6 +88,10 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'TieringConditions.expression': 'What must hold of an event that counts for the tier.',
   volume_group_reference:
     'Prices of a version with the same text find their tier by what they use together; each pays its share of every band.',
+  split_pricing:
+    'The properties whose values are priced apart: tiers, minimums, blocks and what is included start anew for each combination. ' +
+    'Null: usage is priced together.',
+  'SplitPricing.meter_properties': 'One to five properties that the meter requires, each by its id or its reference.',
   tiering_meter_value_calculation_id:
     'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
   tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',

@@ -46,6 +46,7 @@ afterAll(async () => {
 
 const time = (text: string): number => Date.parse(text)
 const setTime = (text: string): void => api.clock.set(time(text))
+const EUR = (quantity: string) => ({ quantity, currency: 'EUR' })
 const ACTOR = { id: null, requestId: null }
 
 async function subscribe(tenant: TestTenant, options: Partial<BilledOptions> = {}): Promise<Billed> {
@@ -117,6 +118,40 @@ describe('billing runs', () => {
       'INVOICE.STATUS_TO_FINAL',
     ])
     await expectPayloads(api, done[1]?.['id'], ['INVOICE.STATUS_TO_DRAFT'])
+  })
+
+  test('a price that is split bills each value in its own tiers', async () => {
+    const tenant = api.tenants.aLive
+    const region = tenant.seed.unique('region')
+    setTime('2026-03-20T10:00:00Z')
+    const billed = await subscribe(tenant, {
+      properties: [region],
+      pricing_type: 'TIERED',
+      bands: [{ amount: EUR('1'), tier_top_bound: { number: '10' } }, { amount: EUR('0.5') }],
+      config: { split_pricing: { meter_properties: [{ reference: region }] } },
+    })
+    const use = (value: string, tokens: string) =>
+      useTokens(client, tenant, {
+        billed,
+        tokens,
+        timestamp: '2026-03-15 12:00:00.000',
+        properties: { [region]: value },
+      })
+    await use('eu', '8')
+    await use('us', '12')
+    await use('eu', '4')
+    await run(tenant, billed)
+    const [open] = await invoicesOf(tenant, billed)
+    const line = open?.['periods'][0].groups[0].lines[0]
+    expect(line.amount_excluding_tax.quantity).toBe('22.00')
+    expect(
+      line.sub_lines.map((each: Row) => [each['details'].split_pricing.meter_properties[0].value, each['description']]),
+    ).toEqual([
+      ['eu', `${region} eu: 10 × 1 EUR`],
+      ['eu', `${region} eu: 2 × 0.5 EUR`],
+      ['us', `${region} us: 10 × 1 EUR`],
+      ['us', `${region} us: 2 × 0.5 EUR`],
+    ])
   })
 
   test('a DRAFT whose period ends later after all, by the time zone of its customer, collects again as OPEN', async () => {

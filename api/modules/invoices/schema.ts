@@ -101,6 +101,10 @@ const PriceDetails = Type.Object({
   /** What decided on the tier, where that is other usage than what is billed. */
   tiering_meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
+  /** Of a price that is split: the values that are priced. A value that events lack is absent. */
+  split_pricing: Optional(
+    Type.Object({ meter_properties: Type.Array(Type.Object({ id: Text, reference: Text, value: Optional(Text) })) }),
+  ),
   /** Of a customer's sub line: its share of the usage the line rates, from 0 to 1. */
   meter_value_share_of_total: Optional(Text),
   description: Text,

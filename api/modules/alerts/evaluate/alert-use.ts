@@ -155,7 +155,7 @@ async function readWatches(
     const { calculation, interval: within, subscription } = target
     const key = `${calculation.id} ${within.start} ${within.end}`
     const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval: within }
-    const need = { key, calculation, condition: null, interval: within }
+    const need = { key, calculation, condition: null, interval: within, splitBy: null }
     const figures =
       known.get(key) ?? deps.usage.read(of.tenant, usageParts(attributionIn(of.page, target), scope), need)
     known.set(key, figures)

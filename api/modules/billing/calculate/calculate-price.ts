@@ -50,7 +50,9 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
       field: 'pricing_item_config_id',
     })
   }
-  const other = (['conditions', 'tiering_conditions', 'volume_group_reference'] as const).find(name => sent[name])
+  const other = (['conditions', 'tiering_conditions', 'volume_group_reference', 'split_pricing'] as const).find(
+    name => sent[name],
+  )
   if (other) {
     const message = `${other} says which usage is priced; here the usage is given, so leave it out.`
     throw invalid(`pricing_item_config.${other}`, message)

@@ -170,7 +170,9 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
       throw refuse(field, message)
     }
     said.set(key, index)
-    figures.set(key, [figureOf(charge, quantity, field)])
+    // What is priced by the values of properties is tried as usage of one value.
+    const split = charge.split && { split: charge.split.map(() => null) }
+    figures.set(key, [{ ...figureOf(charge, quantity, field), ...split }])
     const time = charge.tiering && tieringTime(charge, charge.tiering)
     if (time && quantity.tiering_number) {
       const tier = { currency: null, number: decimal(quantity.tiering_number), count: 0 }

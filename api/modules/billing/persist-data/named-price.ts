@@ -81,6 +81,10 @@ function checkCarriedOn(term: PriceTerm, item: ItemInput): PriceTerm {
     const message = `The state of ${calculation.calculation_type} cannot be told: ${lacks}. It can be of ${PERSISTABLE.join(', ')}.`
     throw refuse('INVALID_FIELD', 'pricing_item_id', message)
   }
+  if (term.split) {
+    const message = 'The price is split by the values of properties, and one state does not say how much is of which.'
+    throw refuse('INVALID_FIELD', 'pricing_item_config_id', message)
+  }
   if (findPriceModel(config.pricing_type)?.basis === 'nothing') {
     const message = 'This price charges nothing, so no state of it is kept.'
     throw refuse('INVALID_FIELD', 'pricing_item_config_id', message)

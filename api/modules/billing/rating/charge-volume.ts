@@ -2,6 +2,7 @@
 import { carriedOn, isPersistable, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { type Decimal, decimalOfInteger, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
@@ -41,11 +42,34 @@ export function priceOf({ config, schedule, calculation, billingCurrency }: Char
   })
 }
 
-/** What was metered for the charge in an interval. Throws INVALID_OPERATION for metered money in another currency. */
-export function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures): Volume {
+/** The figures of a need by the values they are of (`splitKey`); all of them under '' where usage is not split. */
+const bySplit = new WeakMap<readonly UsageFigure[], ReadonlyMap<string, readonly UsageFigure[]>>()
+
+/** The same for the same values. */
+export const splitKey = ({ split }: Pick<UsageFigure, 'split'>): string => (split ? JSON.stringify(split) : '')
+
+/** By `splitKey`. Throws when the usage was not read. */
+export function figuresBySplit(
+  charge: Charge,
+  interval: Interval,
+  usage: UsageFigures,
+): ReadonlyMap<string, readonly UsageFigure[]> {
+  const figures = usage.get(needKey(charge, interval))
+  if (!figures) throw new Error(`the usage of ${charge.key} was not read`)
+  const known = bySplit.get(figures) ?? new Map(groupBy(figures, splitKey))
+  bySplit.set(figures, known)
+  return known
+}
+
+/**
+ * What was metered for the charge in an interval; of a price that is split, for the values of this key. Throws INVALID_OPERATION
+ * for metered money in another currency.
+ */
+export function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures, key = ''): Volume {
   const { calculation, schedule } = charge
   if (!calculation) throw new Error(`the metered charge ${charge.key} has no calculation`)
-  const figure = figureOf(charge, usage.get(needKey(charge, interval)))
+  const figures = charge.split ? (figuresBySplit(charge, interval, usage).get(key) ?? []) : undefined
+  const figure = figureOf(charge, figures ?? usage.get(needKey(charge, interval)))
   const quantity = withPersistedUsage(charge, interval, figure)
   const count = decimalOfInteger(figure?.count ?? 0)
   return calculation.value_type === 'AMOUNT'

@@ -9,6 +9,7 @@ import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
+import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
 /** The details of a line, but for the amount the line prints. */
@@ -16,7 +17,7 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   const { charge, scale, share, before } = rated
   const currency = charge.schedule.pricing_currency
   const [only] = rated.rated.charges
-  const single = rated.rated.charges.length === 1 && only ? only : null
+  const single = rated.rated.charges.length === 1 && only && rated.parts === null ? only : null
   const meterValue = meterValueView(charge, rated.metered)
   const tieringValue = tieringView(rated)
   const persisted = persistedOf(charge)
@@ -83,7 +84,8 @@ const persistedText = ({ calculation, schedule }: Charge, { usage }: PersistedUs
 
 /** One sub line a band, when several bands charged; null when the line says it all. */
 export function subLines(of: RatedCharge): SubLineView[] | null {
-  const { rated, charge, pool } = of
+  const { rated, charge, pool, parts } = of
+  if (parts) return splitSubLines(of, parts)
   if (rated.charges.length < 2) return null
   const currency = charge.schedule.pricing_currency
   return rated.charges.map((band, index) => {
@@ -104,6 +106,43 @@ export function subLines(of: RatedCharge): SubLineView[] | null {
     }
   })
 }
+
+/** One sub line a band of each combination of values; null without usage. */
+function splitSubLines(of: RatedCharge, parts: readonly SplitPart[]): SubLineView[] | null {
+  const { charge, pool } = of
+  const currency = charge.schedule.pricing_currency
+  const lines = parts.flatMap(({ rated, metered, included, values }) =>
+    rated.charges.map(band => {
+      const exact = amountView(amount(band.quantity, currency))
+      const named = (charge.split ?? []).map(({ reference }, index) => `${reference} ${values[index] ?? '(none)'}`)
+      const how = [describeCharge(band, currency), ...(included ? includedText(included, currency) : [])]
+      const description = `${named.join(', ')}: ${how.join(', ')}`
+      return {
+        description,
+        details: {
+          amount: exact,
+          pricing_currency: currency,
+          pricing_amount: exact,
+          band: bandView({ rated, pool }, band),
+          meter_value: volumeView(metered.metric, plain(band.units), currency),
+          ...(band.priceBound ? { price_bound: band.priceBound } : {}),
+          split_pricing: splitView(charge, values),
+          ...(included ? { included_volume_details: includedView(included, currency) } : {}),
+          description,
+        },
+      }
+    }),
+  )
+  return lines.length === 0 ? null : lines.map((line, index) => ({ sub_line_order: index, ...line }))
+}
+
+/** The values of the properties that the price is split by; a value that events lack is left out. */
+const splitView = ({ split }: Charge, values: SplitPart['values']) => ({
+  meter_properties: (split ?? []).map(({ id, reference }, index) => {
+    const value = values[index] ?? null
+    return { id, reference, ...(value === null ? {} : { value }) }
+  }),
+})
 
 /** The metered volume of a charge; null when it is not metered. */
 export function meterValueView(charge: Charge, volume: Volume): MeterValueView | null {
@@ -161,7 +200,9 @@ const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
 
 function describe(of: RatedCharge, currency: string): string {
   const { rated, included, pool, before, scale, share, charge } = of
-  const bands = rated.charges.map(band => describeCharge(band, currency)).join('; ')
+  const bands = of.parts
+    ? `${of.parts.length} ${of.parts.length === 1 ? 'value' : 'values'} of ${(charge.split ?? []).map(({ reference }) => reference).join(', ')}, each priced on its own`
+    : rated.charges.map(band => describeCharge(band, currency)).join('; ')
   const persisted = persistedOf(charge)
   const parts = [
     bands,

@@ -1,17 +1,18 @@
 // What a charge comes to for a full period: its usage after included volume, at the tier that its own usage, other usage or that
 // of its group decides on. Pure.
 import { unitsOf } from '../../../../shared/billing/charging/units.ts'
-import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
+import { amount } from '../../../../shared/money.ts'
 import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, type RateOptions, rate } from '../../../../shared/rating/rate.ts'
 import { type PooledPrice, rateInPool } from '../../../../shared/rating/volume-pool.ts'
 import { type Charge, groupCharges } from '../charges/charges.ts'
-import { tieringTime } from '../charges/usage-steps.ts'
+import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { tieringKey, type UsageFigures } from '../usage/usage-needs.ts'
 import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
-import { figureOf, priceOf, volumeOf } from './charge-volume.ts'
+import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
 
 export type PricedUsage = {
   readonly rated: RatedPrice
@@ -27,6 +28,14 @@ export type PricedUsage = {
   readonly position: Decimal | null
   /** What earlier invoices billed of the same pricing period, with the usage; null when the charge starts it. */
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
+  /** Of a price that is split: what each combination of values comes to, which sum to the whole; else null. */
+  readonly parts: readonly SplitPart[] | null
+}
+
+/** The usage of one combination of values, priced on its own. */
+export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
+  /** In the order of the properties; null where events lack the property. */
+  readonly values: readonly (string | null)[]
 }
 
 /** How many are charged of what is not metered: units, seats, or one of it. */
@@ -36,13 +45,14 @@ function quantityOf({ productItem, config }: Charge): Volume {
   return numberVolume(unitsOf(null, given(config.default_units)))
 }
 
-/** `own` takes the place of what was metered in the charge's time, to price what was counted once. */
+/** `own` takes the place of what was metered in the charge's time, to price what was counted once. A split price has none. */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
     const quantity = quantityOf(charge)
     const of = { metered: quantity, together: quantity, included: null, pool: null, position: null, before: null }
-    return { ...of, rated: rate(config, quantity) }
+    return { ...of, parts: null, rated: rate(config, quantity) }
   }
+  if (charge.split) return priceSplit(config, charge, usage)
   const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)
   const others = groupCharges(charge).map(other => usageOf(priceOf(other), other, usage))
   const positions = positionsOf(charge, usage)
@@ -59,7 +69,60 @@ export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigu
       total: rateUsage(config, then, { prior, ...at(positions.before) }).rated.total,
       volume: earlier.metered,
     },
+    parts: null,
   }
+}
+
+/**
+ * Every combination of values on its own, so that tiers, minimums, blocks and what is included start anew for each (semantics 3.1).
+ * Values without usage are not priced, so a price without any usage charges nothing.
+ */
+function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): PricedUsage {
+  const priced = combinationsOf(charge, usage).map(([key, values]) => {
+    const of = chargeUsage(config, charge, interval => volumeOf(charge, interval, usage, key))
+    const { metered, billable, included, before: earlier, prior } = of
+    const rated = rate(config, billable, { prior })
+    const before = earlier && { total: rate(config, earlier.billable, { prior }).total, volume: earlier.metered }
+    return { values, rated, metered, included, before }
+  })
+  const nothing = volumeOf(charge, charge.usage ?? charge.service, usage, NO_VALUES)
+  const metered = priced.reduce((all, part) => plus(all, part.metered), nothing)
+  const befores = priced.flatMap(({ before }) => before ?? [])
+  return {
+    rated: {
+      pricingType: config.pricingType,
+      volume: metered,
+      charges: priced.flatMap(({ rated }) => rated.charges),
+      total: amount(sum(priced.map(({ rated }) => rated.total.quantity)), config.currency),
+      rollover: ZERO,
+    },
+    metered,
+    together: metered,
+    included: null,
+    pool: null,
+    position: null,
+    before:
+      charge.billedUsage === null
+        ? null
+        : {
+            total: amount(sum(befores.map(({ total }) => total.quantity)), config.currency),
+            volume: befores.reduce((all, { volume }) => plus(all, volume), nothing),
+          },
+    parts: priced,
+  }
+}
+
+/** No usage has these. */
+const NO_VALUES = 'no values'
+
+/** The combinations of values in the usage that the charge reads, in the order of the values. */
+function combinationsOf(charge: Charge, usage: UsageFigures): [key: string, values: readonly (string | null)[]][] {
+  const found = new Map<string, readonly (string | null)[]>()
+  for (const interval of [...usageSteps(charge).map(step => step.usage), charge.billedUsage]) {
+    if (interval === null) continue
+    for (const [key, [first]] of figuresBySplit(charge, interval, usage)) found.set(key, first?.split ?? [])
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 const usageOf = (config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): ChargeUsage =>

@@ -90,6 +90,8 @@ export function rateLate(
   const due = rated.total.quantity.minus(signed(charge, unit.exact))
   if (!isMore && due.lte(ZERO)) return null
   const own = { ...priced.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
+  // What was counted of which value is not kept, so less is never billed of a split price.
+  if (due.lt(ZERO) && charge.split) return null
   if (due.lt(ZERO) && charge.group.length === 0) {
     const then = priceUsage(config, charge, of.usage, own).rated
     if (!then.total.quantity.eq(signed(charge, unit.exact))) return null

@@ -7,7 +7,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
-import type { Tiering } from '../../catalog/pricing-plans/schema.ts'
+import type { SplitPricing, Tiering } from '../../catalog/pricing-plans/schema.ts'
 import type { ModelType } from '../../catalog/products/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
@@ -65,6 +65,7 @@ export type ConfigInput = {
   readonly default_included_volume?: IncludedVolumeInput | null
   readonly tiering_conditions?: Tiering | null
   readonly volume_group_reference?: string | null
+  readonly split_pricing?: SplitPricing | null
   readonly default_units?: { readonly number?: string | null } | null
   readonly default_seats_value?: { readonly number?: string | null } | null
   readonly conditions?: Conditions | null

@@ -6,7 +6,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { TenantTable } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
-import type { Conditions } from '../../catalog/conditions/schema.ts'
+import type { Conditions, PropertyCondition } from '../../catalog/conditions/schema.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
@@ -86,10 +86,20 @@ const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductIt
   ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(conditionsOf))),
 ]
 
-const conditionsOf = ({ conditions, tiering_conditions: tiering }: ConfigInput): Conditions[] => [
+const conditionsOf = ({ conditions, tiering_conditions: tiering, split_pricing: split }: ConfigInput): Conditions[] => [
   ...(conditions ? [conditions] : []),
   ...(tiering ? [{ ...tiering, meter_properties: [] }] : []),
+  // What a price is split by is read with what prices test.
+  ...(split ? [{ name: null, meter_properties: split.meter_properties.map(presenceOf) }] : []),
 ]
+
+const presenceOf = (property: { id: string; reference: string }): PropertyCondition => ({
+  ...property,
+  comparator: 'NOT_EMPTY',
+  value: null,
+  values: null,
+  meter_property_variable_id: null,
+})
 
 /** What measures an item, and what decides on its tier. */
 const calculationsOf = (item: Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>): string[] =>

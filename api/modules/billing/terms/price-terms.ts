@@ -6,7 +6,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, instantOf } from '../../../../shared/time.ts'
-import type { UsageCondition } from '../../../../shared/usage/condition.ts'
+import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { defaultTaxCategory } from '../../invoices/document/parties.ts'
@@ -37,6 +37,9 @@ export type PriceCalendar = {
 /** A figure of usage: a calculation, and of which events; null for all of its meter. */
 export type UsageQuestion = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
 
+/** A property that a price is split by. */
+export type SplitProperty = UsageProperty & { readonly id: string }
+
 /** A price in force: a price configuration with everything around it. */
 export type PriceTerm = {
   readonly subscriptionId: string
@@ -57,6 +60,8 @@ export type PriceTerm = {
   readonly condition: UsageCondition | null
   /** What decides on the tier, where that is not the usage that is rated. */
   readonly tiering: UsageQuestion | null
+  /** The properties whose values are priced apart; null where usage is priced together. */
+  readonly split: readonly SplitProperty[] | null
   /** The other prices of the schedule that find their tier together with this one. */
   readonly group: readonly PriceTerm[]
   /** Persisted usage of the configuration, in the order of time: usage from there on is on top of it. */
@@ -108,6 +113,15 @@ function tieringOf(of: Shared, { usage_based, meter_value_calculation_id }: Prod
   return { calculation: of.calculations(id), condition }
 }
 
+const splitOf = ({ names }: Shared, { split_pricing: split }: ConfigInput): SplitProperty[] | null =>
+  split
+    ? split.meter_properties.map(({ id }) => {
+        const property = names.properties.get(id)
+        if (!property) throw new Error(`the inputs lack the property ${id}`)
+        return { id, ...property }
+      })
+    : null
+
 type Find<T> = (id: string) => T
 type Shared = {
   readonly inputs: BillingInputs
@@ -158,6 +172,7 @@ function termsOfPricing(
           calculation: calculationId === null ? null : of.calculations(calculationId),
           condition: conditions.get(config.id) ?? null,
           tiering: tieringOf(of, productItem, config),
+          split: splitOf(of, config),
           group: [],
           persisted: persistedOf(inputs, schedule, config),
           inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',

@@ -31,6 +31,8 @@ export type BilledOptions = {
   readonly calculation?: Record<string, unknown>
   /** What else the price of tokens says. */
   readonly config?: Record<string, unknown>
+  /** Properties, of texts, that every event of tokens has. */
+  readonly properties?: readonly string[]
   readonly subscription?: Record<string, unknown>
   readonly activate?: boolean
   /** What else the schedule says, given the calculation of its usage. */
@@ -56,7 +58,7 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
     legal_name: 'Millrace',
     registered_address: ADDRESS,
   })
-  const metered = await meteredItem(tenant, options.calculation)
+  const metered = await meteredItem(tenant, options)
   const versionId = await planVersion(tenant, metered.item, options)
   const subscription = await post('pricing-plan-subscriptions', {
     customer_id: customer['id'],
@@ -85,7 +87,10 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
   }
 }
 
-async function meteredItem(tenant: TestTenant, calculated: Record<string, unknown> = {}) {
+async function meteredItem(
+  tenant: TestTenant,
+  { calculation: calculated = {}, properties = [] }: Pick<BilledOptions, 'calculation' | 'properties'>,
+) {
   const { seed } = tenant
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
   const valueReference = seed.unique('tokens')
@@ -96,10 +101,14 @@ async function meteredItem(tenant: TestTenant, calculated: Record<string, unknow
     type: 'NUMBER',
     status: 'ACTIVE',
   })
+  for (const reference of properties) {
+    await post('meter-properties', { reference, name: reference, type: 'STRING', status: 'ACTIVE' })
+  }
   const meter = await post('meters', {
     reference: meterReference,
     status: 'ACTIVE',
     meter_values: [{ id: value['id'], required: true }],
+    meter_properties: properties.map(reference => ({ reference, required: true })),
   })
   const calculation = await post('meter-value-calculations', {
     reference: seed.unique('sum'),
@@ -164,7 +173,12 @@ let events = 0
 export async function useTokens(
   client: ClickHouseClient,
   tenant: TestTenant,
-  of: { readonly billed: Billed; readonly tokens: string; readonly timestamp: string },
+  of: {
+    readonly billed: Billed
+    readonly tokens: string
+    readonly timestamp: string
+    readonly properties?: Readonly<Record<string, string>>
+  },
 ): Promise<void> {
   events += 1
   const hash = events.toString(16).padStart(32, '0')
@@ -186,7 +200,7 @@ export async function useTokens(
         value_references: [billed.valueReference],
         value_quantities: [of.tokens],
         value_currencies: [''],
-        properties: {},
+        properties: of.properties ?? {},
         subscription: '',
         log_partition: 0,
         log_seq: events,

@@ -9,6 +9,7 @@ import { type AttributionInputs, directoryOf } from '../../subscriptions/load-at
 import { usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type PartQuestion } from './attributed-usage.ts'
 import { usageOfCustomers } from './customer-usage.ts'
+import { splitUsage } from './split-usage.ts'
 
 type Event = { customer: string; subscription: string; timestamp: Instant; value: number; user: string }
 const METER = 'm'
@@ -104,9 +105,9 @@ function byCustomer(calculation: UsageCalculation, events: readonly Event[]) {
   })
 }
 
-/** Usage as a list of events: what `queryUsage` answers, said in a few lines. */
+/** Usage as a list of events: what `queryUsage` answers, said in a few lines; `byDay` splits it by the tens of its time first. */
 const usageOf =
-  (events: readonly Event[]) =>
+  (events: readonly Event[], byDay = false) =>
   async (question: PartQuestion): Promise<UsageQuantity[]> => {
     const { customerKeys, interval: within, calculation, askingFor, grouped, splitBy } = question
     const asked = events.filter(
@@ -120,15 +121,17 @@ const usageOf =
     )
     const groups = new Map<string, Event[]>()
     for (const each of asked) {
-      const name = JSON.stringify([grouped ? each.subscription : null, splitBy ? each.user : null])
+      const day = byDay ? [dayOf(each)] : []
+      const name = JSON.stringify([grouped ? each.subscription : null, [...day, ...(splitBy ? [each.user] : [])]])
       groups.set(name, [...(groups.get(name) ?? []), each])
     }
     return [...groups].map(([name, members]) => {
-      const [subscription, user] = JSON.parse(name) as [string | null, string | null]
-      const split = splitBy ? [user] : []
+      const [subscription, split] = JSON.parse(name) as [string | null, string[]]
       return { currency: null, number: numberOf(calculation, members), count: members.length, split, subscription }
     })
   }
+
+const dayOf = ({ timestamp }: Event): string => String(Math.floor(timestamp / 10))
 
 test('every subscription is billed the events that attribution gives it, by every calculation', async () => {
   await fc.assert(
@@ -155,6 +158,12 @@ test('every subscription is billed the events that attribution gives it, by ever
             const shared = await usageOfCustomers(parts, calculation, usageOf(events))
             expect(shared.figures).toEqual(figures)
             expect(shared.byCustomer).toEqual(byCustomer(calculation, ours))
+            const split = await splitUsage(parts, calculation, { read: usageOf(events, true), width: 1 })
+            const days = [...new Set(ours.map(dayOf))].map(day => {
+              const own = ours.filter(each => dayOf(each) === day)
+              return [day, plain(numberOf(calculation, own)), own.length]
+            })
+            expect(split.map(each => [each.split?.[0], plain(each.number), each.count]).sort()).toEqual(days.sort())
           }
         }
       },

@@ -1,7 +1,7 @@
 // Which usage an invoice needs, listed before it is built, so that building it is pure.
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import type { UsageCondition } from '../../../../shared/usage/condition.ts'
+import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import type { CalculationInput } from '../terms/billing-inputs.ts'
@@ -13,10 +13,18 @@ export type UsageNeed = {
   /** Null for all events of the calculation's meter. */
   readonly condition: UsageCondition | null
   readonly interval: Interval
+  /** A figure for each combination of values of these properties; null for one of all together. */
+  readonly splitBy: readonly UsageProperty[] | null
 }
 
 /** One quantity a currency; `currency` is null for plain numbers. None when no event matched. */
-export type UsageFigure = { readonly currency: string | null; readonly number: Decimal; readonly count: number }
+export type UsageFigure = {
+  readonly currency: string | null
+  readonly number: Decimal
+  readonly count: number
+  /** The values it is of, in the order of `splitBy`; null where events lack the property. Absent where usage is not split. */
+  readonly split?: readonly (string | null)[]
+}
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
 /** What one customer's events come to in a need, on their own. */
@@ -28,15 +36,16 @@ export type CustomerFigure = UsageFigure & {
 /** By need, for every customer that has events in it. */
 export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
 
-type Asking = Pick<Charge, 'calculation' | 'condition' | 'item' | 'config' | 'productItem' | 'late'>
+type Asking = Pick<Charge, 'calculation' | 'condition' | 'split' | 'item' | 'config' | 'productItem' | 'late'>
 
 /** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */
 export function needKey(
-  { calculation, condition, item, config, productItem, late }: Asking,
+  { calculation, condition, split, item, config, productItem, late }: Asking,
   interval: Interval,
 ): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
-  return `${calculation?.id} ${interval.start} ${interval.end}${which}`
+  const by = split === null ? '' : ` split ${split.map(({ id }) => id).join(' ')}`
+  return `${calculation?.id} ${interval.start} ${interval.end}${which}${by}`
 }
 
 /** The same for what decides on the tier of a charge, where that is other usage. */
@@ -48,15 +57,15 @@ export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>()
   const add = (need: UsageNeed): unknown => needs.set(need.key, need)
   for (const charge of charges.flatMap(each => [each, ...groupCharges(each)])) {
-    const { calculation, condition, billedUsage, tiering } = charge
+    const { calculation, condition, billedUsage, tiering, split: splitBy } = charge
     if (!calculation) continue
     for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
-      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval })
+      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval, splitBy })
     }
     if (!tiering) continue
     const time = tieringTime(charge, tiering)
     for (const interval of time ? [time.now, time.before] : []) {
-      if (interval) add({ key: tieringKey(charge, tiering, interval), ...tiering, interval })
+      if (interval) add({ key: tieringKey(charge, tiering, interval), ...tiering, interval, splitBy: null })
     }
   }
   return [...needs.values()]

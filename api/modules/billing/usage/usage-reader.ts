@@ -18,6 +18,7 @@ import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
+import { splitUsage } from './split-usage.ts'
 import {
   type CustomerFigure,
   type CustomerFigures,
@@ -73,13 +74,10 @@ export function createUsageReader(deps: {
   const ask = gatherQueries(deps.client)
   const askTouched = gatherTouched(deps.client)
   return {
-    read: (tenant, parts, need, upTo) =>
-      usageAnswer(
-        attributedUsage(parts, usageCalculationOf(need.calculation), partReader(ask, { tenant, need, upTo })),
-      ),
+    read: (tenant, parts, need, upTo) => usageAnswer(figuresOf(parts, need, partReader(ask, { tenant, need, upTo }))),
     readByCustomer: (tenant, parts, need, upTo) =>
       usageAnswer(
-        usageOfCustomers(parts, usageCalculationOf(need.calculation), partReader(ask, { tenant, need, upTo })),
+        figuresByCustomer(parts, need, splitBy => partReader(ask, { tenant, need: { ...need, splitBy }, upTo })),
       ),
     quantities: (questions, max) => usageAnswer(queryUsages(deps.client, questions, max)),
     settle: timeoutMs =>
@@ -95,25 +93,46 @@ export function createUsageReader(deps: {
   }
 }
 
+function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart): Promise<UsageFigure[]> {
+  const calculation = usageCalculationOf(need.calculation)
+  return need.splitBy === null
+    ? attributedUsage(parts, calculation, read)
+    : splitUsage(parts, calculation, { read, width: need.splitBy.length })
+}
+
+/** What is whose does not depend on what the price is split by. */
+async function figuresByCustomer(
+  parts: readonly UsagePart[],
+  need: UsageNeed,
+  reading: (splitBy: UsageNeed['splitBy']) => ReadPart,
+): Promise<UsageOfCustomers> {
+  const whole = usageOfCustomers(parts, usageCalculationOf(need.calculation), reading(null))
+  if (need.splitBy === null) return await whole
+  const [{ byCustomer }, figures] = await Promise.all([whole, figuresOf(parts, need, reading(need.splitBy))])
+  return { figures, byCustomer }
+}
+
 /** Asks the usage module for parts of a need. */
 const partReader =
   (
     ask: QueryUsage,
     of: { readonly tenant: Tenant; readonly need: UsageNeed; readonly upTo: readonly number[] | undefined },
   ): ReadPart =>
-  ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) =>
-    ask({
+  ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) => {
+    const split = (of.need.splitBy ?? []).map(({ reference, type }) => ({ reference, type }))
+    return ask({
       tenant: of.tenant,
       customerKeys,
       meterReference: of.need.calculation.meter_reference,
       interval,
       calculation,
       ...(of.need.condition === null ? {} : { condition: of.need.condition }),
-      ...(splitBy === undefined ? {} : { splitBy: [splitBy] }),
+      ...(split.length === 0 && splitBy === undefined ? {} : { splitBy: [...split, ...(splitBy ? [splitBy] : [])] }),
       ...(askingFor ? { askingFor } : {}),
       ...(grouped ? { groupBySubscription: true } : {}),
       ...(of.upTo === undefined ? {} : { upTo: of.upTo }),
     })
+  }
 
 /** A calculation of the catalog as usage is asked for it. */
 export function usageCalculationOf(calculation: CalculationInput): UsageCalculation {

@@ -55,6 +55,8 @@ export function canonicalForm({ conditions, field }: Placed, find: PropertyFinde
 type Found = { readonly id: string; readonly reference: string }
 /** The property of this id or reference. */
 export type PropertyFinder = (idOrReference: string) => Found | undefined
+export type Found = { readonly id: string; readonly reference: string }
+export type Finder = (idOrReference: string) => Found | undefined
 
 function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
   const ofTest = (test: PropertyConditionInput): string[] =>
@@ -69,6 +71,8 @@ function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
 
 /** Locks what it finds against deletion until commit. */
 async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
+/** Finds meter properties by id or reference. Locks what it finds against deletion until commit. */
+export async function propertyFinder(uow: Uow, names: readonly string[]): Promise<Finder> {
   if (names.length === 0) return () => undefined
   const { id, reference } = meterProperties
   const named = or(inArray(id, [...names]), inArray(reference, [...names]))
@@ -81,6 +85,12 @@ async function propertyFinder(uow: Uow, names: readonly string[]): Promise<Prope
 }
 
 function canonicalTest(test: PropertyConditionInput, field: string, find: PropertyFinder): PropertyCondition {
+/** A property by both of its names. Throws RESOURCE_NOT_FOUND, MISSING_FIELD or INVALID_FIELD with its path. */
+export function canonicalProperty(
+  test: Pick<PropertyConditionInput, 'id' | 'reference'>,
+  field: string,
+  find: Finder,
+): Found {
   const given = test.id ?? test.reference
   if (!given) {
     throw new AppError('MISSING_FIELD', 'Name the meter property by its id or its reference.', { field: `${field}.id` })
@@ -90,9 +100,12 @@ function canonicalTest(test: PropertyConditionInput, field: string, find: Proper
   if (test.id && test.reference && found.reference !== test.reference) {
     throw new AppError('INVALID_FIELD', 'id and reference name different properties.', { field: `${field}.reference` })
   }
+  return { id: found.id, reference: found.reference }
+}
+
+function canonicalTest(test: PropertyConditionInput, field: string, find: Finder): PropertyCondition {
   return {
-    id: found.id,
-    reference: found.reference,
+    ...canonicalProperty(test, field, find),
     comparator: test.comparator,
     value: test.value ?? null,
     values: test.values ? [...test.values] : null,

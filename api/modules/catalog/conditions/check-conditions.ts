@@ -87,8 +87,12 @@ async function variablesOf(uow: Uow, tests: readonly Test[]): Promise<Map<string
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** A price may not turn on what an event can leave out. */
-function refuseOptional(test: PropertyCondition, meter: MeteredConditions['meter'], field: string): void {
+/** A price may not depend on what an event can leave out (semantics 1.1). Throws INVALID_FIELD with the path of the property. */
+export function refuseOptional(
+  test: Pick<PropertyCondition, 'id' | 'reference'>,
+  meter: MeteredConditions['meter'],
+  field: string,
+): void {
   const entry = meter.meter_properties.find(({ id }) => id === test.id)
   if (entry?.required) return
   const why = entry ? 'does not require' : 'does not list'

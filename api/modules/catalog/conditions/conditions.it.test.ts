@@ -72,6 +72,27 @@ async function pricing(configs: object[], over: { item?: Row; version?: Row } = 
 const when = (test: object) => ({ ...FLAT, conditions: { meter_properties: [test] } })
 const AT = 'items.0.configs.0.conditions.meter_properties.0'
 
+test('a price is split by properties that its meter requires, named by id or reference, each once', async () => {
+  const by = (...meter_properties: object[]) => pricing([{ ...FLAT, split_pricing: { meter_properties } }])
+  const [model, region] = [properties['model']?.['id'], properties['region']?.['id']]
+  const { answer } = await by({ reference: 'model' }, { id: region })
+  expect(answer.status).toBe(201)
+  expect(answer.body['items'][0].configs[0].split_pricing).toEqual({
+    meter_properties: [
+      { id: model, reference: 'model' },
+      { id: region, reference: 'region' },
+    ],
+  })
+  expect((await tenant.call('GET', `/v1/pricings/${answer.body['id']}`)).body).toEqual(answer.body)
+  const at = 'items.0.configs.0.split_pricing.meter_properties'
+  const refused = async (...list: object[]) => refusal((await by(...list)).answer)
+  expect(await refused()).toEqual([400, 'INVALID_FIELD', at])
+  expect(await refused({})).toEqual([400, 'MISSING_FIELD', `${at}.0.id`])
+  expect(await refused({ reference: 'model' }, { id: model })).toEqual([400, 'INVALID_FIELD', `${at}.1.id`])
+  expect(await refused({ reference: 'model' }, { reference: 'note' })).toEqual([400, 'INVALID_FIELD', `${at}.1.id`])
+  expect(await refused({ reference: 'nothing' })).toEqual([404, 'RESOURCE_NOT_FOUND', `${at}.0.reference`])
+})
+
 describe('a condition of a price', () => {
   test('is stored canonical, by the id and the reference of its property', async () => {
     const byReference = { reference: 'model', comparator: 'EQUALS', value: 'm1' }

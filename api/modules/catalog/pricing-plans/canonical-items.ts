@@ -13,17 +13,25 @@ import type {
   PricingItemConfig,
   PricingItemConfigInput,
   PricingItemInput,
+  SplitPricing,
   Tiering,
 } from './schema.ts'
 
+/** What items name by id or reference, found: by the path it stands at. */
+export type FoundInItems = {
+  readonly conditions: ReadonlyMap<string, Conditions>
+  readonly splits: ReadonlyMap<string, SplitPricing>
+}
+const NOTHING_FOUND: FoundInItems = { conditions: new Map(), splits: new Map() }
+
 /**
- * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`; `conditions` are
- * those of `itemConditions`. Throws INVALID_FIELD or MISSING_FIELD with the path below `items`.
+ * `items` as a request sent them (or as stored), canonical. Ids that were sent must be ids of `previous`; `found` is
+ * that of `findInItems`. Throws INVALID_FIELD or MISSING_FIELD with the path below `items`.
  */
 export function canonicalItems(
   items: readonly PricingItemInput[],
   previous: readonly PricingItem[],
-  conditions: ReadonlyMap<string, Conditions> = new Map(),
+  found: FoundInItems = NOTHING_FOUND,
 ): PricingItem[] {
   return withIds(items, previous, { prefix: 'prii', field: 'items' }).map((item, index) => {
     const before = previous.find(({ id }) => id === item.id)
@@ -33,7 +41,7 @@ export function canonicalItems(
       product_item_ids: item.product_item_ids,
       configs: canonicalConfigs(item.configs ?? [], before?.configs ?? [], {
         field: `items.${index}.configs`,
-        conditions,
+        found,
       }),
       display_order: item.display_order ?? null,
     }
@@ -43,7 +51,7 @@ export function canonicalItems(
 function canonicalConfigs(
   configs: readonly PricingItemConfigInput[],
   previous: readonly PricingItemConfig[],
-  { field, conditions }: { field: string; conditions: ReadonlyMap<string, Conditions> },
+  { field, found: { conditions, splits } }: { field: string; found: FoundInItems },
 ): PricingItemConfig[] {
   return withIds(configs, previous, { prefix: 'pico', field }).map((config, index) => {
     const pricingType = pricingTypeOf(config, `${field}.${index}`)
@@ -63,6 +71,7 @@ function canonicalConfigs(
       default_included_volume: includedOf(config),
       tiering_conditions: tieringOf(conditions.get(`${field}.${index}.tiering_conditions`)),
       volume_group_reference: config.volume_group_reference ?? null,
+      split_pricing: splits.get(`${field}.${index}.split_pricing`) ?? null,
       default_units: config.default_units ?? null,
       default_seats_value: config.default_seats_value ?? null,
     }

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { AppError } from '../../../../shared/errors.ts'
 import { canonicalItems, withoutIds } from './canonical-items.ts'
 import { checkPrice, currenciesOf, type Priced } from './check-price.ts'
-import type { PricingItem, PricingItemConfig, PricingItemConfigInput, PricingItemInput } from './schema.ts'
+import type {
+  PricingItem,
+  PricingItemConfig,
+  PricingItemConfigInput,
+  PricingItemInput,
+  SplitPricing,
+} from './schema.ts'
 
 const USAGE: Priced = { model: 'USAGE_BASED', metric: 'NUMBER' }
 const MONEY: Priced = { model: 'USAGE_BASED', metric: 'AMOUNT' }
@@ -18,7 +24,11 @@ const itemOf = (config: PricingItemConfigInput): PricingItemInput => ({
 })
 
 function configOf(config: PricingItemConfigInput): PricingItemConfig {
-  const found = canonicalItems([itemOf(config)], [])[0]?.configs[0]
+  const { split_pricing } = config
+  const splits = new Map(
+    split_pricing ? [['items.0.configs.0.split_pricing', split_pricing as SplitPricing] as const] : [],
+  )
+  const found = canonicalItems([itemOf(config)], [], { conditions: new Map(), splits })[0]?.configs[0]
   if (!found) throw new Error('one config in, one config out')
   return found
 }
@@ -36,6 +46,10 @@ function faultOf(work: () => unknown): string | null {
 describe('a price', () => {
   const flat = { pricing_type: 'FLAT', bands: [{ amount: eur('1') }] }
   const lump = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }] }
+  const split = (config: PricingItemConfigInput) => ({
+    ...config,
+    split_pricing: { meter_properties: [{ id: 'metp_1', reference: 'region' }] },
+  })
   test.each<[string, PricingItemConfigInput, Priced, string | null]>([
     ['usage FLAT', flat, USAGE, null],
     ['usage FIXED', lump, USAGE, null],
@@ -113,6 +127,22 @@ describe('a price', () => {
       { ...flat, default_included_volume: { number: '1' } },
       PER_SEAT,
       'INVALID_FIELD at.default_included_volume',
+    ],
+    ['usage by value', split(flat), USAGE, null],
+    ['seats by value', split(flat), PER_SEAT, 'INVALID_FIELD at.split_pricing'],
+    ['a lump sum by value', split(lump), USAGE, 'INVALID_FIELD at.split_pricing'],
+    ['nothing by value', split({ pricing_type: 'NONE' }), USAGE, 'INVALID_FIELD at.split_pricing'],
+    [
+      'usage by value in a group',
+      { ...split(flat), pricing_type: 'TIERED', volume_group_reference: 'all' },
+      USAGE,
+      'INVALID_FIELD at.split_pricing',
+    ],
+    [
+      'usage by value in tiers of other usage',
+      { ...split(flat), pricing_type: 'TIERED' },
+      { ...USAGE, tieringMetric: true },
+      'INVALID_FIELD at.split_pricing',
     ],
     [
       'no price in any band',

@@ -33,6 +33,7 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
     }
   }
   checkTiering(config, priced, field)
+  checkSplit(config, priced, `${field}.split_pricing`)
   checkCounts(config, priced.model, field)
   const reading = parsePriceConfig(config, { metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER' })
   if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
@@ -99,6 +100,25 @@ function checkTiering(config: PricingItemConfig, priced: Priced, field: string):
     const message =
       'The tier of a group is found by what its prices use together; it cannot be found by other usage too.'
     refuse('INVALID_FIELD', `${field}.volume_group_reference`, message)
+  }
+}
+
+/** A split price rates the usage of each value on its own, so it finds no tier by other usage (semantics 3.1). */
+function checkSplit(config: PricingItemConfig, priced: Priced, field: string): void {
+  const { pricing_type: type, tiering_conditions: conditions, volume_group_reference: group } = config
+  if (!config.split_pricing) return
+  const model = findPriceModel(type)
+  if (priced.model !== 'USAGE_BASED' || !model?.perPricingPeriod || model.basis === 'nothing') {
+    refuse(
+      'INVALID_FIELD',
+      field,
+      `${type} of a ${priced.model} item does not depend on usage; leave split_pricing out.`,
+    )
+  }
+  const isOther = conditions || (priced.model === 'USAGE_BASED' && priced.tieringMetric === true)
+  if (group || isOther) {
+    const other = group ? 'volume_group_reference' : conditions ? 'tiering_conditions' : 'a tiering calculation'
+    refuse('INVALID_FIELD', field, `Each value finds its tier by its own usage; it cannot be combined with ${other}.`)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { requireAll } from '../../../resource/store.ts'
-import { checkConditions, type MeteredConditions, testsOf } from '../conditions/check-conditions.ts'
+import { checkConditions, type MeteredConditions, refuseOptional, testsOf } from '../conditions/check-conditions.ts'
 import type { Conditions } from '../conditions/schema.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import type { Product, ProductItem } from '../products/table.ts'
@@ -127,6 +127,12 @@ function checkItem(
   const shared = productItem.usage_based?.conditions
   const all = [...own, ...(shared ? [{ conditions: shared, field: `${field}.product_item_ids.0` }] : [])]
   const [first] = all
+  for (const [index, { split_pricing: split }] of item.configs.entries()) {
+    for (const [place, property] of (split?.meter_properties ?? []).entries()) {
+      const path = `${field}.configs.${index}.split_pricing.meter_properties.${place}`
+      if (measure) refuseOptional(property, measure.meter, path)
+    }
+  }
   const tiering = tieringConditions(item, productItem, measures, field)
   if (!first) return tiering
   if (!measure) throw new AppError('INVALID_FIELD', 'Only metered items have usage to test.', { field: first.field })

@@ -6,7 +6,7 @@ import { afterSave, withDelete } from '../../../resource/rules.ts'
 import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
 import { canonicalItems, withoutIds } from './canonical-items.ts'
 import { checkPricing } from './check-pricing.ts'
-import { itemConditions } from './item-conditions.ts'
+import { findInItems } from './find-in-items.ts'
 import { pricingResource } from './pricing.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import type { PricingPlanVersion } from './table.ts'
@@ -19,7 +19,7 @@ async function copyPricings(uow: Uow, version: PricingPlanVersion, previous: Pri
   for (const source of await pricingsOf(uow, [from])) {
     const { name, product_type, product_ids, display_order } = source
     const copied = withoutIds(source.items)
-    const items = canonicalItems(copied, [], await itemConditions(uow, copied))
+    const items = canonicalItems(copied, [], await findInItems(uow, copied))
     await checkPricing(uow, { product_ids, items }, null).catch(error => {
       if (!(error instanceof AppError)) throw error
       const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`

@@ -11,7 +11,7 @@ import { meterPropertyVariableResource } from '../meter-property-variables/varia
 import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
 import { checkPricing } from './check-pricing.ts'
-import { itemConditions } from './item-conditions.ts'
+import { findInItems } from './find-in-items.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
 import { type Pricing, pricings } from './table.ts'
@@ -53,7 +53,7 @@ export const pricingResource = defineResource<Pricing>({
   },
   resolve: async (uow, row, previous) => ({
     ...row,
-    items: canonicalItems(row.items, previous?.items ?? [], await itemConditions(uow, row.items)),
+    items: canonicalItems(row.items, previous?.items ?? [], await findInItems(uow, row.items)),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
   }),
   check: async (uow, row, previous) => {

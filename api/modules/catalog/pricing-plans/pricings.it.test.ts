@@ -57,6 +57,7 @@ describe('pricings', () => {
             default_included_volume: null,
             tiering_conditions: null,
             volume_group_reference: null,
+            split_pricing: null,
             default_units: null,
             default_seats_value: null,
           },

@@ -59,6 +59,18 @@ const Count = Shape(
 /** What becomes of the unused rest of the last block. */
 const TopUp = Shape({ rollover: Given(Type.Boolean()) })
 
+/** By which properties usage is priced apart. */
+const SPLIT_MAX = 5
+const SplitPricingShape = Shape(
+  {
+    meter_properties: Type.Array(
+      Shape({ id: Given(IdText('meter property')), reference: Given(Reference) }, { title: 'SplitProperty' }),
+      { minItems: 1, maxItems: SPLIT_MAX },
+    ),
+  },
+  { title: 'SplitPricing' },
+)
+
 export const PricingItemConfigShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM_CONFIG')),
   id: Optional(IdText('config of this item')),
@@ -75,6 +87,7 @@ export const PricingItemConfigShape = Shape({
   default_included_volume: Given(IncludedVolume),
   tiering_conditions: Given(TieringConditions),
   volume_group_reference: Given(Reference),
+  split_pricing: Given(SplitPricingShape),
   default_units: Given(Count),
   default_seats_value: Given(Count),
 })
@@ -107,6 +120,8 @@ export type PricingBand = Static<typeof PricingBand>
 export type IncludedVolume = Static<typeof IncludedVolume>
 /** Conditions that are an expression. */
 export type Tiering = { name: string | null; expression: Expression }
+/** The properties a price is split by, by both of their names. */
+export type SplitPricing = { meter_properties: { id: string; reference: string }[] }
 export type PricePeriod = Static<typeof Period>
 /** What a request may say about a config, before it is canonical. */
 export type PricingItemConfigInput = Static<typeof PricingItemConfigShape>
@@ -138,6 +153,8 @@ export type PricingItemConfig = {
   tiering_conditions?: Tiering | null
   /** The same on prices that find their tier by what they use together. */
   volume_group_reference?: string | null
+  /** Usage of each combination of values of these properties is priced on its own; null: all of it together. */
+  split_pricing?: SplitPricing | null
   /** Of an item that is sold once at a price per unit: how many, where the schedule does not say. */
   default_units?: Static<typeof Count> | null
   /** Of an item that is charged by seats: how many, where the schedule does not say. */
