@@ -55,8 +55,6 @@ export function canonicalForm({ conditions, field }: Placed, find: PropertyFinde
 type Found = { readonly id: string; readonly reference: string }
 /** The property of this id or reference. */
 export type PropertyFinder = (idOrReference: string) => Found | undefined
-export type Found = { readonly id: string; readonly reference: string }
-export type Finder = (idOrReference: string) => Found | undefined
 
 function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
   const ofTest = (test: PropertyConditionInput): string[] =>
@@ -69,10 +67,8 @@ function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
   return [...(meter_properties ?? []).flatMap(ofTest), ...(expression ? ofExpression(expression) : [])]
 }
 
-/** Locks what it finds against deletion until commit. */
-async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
 /** Finds meter properties by id or reference. Locks what it finds against deletion until commit. */
-export async function propertyFinder(uow: Uow, names: readonly string[]): Promise<Finder> {
+export async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
   if (names.length === 0) return () => undefined
   const { id, reference } = meterProperties
   const named = or(inArray(id, [...names]), inArray(reference, [...names]))
@@ -84,12 +80,11 @@ export async function propertyFinder(uow: Uow, names: readonly string[]): Promis
   return name => rows.find(row => row.id === name || row.reference === name)
 }
 
-function canonicalTest(test: PropertyConditionInput, field: string, find: PropertyFinder): PropertyCondition {
 /** A property by both of its names. Throws RESOURCE_NOT_FOUND, MISSING_FIELD or INVALID_FIELD with its path. */
 export function canonicalProperty(
   test: Pick<PropertyConditionInput, 'id' | 'reference'>,
   field: string,
-  find: Finder,
+  find: PropertyFinder,
 ): Found {
   const given = test.id ?? test.reference
   if (!given) {
@@ -103,7 +98,7 @@ export function canonicalProperty(
   return { id: found.id, reference: found.reference }
 }
 
-function canonicalTest(test: PropertyConditionInput, field: string, find: Finder): PropertyCondition {
+function canonicalTest(test: PropertyConditionInput, field: string, find: PropertyFinder): PropertyCondition {
   return {
     ...canonicalProperty(test, field, find),
     comparator: test.comparator,

@@ -193,7 +193,7 @@ async function ofSubscription(usage: UsageReader, of: Of, inputs: BillingInputs)
         meterReference: calculation.meter_reference,
         interval: bucket,
       }
-      const need = { key: '', calculation, condition, interval: bucket }
+      const need = { key: '', calculation, condition, interval: bucket, splitBy: null }
       const found = await usage.read(tenant, usageParts(attribution, scope), need)
       return found.map(({ currency, number, count }) => ({ currency, number: plain(number), count, split: [] }))
     }),
