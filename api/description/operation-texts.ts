@@ -88,6 +88,18 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   pricing_plan_subscriptions_void:
     'Use it for a subscription that was created by mistake. Its OPEN and DRAFT invoices become VOID. It is refused while one of its ' +
     'invoices is FINAL.',
+  pricing_plan_subscriptions_change_plan:
+    'The target is a plan of the same ACTIVE pricing plan group. To a plan that comes later in the group, or to a longer ' +
+    '`billing_period` of the same plan, is an upgrade, and the group says when it takes effect. IMMEDIATE and IMMEDIATE_PRO_RATA: ' +
+    'now, or at `start_at`; with IMMEDIATE_PRO_RATA what was charged in advance is credited for the days left. NEXT_BILLING_PERIOD: ' +
+    'at the next invoice date, without `start_at`. The answer is the new schedule, which is ACTIVE. It is on the latest version of ' +
+    'the plan and keeps the currency and the billing period; discounts, entitlements and seats of the old one are not carried over.',
+  pricing_plan_subscriptions_pause:
+    'From `start_at`, or from now, to `end_at`, or until it is resumed. The subscription stays ACTIVE: fees are not charged for the ' +
+    'days of the pause, usage in it belongs to no subscription, and billing periods stay where they are. What a FINAL invoice has ' +
+    'charged in advance is not given back.',
+  pricing_plan_subscriptions_resume:
+    'The pause ends now; the day it ends on is charged. Without a running pause, the one that would start next is removed.',
   pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
   pricing_plan_schedules_create:
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +

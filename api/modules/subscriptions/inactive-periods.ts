@@ -1,4 +1,6 @@
-// What `inactive_periods` says of a subscription that ends: one entry of type CANCEL from when on it is billed no more. Pure.
+// What `inactive_periods` says: one entry of type CANCEL from when on a subscription is billed no more, and one of type PAUSE for
+// each time in which it is not. Pure.
+import { at, type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type { Subscription } from './table.ts'
 
 type Periods = Pick<Subscription, 'inactive_periods'>
@@ -21,3 +23,18 @@ export const runningOn = (subscription: Periods): Ending => ({
   inactive_periods: others(subscription),
   cancelled_at: null,
 })
+
+/** A pause without an end lasts as long as anything is computed. */
+const UNTIL_FURTHER_NOTICE = instantOf(Date.UTC(2200, 0, 1))
+type InactivePeriods = readonly { readonly type?: string; readonly start_at: string; readonly end_at?: string | null }[]
+
+/** When a subscription with these inactive periods is paused, in the order of time. */
+export const pausesIn = (periods: InactivePeriods): Interval[] =>
+  periods
+    .flatMap(({ type, start_at, end_at }) => {
+      if (type !== 'PAUSE') return []
+      const [start, end] = [at(start_at), end_at ? at(end_at) : UNTIL_FURTHER_NOTICE]
+      // One that was ended as it began was none.
+      return start < end ? [interval(start, end)] : []
+    })
+    .toSorted((a, b) => a.start - b.start)

@@ -7,6 +7,8 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import type { AttributionTerms } from '../parties/customers/table.ts'
+import { pausesIn } from './inactive-periods.ts'
+import type { Subscription } from './table.ts'
 
 /** A customer as events name it. */
 export type AttributionCustomer = {
@@ -80,6 +82,7 @@ async function loadCustomers(
 }
 
 type HeldRow = Omit<AttributionSubscription, 'held'> & {
+  readonly inactive_periods: Subscription['inactive_periods']
   readonly start_ms: string
   readonly end_ms: string | null
   readonly version_id: string
@@ -99,7 +102,7 @@ async function loadSubscriptions(
       case when s.activated_at is null then e.registered_address ->> 'country' else s.billing_entity_country end as country,
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
       (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
-      h.pricing_plan_version_id as version_id, p.reference as plan_reference,
+      s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
       array(select m.reference from priced_meters priced
         join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
         where priced.platform_id = h.platform_id and priced.environment = h.environment
@@ -114,15 +117,32 @@ async function loadSubscriptions(
       and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     order by s.id, h.start_at, h.id`)
   const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
-  for (const { start_ms, end_ms, version_id, plan_reference, meters, ...own } of rows) {
+  for (const { start_ms, end_ms, inactive_periods, version_id, plan_reference, meters, ...own } of rows) {
     const subscription = found.get(own.id) ?? { ...own, held: [] }
     found.set(own.id, subscription)
     const [start, end] = [Number(start_ms), end_ms === null ? null : Number(end_ms)]
     // Cancelled before it started, it never held.
     if (end !== null && end <= start) continue
-    subscription.held.push({ start_ms: start, end_ms: end, version_id, plan_reference, meters })
+    const sold = { version_id, plan_reference, meters }
+    for (const part of outside({ start_ms: start, end_ms: end }, pausesIn(inactive_periods)))
+      subscription.held.push({ ...part, ...sold })
   }
   return [...found.values()]
+}
+
+type HeldTime = { readonly start_ms: number; readonly end_ms: number | null }
+
+/** What of a time lies outside the pauses, which are in the order of time: a paused subscription takes no events. */
+function outside(time: HeldTime, pauses: readonly { readonly start: number; readonly end: number }[]): HeldTime[] {
+  const parts: HeldTime[] = []
+  let start = time.start_ms
+  for (const pause of pauses) {
+    if (time.end_ms !== null && pause.start >= time.end_ms) break
+    if (pause.end <= start) continue
+    if (pause.start > start) parts.push({ start_ms: start, end_ms: pause.start })
+    start = pause.end
+  }
+  return time.end_ms !== null && start >= time.end_ms ? parts : [...parts, { start_ms: start, end_ms: time.end_ms }]
 }
 
 /** Of what was read for many customers at once what concerns each: it and those whose usage may go on to it. */

@@ -1,11 +1,13 @@
 // What a customer has agreed to, from when to when, and what that entitles it to.
 import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
+import { changePlanRoute } from './change-plan/routes.ts'
 import { SUBSCRIPTION_EFFECTS } from './effects.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
+import { pauseRoutes } from './pauses/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
 import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
@@ -22,6 +24,8 @@ export const subscriptions = defineModule({
     lifecycleRoutes(app, deps)
     successionRoutes(app, deps)
     entitlementRoutes(app, deps)
+    changePlanRoute(app, deps)
+    pauseRoutes(app, deps)
   },
   fixtures: {
     'POST /v1/pricing-plan-subscriptions/:id/cancel': {
@@ -61,6 +65,15 @@ export const subscriptions = defineModule({
         start_at: '2026-06-01T00:00:00Z',
         pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION'),
       }),
+    },
+    'POST /v1/pricing-plan-subscriptions/:id/pause': {
+      ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+      body: () => ({}),
+    },
+    'POST /v1/pricing-plan-subscriptions/:id/resume': onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+    'POST /v1/pricing-plan-subscriptions/:id/change-plan': {
+      ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
+      body: seeded => ({ pricing_plan_id: seededId(seeded, 'PRICING_PLAN') }),
     },
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
   },

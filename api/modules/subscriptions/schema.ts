@@ -14,7 +14,7 @@ export const DueDateConfiguration = Shape({
 })
 
 export const InactivePeriod = Shape({
-  type: OneOf('CANCEL', 'UPGRADE'),
+  type: OneOf('CANCEL', 'UPGRADE', 'PAUSE'),
   start_at: Timestamp,
   end_at: Optional(Nullable(Timestamp)),
   refund_advance_charges: Optional(Nullable(Type.Boolean())),

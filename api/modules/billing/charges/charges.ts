@@ -17,6 +17,7 @@ import {
   type PriceTerm,
 } from '../terms/price-terms.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
+import { withoutPauses } from './paused-days.ts'
 
 export type Charge = PriceTerm & {
   /** The same for the same charge whenever it is computed; two charges of an invoice never share one. */
@@ -83,7 +84,9 @@ function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): 
 }
 
 /** One charge for the period, or one for each pricing period in it when usage is rated over a span of its own. */
-function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, period: BillingPeriod): Charge[] {
+function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, whole: BillingPeriod): Charge[] {
+  const period = isOneOff(term) ? whole : withoutPauses(calendar, whole)
+  if (!period) return []
   const { covered } = period
   if (!isMetered(term)) return [chargeOf(term, calendar, { period, service: covered })]
   if (term.inAdvance)

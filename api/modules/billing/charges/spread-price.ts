@@ -4,6 +4,7 @@ import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/peri
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
+import { withoutPauses } from './paused-days.ts'
 
 /**
  * The shares of a lump sum that earlier billing periods of the same pricing period were charged; null where this is the
@@ -19,8 +20,10 @@ export function chargedShares(charge: Charge): Fraction | null {
   for (const period of billingPeriods(calendar.billingGrid, { start, end: until })) {
     // One that began in the pricing period before is of that one.
     if (period.full.start < start && calendar.span.start < start) continue
+    const left = withoutPauses(calendar, period)
+    if (!left) continue
     const scale = pricingScale(pricingPeriod, billingPeriod, period.full, calendar.billingGrid)
-    share = addFractions(share, isMetered(charge) ? scale : multiplyFractions(scale, periodShare(period)))
+    share = addFractions(share, isMetered(charge) ? scale : multiplyFractions(scale, periodShare(left)))
   }
   return share
 }

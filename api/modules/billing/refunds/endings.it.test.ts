@@ -120,6 +120,47 @@ describe('refund_advance_charges', () => {
   })
 })
 
+describe('change-plan', () => {
+  /** The invoice on 1 May, after a change from a fee of 100 a month to one of 200 on 11 April. */
+  async function changedTo(upgrade_type: string): Promise<Row[]> {
+    const billed = await feeOfApril()
+    const planOf = async ({ subscriptionId }: Billed): Promise<string> => {
+      const url = `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${subscriptionId}`
+      return (await succeed(tenant, 'GET', url))['data'][0].pricing_plan_id
+    }
+    const other = { start_at: '2026-04-01T00:00:00Z', fee: '200', activate: false }
+    const pricing_plan_id = await planOf(await billedSubscription(tenant, other))
+    await succeed(tenant, 'POST', '/v1/pricing-plan-groups', {
+      reference: tenant.seed.unique('tiers'),
+      status: 'ACTIVE',
+      pricing_plan_ids: [await planOf(billed), pricing_plan_id],
+      upgrade_type,
+    })
+    setTime('2026-04-11T10:00:00Z')
+    await succeed(tenant, 'POST', `${PATH}/${billed.subscriptionId}/change-plan`, { pricing_plan_id })
+    setTime('2026-05-01T01:00:00Z')
+    await run(billed)
+    return (await invoicesOf(billed)).filter(({ status }) => status === 'DRAFT')
+  }
+
+  test('IMMEDIATE_PRO_RATA credits the days left, and charges them of the new plan', async () => {
+    const [due] = await changedTo('IMMEDIATE_PRO_RATA')
+    // 20 of 30 days of 200, and of 100 back; May of 200.
+    expect(amounts(due).toSorted()).toEqual(['-66.67', '133.33', '200.00'])
+    expect(due?.['invoice_amount_excluding_tax'].quantity).toBe('266.66')
+  })
+
+  test('IMMEDIATE credits nothing', async () => {
+    const [due] = await changedTo('IMMEDIATE')
+    expect(amounts(due).toSorted()).toEqual(['133.33', '200.00'])
+  })
+
+  test('NEXT_BILLING_PERIOD changes what the next period is charged by', async () => {
+    const [due] = await changedTo('NEXT_BILLING_PERIOD')
+    expect(amounts(due)).toEqual(['200.00'])
+  })
+})
+
 describe('void', () => {
   const voided = (billed: Billed) => tenant.call('POST', `${PATH}/${billed.subscriptionId}/void`)
 

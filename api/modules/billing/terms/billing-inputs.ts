@@ -34,7 +34,12 @@ export type SubscriptionInput = {
   readonly init_invoice_on_hold: boolean
   /** Whether usage lines say what of them is whose. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean
-  readonly inactive_periods: readonly { readonly start_at: string; readonly refund_advance_charges?: boolean | null }[]
+  readonly inactive_periods: readonly {
+    readonly type?: 'CANCEL' | 'UPGRADE' | 'PAUSE'
+    readonly start_at: string
+    readonly end_at?: string | null
+    readonly refund_advance_charges?: boolean | null
+  }[]
 }
 
 export type ScheduleInput = {

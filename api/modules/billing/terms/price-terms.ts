@@ -5,11 +5,12 @@ import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import { at, instantOf } from '../../../../shared/time.ts'
+import { at, type Interval, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { defaultTaxCategory } from '../../invoices/document/parties.ts'
+import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -32,6 +33,8 @@ export type PriceCalendar = {
   readonly pricingPeriod: PeriodLength
   readonly billingGrid: PeriodGrid
   readonly pricingGrid: PeriodGrid
+  /** When the subscription is paused. */
+  readonly pauses: readonly Interval[]
 }
 
 /** A figure of usage: a calculation, and of which events; null for all of its meter. */
@@ -77,6 +80,7 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
     inputs,
     names: conditionNamesOf(inputs.condition_names),
     span: activeSpan(inputs),
+    pauses: pausesIn(inputs.subscription.inactive_periods),
     plans: byId(inputs.plans),
     productItems: byId(inputs.product_items),
     products: byId(inputs.products),
@@ -127,6 +131,7 @@ type Shared = {
   readonly inputs: BillingInputs
   readonly names: ConditionNames
   readonly span: Span | null
+  readonly pauses: readonly Interval[]
   readonly plans: Find<PlanInput>
   readonly productItems: Find<ProductItemInput>
   readonly products: Find<ProductInput>
@@ -192,7 +197,11 @@ function termsOfPricing(
   )
 }
 
-function calendarOf({ inputs, span }: Shared, schedule: ScheduleInput, config: ConfigInput): PriceCalendar | null {
+function calendarOf(
+  { inputs, span, pauses }: Shared,
+  schedule: ScheduleInput,
+  config: ConfigInput,
+): PriceCalendar | null {
   if (!span) return null
   const own = { start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }
   const left = clip(own, span)
@@ -205,6 +214,7 @@ function calendarOf({ inputs, span }: Shared, schedule: ScheduleInput, config: C
     pricingPeriod,
     billingGrid: gridOf(inputs, span, billingPeriod),
     pricingGrid: gridOf(inputs, span, pricingPeriod),
+    pauses,
   }
 }
 

@@ -31,14 +31,14 @@ export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
   return period
 }
 
-/** From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. */
+/** From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. Pauses are within. */
 export function activeSpan({ schedules, subscription }: PeriodInputs): Span | null {
   const [first] = schedules
   const last = schedules.at(-1)
   if (!first || !last) return null
   const ends = [
     ...(last.end_at === null ? [] : [last.end_at]),
-    ...subscription.inactive_periods.map(period => period.start_at),
+    ...subscription.inactive_periods.filter(({ type }) => type !== 'PAUSE').map(period => period.start_at),
   ]
   const end = ends.length === 0 ? null : instantOf(Math.min(...ends.map(at)))
   const start = at(first.start_at)

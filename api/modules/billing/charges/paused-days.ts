@@ -1,0 +1,16 @@
+// What a pause takes out of a billing period: its local days, of which the first counts and that of its end does not (semantics
+// 4.1, 4.4). Pure.
+import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
+import { intersect } from '../../../../shared/time.ts'
+import type { PriceCalendar } from '../terms/price-terms.ts'
+
+type Paused = Pick<PriceCalendar, 'pauses' | 'billingGrid'>
+
+/** The period with the days that are left to be charged, or null when nothing of it is. */
+export function withoutPauses({ pauses, billingGrid: { zone } }: Paused, period: BillingPeriod): BillingPeriod | null {
+  const paused = pauses.flatMap(pause => intersect(pause, period.covered) ?? [])
+  if (paused.length === 0) return period
+  const days = paused.reduce((sum, each) => sum + localDays(each, zone), 0)
+  if (days === 0) return period
+  return days >= period.coveredDays ? null : { ...period, coveredDays: period.coveredDays - days }
+}

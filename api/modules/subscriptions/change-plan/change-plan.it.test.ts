@@ -1,0 +1,178 @@
+// `change-plan` against a real database: what it makes, what it refuses, and two at once (contract: Change-plan rules).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogOf, refusal } from '../../../testing/catalog.ts'
+import { type Answer, type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+const plans: string[] = []
+const versions: string[] = []
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aLive
+  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  for (let tier = 0; tier < 4; tier += 1) {
+    const version = await makeVersion(tenant)
+    versions.push(version)
+    plans.push((await succeed(tenant, 'GET', `/v1/pricing-plan-versions/${version}`))['pricing_plan_id'])
+  }
+  await succeed(tenant, 'POST', '/v1/pricing-plan-groups', {
+    reference: 'tiers',
+    status: 'ACTIVE',
+    pricing_plan_ids: plans.slice(0, 3),
+    upgrade_type: 'IMMEDIATE_PRO_RATA',
+    downgrade_type: 'NEXT_BILLING_PERIOD',
+  })
+})
+afterAll(() => api.close())
+
+const SCHEDULES = '/v1/pricing-plan-schedules'
+const SUBSCRIPTIONS = '/v1/pricing-plan-subscriptions'
+/** An ACTIVE subscription to the plan in the middle, since 1 March. */
+async function subscribed(more: Record<string, unknown> = {}): Promise<string> {
+  const id = await makeSubscription(tenant)
+  await makeSchedule(tenant, id, '2026-03-01T00:00:00Z', { pricing_plan_version_id: versions[1], ...more })
+  await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${id}`, { status: 'ACTIVE' })
+  return id
+}
+const change = (id: string, body: object): Promise<Answer> =>
+  tenant.call('POST', `${SUBSCRIPTIONS}/${id}/change-plan`, body)
+const timeline = async (id: string) =>
+  (
+    await succeed(
+      tenant,
+      'GET',
+      `${SCHEDULES}?pricing_plan_subscription_id=${id}&order_by=start_at&order_direction=asc`,
+    )
+  )['data'].map((row: Row) => [plans.indexOf(row['pricing_plan_id']), row['start_at'], row['end_at'], row['status']])
+
+describe('change-plan', () => {
+  test('IMMEDIATE_PRO_RATA: the new plan runs from now on, with nothing optional of the old one', async () => {
+    const id = await subscribed({
+      end_at: '2026-12-01T00:00:00Z',
+      discount: { totals: [{ percentage: '10' }] },
+      billing_period: { type: 'MONTH', value: 3 },
+    })
+    expect(await change(id, { pricing_plan_id: plans[2] })).toMatchObject({
+      status: 201,
+      body: {
+        status: 'ACTIVE',
+        pricing_plan_id: plans[2],
+        pricing_plan_version_id: versions[2],
+        pricing_currency: 'EUR',
+        billing_period: { type: 'MONTH', value: 3 },
+        discount: null,
+        entitlements: [],
+      },
+    })
+    expect(await timeline(id)).toEqual([
+      [1, '2026-03-01T00:00:00Z', '2026-03-11T10:00:00Z', 'ACTIVE'],
+      [2, '2026-03-11T10:00:00Z', '2026-12-01T00:00:00Z', 'ACTIVE'],
+    ])
+    const flags = await api.sql(
+      'select refund_advance_charges as refund from pricing_plan_schedules where pricing_plan_subscription_id = $1 order by start_at',
+      [id],
+    )
+    expect(flags).toEqual([{ refund: true }, { refund: false }])
+  })
+
+  test('or from the time that is given', async () => {
+    const id = await subscribed()
+    expect((await change(id, { pricing_plan_id: plans[2], start_at: '2026-03-20T02:00:00+02:00' })).status).toBe(201)
+    expect((await timeline(id))[1]).toEqual([2, '2026-03-20T00:00:00Z', null, 'ACTIVE'])
+  })
+
+  test('NEXT_BILLING_PERIOD: from the next invoice date, which is that of the plan', async () => {
+    const id = await subscribed()
+    const body = { pricing_plan_id: plans[0] }
+    expect(refusal(await change(id, { ...body, start_at: '2026-03-20T00:00:00Z' }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'start_at',
+    ])
+    expect((await change(id, body)).status).toBe(201)
+    expect((await timeline(id))[1]).toEqual([0, '2026-03-31T22:00:00Z', null, 'ACTIVE'])
+    const yearly = await subscribed({ billing_period: { type: 'YEAR', value: 1 } })
+    await change(yearly, body)
+    expect((await timeline(yearly))[1]).toEqual([0, '2026-12-31T23:00:00Z', null, 'ACTIVE'])
+    // It waits already: another change would be of a schedule that others follow.
+    expect(refusal(await change(id, body)).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+  })
+
+  test('billing_period with the same plan follows the length of the period', async () => {
+    const id = await subscribed()
+    const longer = await change(id, { pricing_plan_id: plans[1], billing_period: { type: 'YEAR', value: 1 } })
+    expect(longer).toMatchObject({
+      status: 201,
+      body: { start_at: '2026-03-11T10:00:00Z', billing_period: { type: 'YEAR' } },
+    })
+    api.clock.set(Date.parse('2026-03-12T10:00:00Z'))
+    const shorter = await change(id, { pricing_plan_id: plans[1], billing_period: { type: 'MONTH', value: 1 } })
+    api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+    expect(shorter).toMatchObject({ status: 201, body: { start_at: '2026-12-31T23:00:00Z' } })
+  })
+
+  test('a plan is chosen by its LATEST version, which must be in the currency', async () => {
+    const usd = { pricing_type: 'FLAT', bands: [{ amount: { quantity: '1', currency: 'USD' } }] }
+    const { version } = await catalogOf(tenant).draft(usd)
+    await succeed(tenant, 'POST', '/v1/pricing-plan-groups', {
+      reference: 'currencies',
+      status: 'ACTIVE',
+      pricing_plan_ids: [plans[3], version['pricing_plan_id']],
+      upgrade_type: 'IMMEDIATE',
+    })
+    const id = await subscribed({ pricing_plan_version_id: versions[3] })
+    const body = { pricing_plan_id: version['pricing_plan_id'] }
+    expect(refusal(await change(id, body))).toEqual([404, 'RESOURCE_NOT_FOUND', 'pricing_plan_id'])
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    expect(refusal(await change(id, body))).toEqual([400, 'INVALID_FIELD', 'pricing_plan_id'])
+    expect(await timeline(id)).toHaveLength(1)
+  })
+
+  test('what the rules do not allow is refused, and changes nothing', async () => {
+    const id = await subscribed()
+    const cases: [object, unknown[]][] = [
+      [{}, [400, 'MISSING_FIELD', 'pricing_plan_id']],
+      [{ pricing_plan_id: 'ppla_0000000000000000000000' }, [404, 'RESOURCE_NOT_FOUND', 'pricing_plan_id']],
+      [{ pricing_plan_id: plans[3] }, [400, 'INVALID_FIELD', 'pricing_plan_id']],
+      [{ pricing_plan_id: plans[1] }, [400, 'INVALID_OPERATION', 'pricing_plan_id']],
+      [
+        { pricing_plan_id: plans[2], billing_period: { type: 'YEAR', value: 1 } },
+        [400, 'INVALID_FIELD', 'billing_period'],
+      ],
+      [{ pricing_plan_id: plans[2], start_at: '2026-03-05T00:00:00Z' }, [400, 'INVALID_FIELD', 'start_at']],
+      [{ pricing_plan_id: plans[2], start_at: '2026-03-01T00:00:00Z' }, [400, 'INVALID_FIELD', 'start_at']],
+      [{ pricing_plan_id: plans[2], start_at: '2026-02-01T00:00:00Z' }, [400, 'INVALID_OPERATION', 'start_at']],
+      [{ pricing_plan_id: plans[2], seats_values: [] }, [400, 'INVALID_FIELD', 'seats_values']],
+    ]
+    for (const [body, expected] of cases) expect(refusal(await change(id, body))).toEqual(expected)
+    expect(await timeline(id)).toHaveLength(1)
+    const draft = await makeSubscription(tenant)
+    expect(refusal(await change(draft, { pricing_plan_id: plans[2] })).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+    await succeed(tenant, 'POST', `${SUBSCRIPTIONS}/${id}/cancel`, { type: 'NEXT_BILLING_PERIOD' })
+    expect(refusal(await change(id, { pricing_plan_id: plans[0] })).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+  })
+})
+
+describe('at once', () => {
+  test('of two changes to the same plan, one is made', async () => {
+    const id = await subscribed()
+    const answers = await Promise.all([1, 2, 3].map(() => change(id, { pricing_plan_id: plans[2] })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400])
+    expect(await timeline(id)).toHaveLength(2)
+  })
+
+  test('of a change and a cancellation, the later one sees the earlier', async () => {
+    const id = await subscribed()
+    const [changed, cancelled] = await Promise.all([
+      change(id, { pricing_plan_id: plans[2], start_at: '2026-03-20T00:00:00Z' }),
+      tenant.call('POST', `${SUBSCRIPTIONS}/${id}/cancel`, { type: 'NOW' }),
+    ])
+    expect(cancelled.status).toBe(200)
+    const changedFirst = changed.status === 201
+    expect(changed.body['code']).toBe(changedFirst ? undefined : 'INVALID_OPERATION')
+    expect(await timeline(id)).toHaveLength(changedFirst ? 2 : 1)
+  })
+})

@@ -1,0 +1,171 @@
+// `change-plan`: a subscription moves to another plan of its plan group, or to another billing period of its plan (contract:
+// Change-plan rules).
+import { and, arrayContains, eq, ne } from 'drizzle-orm'
+import type { Static } from 'typebox'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { createResource, saveChange } from '../../../resource/commands.ts'
+import { lockOne, notFound } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { type PricingPlanGroup, pricingPlanGroups } from '../../catalog/pricing-plan-groups/table.ts'
+import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
+import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
+import { currentPeriodEnd } from '../billing-calendar.ts'
+import { listSchedules, scheduleResource } from '../schedule.ts'
+import { activateSchedule } from '../schedule-commands.ts'
+import { namedVersion } from '../schedule-version.ts'
+import { subscriptionResource } from '../subscription.ts'
+import type { Schedule, Subscription } from '../table.ts'
+import { type PlanMove, planMove } from './plan-move.ts'
+import type { ChangePlanBody } from './schema.ts'
+
+type Request = Static<typeof ChangePlanBody>
+
+/**
+ * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency and
+ * its billing period. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days left. Of two at once the second
+ * is judged by what the first has done. Throws INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
+ */
+export async function changePlan(uow: Uow, idOrReference: string, request: Request): Promise<Schedule> {
+  const subscription = await lockOne(uow, subscriptionResource, idOrReference)
+  if (!subscription) throw notFound(subscriptionResource, idOrReference)
+  requireRunning(subscription)
+  const all = await listSchedules(uow, subscription.id)
+  const now = formatInstant(uow.now)
+  const current = runningAt(all, request.start_at ?? now)
+  const move = await moveOf(uow, { subscription, current, request })
+  const start_at = await startOf(uow, { subscription, current, move, request, now })
+  if (subscription.cancelled_at !== null && subscription.cancelled_at <= start_at) {
+    const message = `The subscription ends at ${subscription.cancelled_at}, before the new plan would start; take the cancellation back first.`
+    throw new AppError('INVALID_OPERATION', message, {
+      resourceId: subscription.id,
+      resourceType: 'PRICING_PLAN_SUBSCRIPTION',
+    })
+  }
+  const end_at = endOf(all, current, start_at)
+  const version = await namedVersion(uow, {
+    pricing_plan_version_selector: { pricing_plan_id: request.pricing_plan_id },
+  }).catch(asPlan)
+  if (!version) throw notFound(pricingPlanResource, request.pricing_plan_id, 'pricing_plan_id')
+  await saveChange(uow, scheduleResource, current, {
+    end_at: start_at,
+    refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
+  })
+  const billing_period = request.billing_period ?? current.billing_period
+  const made = await createResource(uow, scheduleResource, {
+    pricing_plan_subscription_id: subscription.id,
+    pricing_plan_id: version.pricing_plan_id,
+    pricing_plan_version_id: version.id,
+    start_at,
+    end_at,
+    pricing_currency: current.pricing_currency,
+    ...(billing_period === null ? {} : { billing_period }),
+  }).catch(asPlan)
+  return await activateSchedule(uow, made.id)
+}
+
+function requireRunning(subscription: Subscription): void {
+  if (subscription.type === 'BILLING' && subscription.status === 'ACTIVE') return
+  const state = subscription.type === 'BILLING' ? subscription.status : `a ${subscription.type}`
+  throw new AppError('INVALID_OPERATION', `The subscription is ${state}; only one that is ACTIVE changes its plan.`, {
+    resourceId: subscription.id,
+    resourceType: subscriptionResource.objectType,
+  })
+}
+
+/** The schedule whose plan is changed. */
+function runningAt(all: readonly Schedule[], time: string): Schedule {
+  const running = all.find(
+    each => each.status === 'ACTIVE' && each.start_at <= time && (each.end_at === null || time < each.end_at),
+  )
+  if (running) return running
+  throw new AppError(
+    'INVALID_OPERATION',
+    `No schedule of the subscription is in force at ${time}, so there is no plan to change.`,
+    {
+      field: 'start_at',
+    },
+  )
+}
+
+type Change = { readonly subscription: Subscription; readonly current: Schedule; readonly request: Request }
+
+async function moveOf(uow: Uow, { subscription, current, request }: Change): Promise<PlanMove> {
+  const table = pricingPlanGroups
+  // Held, so that the group is not changed before the move is done.
+  const [group] = await uow.tx
+    .select()
+    .from(table)
+    .where(
+      and(
+        inThisTenant(uow, table),
+        arrayContains(table.pricing_plan_ids, [current.pricing_plan_id]),
+        ne(table.status, 'ARCHIVED'),
+      ),
+    )
+    .for('share')
+  await requirePlan(uow, request.pricing_plan_id)
+  const billingPeriod = current.billing_period ?? subscription.billing_period
+  if (request.billing_period !== undefined && request.pricing_plan_id !== current.pricing_plan_id) {
+    const message =
+      'billing_period moves a subscription between billing periods of its plan; leave it out to move to another plan.'
+    throw new AppError('INVALID_FIELD', message, { field: 'billing_period' })
+  }
+  const to = { planId: request.pricing_plan_id, billingPeriod: request.billing_period ?? billingPeriod }
+  return planMove(
+    (group as PricingPlanGroup | undefined) ?? null,
+    { planId: current.pricing_plan_id, billingPeriod },
+    to,
+  )
+}
+
+async function requirePlan(uow: Uow, id: string): Promise<void> {
+  const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, id))
+  const [plan] = await uow.tx.select({ id: pricingPlans.id }).from(pricingPlans).where(where)
+  if (!plan) throw notFound(pricingPlanResource, id, 'pricing_plan_id')
+}
+
+async function startOf(
+  uow: Uow,
+  { subscription, current, move, request, now }: Change & { readonly move: PlanMove; readonly now: string },
+): Promise<string> {
+  if (move.type !== 'NEXT_BILLING_PERIOD') {
+    if (request.start_at === undefined || request.start_at >= now) return request.start_at ?? now
+    const message =
+      'start_at must not lie in the past: that time is billed by the plan it had. Leave it out to change at once.'
+    throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
+  }
+  if (request.start_at !== undefined) {
+    const message = `This ${move.direction.toLowerCase()} takes effect at the next invoice date (NEXT_BILLING_PERIOD); leave start_at out.`
+    throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
+  }
+  // The invoice that bills the plan next: a schedule may have a billing period of its own.
+  const billed = { ...subscription, billing_period: current.billing_period ?? subscription.billing_period }
+  return formatInstant(await currentPeriodEnd(uow, billed, await activeSchedules(uow, subscription.id)))
+}
+
+const activeSchedules = async (uow: Uow, id: string): Promise<Schedule[]> =>
+  (await listSchedules(uow, id)).filter(({ status }) => status === 'ACTIVE')
+
+/** The new one takes the place of what was left of the old one. Throws when there is nothing of it left then. */
+function endOf(all: readonly Schedule[], current: Schedule, start: string): string | null {
+  if (current.start_at >= start) {
+    const message = `The schedule ${current.id} starts at ${current.start_at} itself; let the new plan start later.`
+    throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
+  }
+  if (current.end_at === null || start < current.end_at) return current.end_at
+  const next = all.find(({ start_at }) => start_at >= start)
+  if (!next) return null
+  const message = `The schedule ${next.id} follows the one that runs now, from ${next.start_at} on; change that one.`
+  throw new AppError('INVALID_OPERATION', message, { resourceId: next.id, resourceType: scheduleResource.objectType })
+}
+
+/** What is wrong with the version is wrong with the plan that was named. */
+function asPlan(error: unknown): never {
+  if (!(error instanceof AppError)) throw error
+  const named = ['pricing_plan_version_selector', 'pricing_currency', 'pricing_plan_version_id']
+  const { field } = error.details
+  if (field === undefined || !named.some(name => field.startsWith(name))) throw error
+  throw new AppError(error.code, error.message, { ...error.details, field: 'pricing_plan_id', cause: error })
+}
