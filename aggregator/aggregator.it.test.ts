@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { describe, expect, test } from 'vitest'
-import { createTestClickHouse } from '../shared/testing/clickhouse.ts'
+import { createTestClickHouse, type TestClickHouse } from '../shared/testing/clickhouse.ts'
 import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
+import { createClickHouse } from '../shared/usage/clickhouse.ts'
 import {
   amendLineOf,
   createTestAggregator,
@@ -14,12 +15,14 @@ import {
   type TestEvent,
 } from './testing.ts'
 
-async function withAggregator(work: (aggregator: TestAggregator, server: TestNats) => Promise<void>) {
+async function withAggregator(
+  work: (aggregator: TestAggregator, server: TestNats, clickhouse: TestClickHouse) => Promise<void>,
+) {
   const clickhouse = await createTestClickHouse()
   const server = await startTestNats()
   const aggregator = await createTestAggregator({ natsUrl: server.url, clickhouse })
   try {
-    await work(aggregator, server)
+    await work(aggregator, server, clickhouse)
   } finally {
     await aggregator.close()
     await server.stop()
@@ -205,6 +208,28 @@ describe('the aggregator', () => {
       expect(await aggregator.rows('SELECT count() FROM usage_duplicates FINAL')).toEqual([['51']])
       await second.stop()
     }))
+
+  test.for(['kept', 'lost'])('an empty ClickHouse is filled again from the log; the index is %s', (index, _) =>
+    withAggregator(async (aggregator, _server, { url, database }) => {
+      const first = await aggregator.start()
+      await aggregator.publish(events(30).map(eventLineOf))
+      await aggregator.publish([deleteLineOf({ reference: 'event-0003' }), eventLineOf({ reference: 'event-0004' })])
+      await aggregator.settle()
+      const before = await aggregator.rows(COUNTED)
+      await first.stop()
+      const client = createClickHouse(url, database)
+      for (const [table] of await aggregator.rows<[string]>("SHOW TABLES LIKE 'usage%'"))
+        await client.command({ query: `TRUNCATE TABLE ${table}` })
+      await client.close()
+      expect(await aggregator.rows(COUNTED)).toEqual([])
+      if (index === 'lost') rmSync(aggregator.indexDirectory, { recursive: true })
+      const second = await aggregator.start()
+      await aggregator.publish(events(31).map(eventLineOf))
+      await aggregator.settle()
+      expect(await aggregator.rows(COUNTED)).toEqual([...before, ['event-0030', '1']])
+      await second.stop()
+    }),
+  )
 
   test('reads on when the broker is killed and comes back', () =>
     withAggregator(async (aggregator, server) => {

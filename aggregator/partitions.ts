@@ -8,7 +8,7 @@ import type { Logger } from '../shared/logger.ts'
 import type { Clock, Instant } from '../shared/time.ts'
 import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
 import { type DiskIndex, openFirstSeenIndex } from './index/first-seen-index.ts'
-import { planResume, rebuildIndex, storedPositions } from './index/resume.ts'
+import { planResume, rebuildIndex, recogniseRestored, storedPositions } from './index/resume.ts'
 import { openReader } from './log/reader.ts'
 import type { RoundWork } from './run.ts'
 import { createUse } from './use.ts'
@@ -136,7 +136,8 @@ async function takeOnce(deps: PartitionsDeps, { partition, lost, rebuilds }: Tak
     // would seem to end too early.
     const stored = (await storedPositions(deps.client)).get(partition) ?? null
     const stream = await streamState(deps.jsm, partition)
-    const plan = planResume(index.position(), stored, stream)
+    const positions = { index: index.position(), stored }
+    const plan = planResume(positions.index, stored, await recogniseRestored(deps.jsm, positions, stream))
     if (plan.kind === 'refuse') throw new LogRefusedError(plan.reason)
     if (plan.kind === 'rebuild') {
       const startedAt = performance.now()

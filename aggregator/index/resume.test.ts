@@ -1,6 +1,7 @@
+import type { JetStreamManager } from '@nats-io/jetstream'
 import { describe, expect, test } from 'vitest'
 import type { Position } from '../outcome.ts'
-import { planResume } from './resume.ts'
+import { planResume, recogniseRestored } from './resume.ts'
 
 const at = (seq: number, streamCreated = 'monday'): Position => ({ seq, timeMs: 0, streamCreated })
 const stream = (firstSeq: number, lastSeq: number, created = 'monday') => ({ partition: 0, created, firstSeq, lastSeq })
@@ -34,4 +35,19 @@ describe('where a partition starts', () => {
   test('a stream made again to go on above the position is accepted', () => {
     expect(planResume(at(10), at(10), stream(11, 50, 'tuesday'))).toEqual({ kind: 'replay', after: 10 })
   })
+  test.each([
+    ['that was stored then', 5_000, 'monday'],
+    ['of another time', 7_000, 'tuesday'],
+    ['that it does not have', null, 'tuesday'],
+  ])(
+    'a stream made again is the same if it holds the message of the latest position: one %s',
+    async (_, timeMs, is) => {
+      const getMessage = async (name: string, { seq }: { seq: number }) =>
+        timeMs === null || name !== 'USAGE_0' || seq !== 10 ? null : { time: new Date(timeMs) }
+      const jsm = { streams: { getMessage } } as unknown as JetStreamManager
+      const stored = { ...at(10), timeMs: 5_000 }
+      const found = await recogniseRestored(jsm, { index: at(4), stored }, stream(1, 50, 'tuesday'))
+      expect(found).toEqual(stream(1, 50, is))
+    },
+  )
 })

@@ -1,4 +1,6 @@
 // Where a partition starts reading, and whether its index must be rebuilt first.
+import type { JetStreamManager } from '@nats-io/jetstream'
+import { streamName } from '../../shared/contracts/streams.ts'
 import type { StreamState } from '../../shared/log/streams.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import type { Position } from '../outcome.ts'
@@ -27,6 +29,26 @@ export function planResume(index: Position | null, stored: Position | null, stre
   const logHoldsTheRest = stream.firstSeq <= index.seq + 1
   if (index.seq < stored.seq && !logHoldsTheRest) return { kind: 'rebuild', after: stored.seq, from: stored }
   return { kind: 'replay', after: Math.min(index.seq, stored.seq) }
+}
+
+/** Times of one message, read in two ways, differ by no more. */
+const SAME_MESSAGE_MS = 1
+
+/**
+ * The stream, as the one that was read so far when it is: one restored from a backup has a new time of creation, and still holds the
+ * very message of the latest position, stored at that time.
+ */
+export async function recogniseRestored(
+  jsm: JetStreamManager,
+  positions: { readonly index: Position | null; readonly stored: Position | null },
+  stream: StreamState,
+): Promise<StreamState> {
+  const latest = laterOf(positions.index, positions.stored)
+  if (latest === null || latest.streamCreated === stream.created) return stream
+  if (stream.firstSeq > latest.seq || stream.lastSeq < latest.seq) return stream
+  const message = await jsm.streams.getMessage(streamName(stream.partition), { seq: latest.seq })
+  const isSame = message !== null && Math.abs(message.time.getTime() - latest.timeMs) <= SAME_MESSAGE_MS
+  return isSame ? { ...stream, created: latest.streamCreated } : stream
 }
 
 function laterOf(a: Position | null, b: Position | null): Position | null {

@@ -33,7 +33,11 @@ export type Engine = {
 }
 
 // An insert is answered once its part is on the disk, not in the page cache, so a power cut takes back nothing.
-const CONFIG = `<clickhouse>
+// BACKUP and RESTORE reach the folder of backups beside the data, and no other.
+const configFor = (backups: string) => `<clickhouse>
+  <backups>
+    <allowed_path>${backups.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</allowed_path>
+  </backups>
   <merge_tree>
     <fsync_after_insert>1</fsync_after_insert>
     <fsync_part_directory>1</fsync_part_directory>
@@ -127,7 +131,7 @@ function createGate(max: number, waitingMax: number) {
 export function openEngine(dataDir: string): Engine {
   mkdirSync(dataDir, { recursive: true })
   const configFile = join(dataDir, '..', 'engine.xml')
-  writeFileSync(configFile, CONFIG)
+  writeFileSync(configFile, configFor(join(dataDir, '..', 'backups')))
   const open = () => new Session(dataDir, { connectionArgs: [`--config-file=${configFile}`] })
   // Held open for as long as the process lives: the engine shuts down with its last session.
   const keeper = open()

@@ -1,11 +1,11 @@
 // npm run reconcile: compares the log, the index, the raw rows, the roll-ups and the wallets of a running installation. Ends with 0 when
 // they agree, 1 when they differ, 2 when it could not be found out.
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../../shared/config.ts'
+import { embeddedUrl } from '../start/embedded-url.ts'
 import { roleUrlOf } from '../start/role-url.ts'
-import { readSettings, type Settings } from '../start/settings.ts'
+import { readSettings } from '../start/settings.ts'
 import { type ReconcileOptions, reconcileInstallation } from './reconcile.ts'
 import { reportLines } from './report.ts'
 
@@ -39,22 +39,12 @@ const wholeNumber = (name: string, text: string): number => {
   return Number(text)
 }
 
-/** The embedded services keep their password in their folder. */
-function embeddedUrl(settings: Settings, service: 'nats' | 'clickhouse', scheme: string, user: string): string {
-  const file = join(settings.dataDir, service, 'password')
-  if (!existsSync(file))
-    throw new Error(
-      `${service.toUpperCase()}_URL is not set, and no installation of npm start is in ${settings.dataDir}`,
-    )
-  return `${scheme}://${user}:${readFileSync(file, 'utf8').trim()}@127.0.0.1:${settings.port(service)}`
-}
-
 function optionsOf(env: NodeJS.ProcessEnv): ReconcileOptions {
   const settings = readSettings(env)
   return {
     databaseUrl: roleUrlOf(env, 'millrace_worker'),
-    natsUrl: settings.external.natsUrl ?? embeddedUrl(settings, 'nats', 'nats', 'millrace'),
-    clickhouseUrl: settings.external.clickhouseUrl ?? embeddedUrl(settings, 'clickhouse', 'http', 'default'),
+    natsUrl: settings.external.natsUrl ?? embeddedUrl(settings, 'nats'),
+    clickhouseUrl: settings.external.clickhouseUrl ?? embeddedUrl(settings, 'clickhouse'),
     clickhouseDatabase: settings.clickhouseDatabase,
     partitions: loadConfig(env, ['PARTITIONS']).PARTITIONS,
     indexFolder: values.index ?? join(settings.dataDir, 'index'),

@@ -25,7 +25,7 @@ export type PostgresOptions = ServiceOptions & {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-type Place = { readonly user: SystemUser | null; readonly native: string; readonly folder: string }
+export type PostgresPlace = { readonly user: SystemUser | null; readonly native: string; readonly folder: string }
 
 /** A folder only the server's user enters. */
 function ownedFolder(folder: string, user: SystemUser | null): string {
@@ -36,7 +36,7 @@ function ownedFolder(folder: string, user: SystemUser | null): string {
 }
 
 /** Who runs the server, from which programs, and where its data lies. */
-async function findPlace(dataDir: string, log: Progress): Promise<Place> {
+export async function findPlace(dataDir: string, log: Progress): Promise<PostgresPlace> {
   const user = await postgresUser(log)
   // The log and the pid file stay outside, in a folder that is ours: what we write as root, the server's user cannot move.
   mkdirSync(dataDir, { recursive: true })
@@ -55,7 +55,7 @@ async function findPlace(dataDir: string, log: Progress): Promise<Place> {
 const asUser = (user: SystemUser | null) => (user ? { uid: user.uid, gid: user.gid } : {})
 
 /** Makes the database cluster unless there is one. Built aside and renamed, so a killed start leaves none half made. */
-async function initialise({ user, native, folder }: Place, passwordFile: string): Promise<void> {
+async function initialise({ user, native, folder }: PostgresPlace, passwordFile: string): Promise<void> {
   const data = join(folder, 'data')
   if (existsSync(data)) return
   const draft = join(folder, 'data.new')
@@ -75,7 +75,7 @@ async function initialise({ user, native, folder }: Place, passwordFile: string)
 }
 
 /** A server of another major version wrote this data: say so instead of letting the server die in its log. */
-async function checkVersion({ native, folder }: Place): Promise<void> {
+async function checkVersion({ native, folder }: PostgresPlace): Promise<void> {
   const { stdout } = await run(join(native, 'bin', 'postgres'), ['--version'], { cwd: '/' })
   const program = /\) (\d+)/.exec(stdout)?.[1]
   const data = readFileSync(join(folder, 'data', 'PG_VERSION'), 'utf8').trim()
@@ -152,7 +152,7 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function startServer({ user, native, folder }: Place, options: PostgresOptions): Promise<Child> {
+function startServer({ user, native, folder }: PostgresPlace, options: PostgresOptions): Promise<Child> {
   const { dataDir, port, forgetful = false, settings = {} } = options
   return startChild({
     name: 'PostgreSQL',

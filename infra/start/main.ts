@@ -8,6 +8,7 @@ import { runDemo } from '../demo/run-demo.ts'
 import { type Accounts, type Addresses, findOrCreateAccounts, writeCredentials } from './accounts.ts'
 import { lockDataDir } from './lock.ts'
 import { PROCESSES, pidFileOf, processUnit } from './processes.ts'
+import { refuseUnfinished } from './refuse-unfinished.ts'
 import { hasRoom } from './room.ts'
 import { say } from './screen.ts'
 import { migrateAll, startServices } from './services.ts'
@@ -141,6 +142,7 @@ async function main(): Promise<number> {
   const settings = readSettings(process.env)
   const unlock = lockDataDir(settings.dataDir)
   try {
+    refuseUnfinished(settings.dataDir)
     return await run(settings, process.argv.includes('--exit'))
   } finally {
     unlock()
