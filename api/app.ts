@@ -12,6 +12,7 @@ import { consoleRoute } from './http/pages/console.ts'
 import { descriptionRoutes } from './http/pages/description-routes.ts'
 import { openApiOptions } from './http/pages/openapi.ts'
 import { protectedResource } from './http/pages/protected-resource.ts'
+import { limitRequests, type RequestLimits } from './http/rate-limit/request-limits.ts'
 import type { RouteDeps } from './http/route.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
 import type { UsageReader } from './modules/billing/usage/usage-reader.ts'
@@ -25,6 +26,9 @@ import type { EventStore } from './usage/event-store.ts'
 
 export type AppDeps = RouteDeps & {
   readonly logger: Logger
+  readonly limits?: RequestLimits
+  /** Proxies whose word on where a call comes from is taken. */
+  readonly trustedProxies?: readonly string[]
   readonly usage: UsageReader
   readonly events: EventStore
   readonly files: UploadLimits
@@ -54,7 +58,7 @@ export type DeclaredRoute = { readonly method: string; readonly url: string; rea
 /** The api as a Fastify instance, not yet listening. Throws when a route declares no permission. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerFormats()
-  const app = await createServer(deps.logger)
+  const app = await createServer(deps.logger, deps.trustedProxies)
   const declared = new Set<string>()
   app.addHook('onRoute', route => {
     if (route.method === 'HEAD') return
@@ -66,6 +70,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   })
   // Before any route, since it times them all.
   if (deps.operations) operationRoutes(app, deps.operations)
+  if (deps.limits) limitRequests(app, deps.limits)
   await app.register(
     swagger,
     openApiOptions({ resources: RESOURCES, eventTypes: EVENT_TYPES, baseUrl: deps.addresses?.baseUrl ?? '/' }),

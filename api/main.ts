@@ -14,6 +14,8 @@ import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
 import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
+import { createLiveRates } from './http/rate-limit/live-rates.ts'
+import { createRequestLimits } from './http/rate-limit/request-limits.ts'
 import { createPost, WEBHOOK_TIMES } from './modules/webhooks/request/post.ts'
 import { openUsage } from './open-usage.ts'
 import { readiness } from './readiness.ts'
@@ -42,12 +44,15 @@ const config = loadConfig(process.env, [
   ...OUTBOUND_SETTINGS,
   'BASE_URL',
   'MCP_ORIGINS',
+  'API_RATE_CREDENTIAL',
+  'API_RATE_ADDRESS',
+  'TRUSTED_PROXIES',
   'FAILPOINT',
 ])
 const logger = createLogger('api', config.LOG_LEVEL)
 
-// One connection each listens for changes of keys, grants and memberships; the others read them.
-const KEYS_POOL_MAX = 5
+// One connection each listens for changes of keys, grants, memberships and platforms; the others read them.
+const KEYS_POOL_MAX = 6
 const GATEWAY_CONNECTIONS_MAX = 64
 /** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
 const CONNECT_MS = 4_000
@@ -77,6 +82,9 @@ async function main(): Promise<void> {
     identityUrl: config.IDENTITY_URL,
   }
   const powers = createLivePowers({ database: keyDatabase, logger, nowMs: () => performance.now() })
+  const nowMs = () => performance.now()
+  const rates = createLiveRates({ database: keyDatabase, logger, nowMs, perSecond: config.API_RATE_CREDENTIAL })
+  const limits = createRequestLimits({ rates, nowMs, addressPerSecond: config.API_RATE_ADDRESS })
   const tokens = await openTokenAccess({ database: keyDatabase, logger, ...addresses, nowMs: Date.now })
   phases.ended('tokens')
   const policy = outboundPolicy(config)
@@ -84,6 +92,8 @@ async function main(): Promise<void> {
   const app = await buildApp({
     tokens,
     powers,
+    limits,
+    trustedProxies: config.TRUSTED_PROXIES,
     addresses,
     mcpOrigins: config.MCP_ORIGINS,
     database,
@@ -118,7 +128,7 @@ async function main(): Promise<void> {
   await app.close()
   await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()
-  await Promise.all([keys.close(), tokens.close(), powers.close()])
+  await Promise.all([keys.close(), tokens.close(), powers.close(), rates.close()])
   await keyDatabase.close()
   await database.close()
   logger.info({}, 'api stopped')

@@ -183,7 +183,7 @@ export const SETTINGS = {
     optional(mailAddress),
   ),
   TRUSTED_PROXIES: setting(
-    'Addresses or networks, separated by commas, of the proxies in front of the identity host, whose X-Forwarded-For names the caller. Empty: the caller is the address that connects.',
+    'Addresses or networks, separated by commas, of the proxies in front of the api and the identity host, whose X-Forwarded-For names the caller. Empty: the caller is the address that connects.',
     '',
     list(network),
   ),
@@ -205,6 +205,16 @@ export const SETTINGS = {
     integer(1, 100_000_000),
   ),
   INGEST_RATE_MAX: setting('Most events per second a platform may set for itself.', '100000', integer(1, 100_000_000)),
+  API_RATE_CREDENTIAL: setting(
+    'Calls a second that one credential may make at one api process, while its platform sets no rate of its own; ten times as many at once.',
+    '500',
+    integer(1, 1_000_000),
+  ),
+  API_RATE_ADDRESS: setting(
+    'Calls a second from one address, or network of IPv6, at one api process; ten times as many at once. 0: no limit by address.',
+    '1000',
+    integer(0, 1_000_000),
+  ),
   INGEST_RECENT_MAX: setting(
     'References the gateway remembers to spare the log identical repeats.',
     '1000000',

@@ -95,11 +95,30 @@ export const ANSWER_HEADERS: Readonly<Record<string, JsonObject>> = {
     description: 'Seconds to wait before the request is sent again.',
     schema: { type: 'integer', minimum: 0 },
   },
+  RateLimitLimit: {
+    description: 'How many calls the credential may make at once.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  RateLimitRemaining: {
+    description: 'How many of them are left now.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  RateLimitReset: {
+    description: 'Seconds until all of them are there again, if no call is made.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   IdempotentReplayed: {
     description: '`true` when this is the stored answer of an earlier request with the same Idempotency-Key.',
     schema: { type: 'string', enum: ['true'] },
   },
   DryRun: { description: '`true` when nothing was kept.', schema: { type: 'string', enum: ['true'] } },
+}
+
+/** What is left of the caller's rate. */
+const RATE_LIMIT: JsonObject = {
+  'X-RateLimit-Limit': header('RateLimitLimit'),
+  'X-RateLimit-Remaining': header('RateLimitRemaining'),
+  'X-RateLimit-Reset': header('RateLimitReset'),
 }
 
 /** The refusals as components. */
@@ -110,7 +129,11 @@ export const ERROR_RESPONSES: Readonly<Record<string, JsonObject>> = Object.from
       description: `${when} Codes: ${codesOf(status)
         .map(code => `\`${code}\``)
         .join(', ')}.`,
-      headers: { 'X-REQUEST-ID': header('RequestId'), ...(retryAfter ? { 'Retry-After': header('RetryAfter') } : {}) },
+      headers: {
+        'X-REQUEST-ID': header('RequestId'),
+        ...(retryAfter ? { 'Retry-After': header('RetryAfter') } : {}),
+        ...(status === 429 ? RATE_LIMIT : {}),
+      },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     },
   ]),
@@ -139,6 +162,7 @@ export function refusalsOf({ changes, hasBody, takesKey }: Traits): JsonObject {
 /** The headers of a success. */
 export const successHeaders = ({ takesKey, dryRun }: Traits): JsonObject => ({
   'X-REQUEST-ID': header('RequestId'),
+  ...RATE_LIMIT,
   ...(takesKey ? { 'Idempotent-Replayed': header('IdempotentReplayed') } : {}),
   ...(dryRun ? { 'X-DRY-RUN': header('DryRun') } : {}),
 })

@@ -67,12 +67,16 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
     })
     for (const [path, shapes] of Object.entries(FORWARDED)) {
       const schema = { ...shapes, querystring: IngestQuery, tags: ['events'], 'x-permission': PERMISSION }
-      scope.post(path, { config: { permission: PERMISSION }, schema }, async (request, reply) => {
-        const caller = callers.get(request)
-        if (!caller) throw new Error('an ingest call was not authenticated')
-        const sender = senderOf(ingestKeys, request, caller)
-        return answer(deps, { path, sender, callGateway }, request, reply)
-      })
+      scope.post(
+        path,
+        { config: { permission: PERMISSION, limitedByEvents: true }, schema },
+        async (request, reply) => {
+          const caller = callers.get(request)
+          if (!caller) throw new Error('an ingest call was not authenticated')
+          const sender = senderOf(ingestKeys, request, caller)
+          return answer(deps, { path, sender, callGateway }, request, reply)
+        },
+      )
     }
   })
 }

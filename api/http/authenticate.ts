@@ -10,6 +10,7 @@ import { type May, powerForUser } from '../access/original-user.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { isAboutAccess, type Permission, scopeOf } from './permissions.ts'
+import type { RequestLimits } from './rate-limit/request-limits.ts'
 
 export type Caller = {
   readonly tenant: Tenant
@@ -25,6 +26,8 @@ export type Caller = {
 
 export type AccessDeps = {
   readonly database: Database
+  /** How often a credential may call; without it, as often as it likes. */
+  readonly limits?: Pick<RequestLimits, 'takeCredential'>
   readonly keys: LiveKeys
   /** What the users may do who gave a token, or whom a PROXY key acts for. */
   readonly powers: Pick<LivePowers, 'powerOf'>
@@ -32,8 +35,17 @@ export type AccessDeps = {
   readonly tokens?: TokenAccess
 }
 
-/** The caller of a request, or throws 401, 403 or 400. The same 401 for a wrong, revoked or malformed credential. */
+/**
+ * The caller of a request, or throws 401, 403, 400, or 429 when its credential calls too often. The same 401 for a wrong, revoked or
+ * malformed credential.
+ */
 export async function authenticate(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
+  const caller = await callerOf(deps, request, permission)
+  await deps.limits?.takeCredential(request, caller)
+  return caller
+}
+
+async function callerOf(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
   const originalUser = singleHeader(request, 'x-original-user')
   const key = singleHeader(request, 'x-api-key')
   const authorization = singleHeader(request, 'authorization')

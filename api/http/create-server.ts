@@ -68,13 +68,14 @@ function refuseWhileStopping(app: FastifyInstance): void {
   })
 }
 
-/** The server, without routes. */
-export async function createServer(logger: Logger): Promise<FastifyInstance> {
+/** The server, without routes. Of a call through one of these proxies, the address is the one that the proxy names. */
+export async function createServer(logger: Logger, trustedProxies: readonly string[] = []): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new OneLine(),
     genReqId: () => newId('reqr'),
     requestIdHeader: false,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: UPLOAD_TIMEOUT_MS,
     http: { headersTimeout: REQUEST_TIMEOUT_MS },

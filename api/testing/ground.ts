@@ -14,6 +14,8 @@ import { createTestDatabase, type TestDatabase } from '../../shared/testing/post
 import { type Clock, instantOf } from '../../shared/time.ts'
 import { createLivePowers, type LivePowers } from '../access/live-powers.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
+import { createLiveRates } from '../http/rate-limit/live-rates.ts'
+import { createRequestLimits } from '../http/rate-limit/request-limits.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
@@ -74,6 +76,9 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
   // A recorded use would be a change to a tenant's rows for the tests that look for changes.
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
   const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
+  const nowMs = () => performance.now()
+  const rates = createLiveRates({ database: keyDatabase, logger: silentLogger, nowMs, perSecond: 500 })
+  const limits = createRequestLimits({ rates, nowMs, addressPerSecond: 1_000 })
   const owner = new pg.Client({ connectionString: testDatabase.url })
   await owner.connect()
   const files = { fileBytesMax: 64 * 1024 * 1024, storageBytesMax: 256 * 1024 * 1024 }
@@ -82,6 +87,7 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
     database,
     keys,
     powers,
+    limits,
     logger: silentLogger,
     usage: NO_USAGE,
     events: NO_EVENTS,
@@ -101,7 +107,7 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
       return { app, routes, close: () => app.close() }
     },
     close: async () => {
-      await Promise.all([keys.close(), powers.close()])
+      await Promise.all([keys.close(), powers.close(), rates.close()])
       await keyDatabase.close()
       await database.close()
       await owner.end()

@@ -98,6 +98,10 @@ export const PARTIES: Readonly<Record<string, string>> = {
   ingest_settings: 'How many events are accepted. Null: the defaults of the installation.',
   events_per_second: 'How many events a second are accepted before 429.',
   batch_limit: 'How many events one request may hold. Default 50.',
+  api_settings: 'How often one credential may call the api. Null: the defaults of the installation.',
+  requests_per_second:
+    'How many calls a second one credential may make before 429, at each api process. From 1 to 10,000.',
+  burst: 'How many calls one credential may make at once. Default: what ten seconds allow.',
   rounding_settings: 'How amounts are rounded. At most one entry.',
   rounding_target: 'What is rounded.',
   'PlatformRoundingSettings.rounding_mode':

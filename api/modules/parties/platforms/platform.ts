@@ -8,6 +8,7 @@ import { numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'
 import {
+  ApiSettings,
   Branding,
   IngestSettings,
   InvoiceSettings,
@@ -36,6 +37,7 @@ export const platformResource = defineResource<Platform>({
     branding: field(Branding),
     invoice_settings: field(InvoiceSettings),
     ingest_settings: field(IngestSettings),
+    api_settings: field(ApiSettings),
     rounding_settings: field(RoundingSettings),
     reprocessing_settings: field(ReprocessingSettings),
     processing_settings: field(ProcessingSettings),
@@ -52,6 +54,7 @@ export const platformResource = defineResource<Platform>({
     branding: {},
     invoice_settings: {},
     ingest_settings: {},
+    api_settings: {},
     rounding_settings: [],
     reprocessing_settings: {},
     processing_settings: {},

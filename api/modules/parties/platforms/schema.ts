@@ -42,11 +42,19 @@ export const InvoiceSettings = Shape({
 
 const EVENTS_PER_SECOND_MAX = 100_000_000
 const BATCH_LIMIT_MAX = 10_000
+const REQUESTS_PER_SECOND_MAX = 10_000
+const BURST_MAX = 100_000
 
 /** What the gateways take from this platform in this environment; the installation's defaults for what is not set. */
 export const IngestSettings = Shape({
   events_per_second: Optional(Nullable(Type.Integer({ minimum: 1, maximum: EVENTS_PER_SECOND_MAX }))),
   batch_limit: Optional(Nullable(Type.Integer({ minimum: 1, maximum: BATCH_LIMIT_MAX }))),
+})
+
+/** How often one credential of this platform may call the api in this environment; the installation's defaults for what is not set. */
+export const ApiSettings = Shape({
+  requests_per_second: Optional(Nullable(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_SECOND_MAX }))),
+  burst: Optional(Nullable(Type.Integer({ minimum: 1, maximum: BURST_MAX }))),
 })
 
 /** Cost predictions have no rounding of their own yet, so only the target INVOICE is taken. */
@@ -100,6 +108,7 @@ export type LateEventPolicy = (typeof LATE_EVENT_POLICIES)[number]
 export type ProcessingSettings = Static<typeof ProcessingSettings>
 export type Branding = Static<typeof Branding>
 export type InvoiceSettings = Static<typeof InvoiceSettings>
+export type ApiSettings = Static<typeof ApiSettings>
 export type IngestSettings = Static<typeof IngestSettings>
 export type ReprocessingSettings = Static<typeof ReprocessingSettings>
 export type RoundingSettings = Static<typeof RoundingSettings>

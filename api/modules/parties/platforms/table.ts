@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type {
+  ApiSettings,
   Branding,
   IngestSettings,
   InvoiceSettings,
@@ -25,6 +26,7 @@ export const platforms = pgTable('platforms', {
   branding: wireJson<Branding>().notNull(),
   invoice_settings: wireJson<InvoiceSettings>().notNull(),
   ingest_settings: wireJson<IngestSettings>().notNull(),
+  api_settings: wireJson<ApiSettings>().notNull(),
   rounding_settings: wireJson<RoundingSettings>().notNull(),
   reprocessing_settings: wireJson<ReprocessingSettings>().notNull(),
   processing_settings: wireJson<ProcessingSettings>().notNull(),

@@ -1,0 +1,105 @@
+// How often the interface may be called: a token bucket for each credential, and one for each address, so that one caller's searches
+// do not slow another's. The buckets are those of this process: several api processes let through as many times as much.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../../shared/errors.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import type { LiveRates } from './live-rates.ts'
+import { BURST_SECONDS } from './live-rates.ts'
+import { createTokenBuckets, type Taken } from './token-buckets.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on the calls that have limits of their own, by events. */
+    limitedByEvents?: true
+  }
+}
+
+export type RequestLimits = {
+  /** Takes a token of the credential, once for each request. Throws RATE_LIMIT_EXCEEDED. */
+  takeCredential(
+    request: FastifyRequest,
+    caller: { readonly tenant: Tenant; readonly credentialId: string },
+  ): Promise<void>
+  /** Takes a token of the address. Throws RATE_LIMIT_EXCEEDED. */
+  takeAddress(request: FastifyRequest): void
+  /** What was taken for this request last. */
+  takenBy(request: FastifyRequest): Taken | undefined
+}
+
+/** Buckets of each kind: some 20 MB at most. */
+const BUCKETS_MAX = 100_000
+
+/** `addressPerSecond`: calls from one address; 0 for no limit by address. */
+export function createRequestLimits(options: {
+  readonly rates: LiveRates
+  readonly addressPerSecond: number
+  readonly nowMs: () => number
+}): RequestLimits {
+  const { rates, addressPerSecond, nowMs } = options
+  const credentials = createTokenBuckets({ nowMs, max: BUCKETS_MAX })
+  const addresses = createTokenBuckets({ nowMs, max: BUCKETS_MAX })
+  const ofAddress = { perSecond: addressPerSecond, burst: addressPerSecond * BURST_SECONDS }
+  const taken = new WeakMap<FastifyRequest, Taken>()
+  const byCredential = new WeakSet<FastifyRequest>()
+  return {
+    takeCredential: async (request, { tenant, credentialId }) => {
+      if (byCredential.has(request) || request.routeOptions.config?.limitedByEvents) return
+      byCredential.add(request)
+      const size = rates.of(tenant)
+      const found = credentials.take(
+        `${tenant.environment} ${credentialId} ${tenant.platformId}`,
+        size instanceof Promise ? await size : size,
+      )
+      taken.set(request, found)
+      if (!found.passed) throw tooMany('this credential', found)
+    },
+    takeAddress: request => {
+      if (addressPerSecond === 0) return
+      const found = addresses.take(networkOf(request.ip), ofAddress)
+      if (found.passed) return
+      taken.set(request, found)
+      throw tooMany('this address', found)
+    },
+    takenBy: request => taken.get(request),
+  }
+}
+
+const tooMany = (by: string, { retryAfterSeconds }: Taken): AppError =>
+  new AppError(
+    'RATE_LIMIT_EXCEEDED',
+    `Too many requests by ${by}; nothing was done. Send it again after Retry-After.`,
+    {
+      retryAfterSeconds,
+    },
+  )
+
+/** An address of IPv4, or the network of 64 bits that a caller with IPv6 is given whole. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  const [head = '', tail] = address.split('::')
+  const parts = head === '' ? [] : head.split(':')
+  const missing = tail === undefined ? 0 : 8 - parts.length - (tail === '' ? 0 : tail.split(':').length)
+  return [...parts, ...Array<string>(Math.max(0, missing)).fill('0')].slice(0, 4).join(':')
+}
+
+/** Holds every call under /v1 to the limits, and says on each answer what is left. Call before any route is declared. */
+export function limitRequests(app: FastifyInstance, limits: RequestLimits): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      if (request.url.startsWith('/v1/') && !request.routeOptions.config?.limitedByEvents) limits.takeAddress(request)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const taken = limits.takenBy(request)
+    if (taken)
+      reply.headers({
+        'x-ratelimit-limit': taken.burst,
+        'x-ratelimit-remaining': taken.remaining,
+        'x-ratelimit-reset': taken.resetSeconds,
+      })
+    done(null, payload)
+  })
+}
