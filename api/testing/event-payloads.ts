@@ -26,8 +26,10 @@ async function checkPayloads(of: Sql, column: 'object_id' | 'platform_id', value
   described ??= describedApi().then(createChecker)
   const check = await described
   const rows = await of.sql(
-    `select o.*, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
-     from outbox o where ${column} = $1`,
+    `select o.*, coalesce(o.data, h.data) as data,
+       to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
+     from outbox o left join outbox h on h.platform_id = o.platform_id and h.environment = o.environment and h.id = o.data_in
+     where o.${column} = $1`,
     [value],
   )
   const wrong = rows.flatMap(row => {

@@ -130,3 +130,25 @@ test('the customers that were touched are those with a mark behind the positions
   expect(await since(5, 1, 1)).toEqual(['b'])
   expect(await since(5, 2, 1)).toEqual([])
 })
+
+test('among half a million marks those that nothing touched since are passed over', async () => {
+  await client.command({ query: 'TRUNCATE TABLE usage_bucket_marks' })
+  await client.command({
+    query: `INSERT INTO usage_bucket_marks SELECT {platform:String}, 'TEST', concat('customer-', toString(intDiv(number, 100))), 'tokens',
+      toDateTime(${START / 1000} + number % 100 * 3600, 'UTC'), number % 4, intDiv(number, 50) + 1 FROM numbers(500000)`,
+    query_params: { platform: tenant.platformId },
+  })
+  const since = [10_000, 10_000, 10_000, 10_000]
+  const new_mark = [tenant.platformId, 'TEST', 'customer-17', 'tokens', START / 1000 + 200 * 3600, 2, 10_001]
+  await insertLines(client, 'usage_bucket_marks', [JSON.stringify(new_mark)])
+  // As after a merge: what is new lies among what is old.
+  await client.command({ query: 'OPTIMIZE TABLE usage_bucket_marks FINAL' })
+  expect(await touchedCustomers(client, tenant, since)).toEqual(['customer-17'])
+  const explaining: ClickHouseClient = Object.create(client, {
+    select: { value: (of: { sql: string }) => client.select({ ...of, sql: `EXPLAIN indexes = 1 ${of.sql}` } as never) },
+  })
+  const plan = (await touchedCustomers(explaining, tenant, since)).join('\n')
+  const [read, all] = /by_position[\s\S]*?Granules: (\d+)\/(\d+)/.exec(plan)?.slice(1).map(Number) ?? []
+  expect(read).toBe(1)
+  expect(all).toBeGreaterThan(50)
+})

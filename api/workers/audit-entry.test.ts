@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
+import { changedBetween } from '../../shared/database/outbox.ts'
 import { auditEntry } from './audit-entry.ts'
 
 const change = (type: string, data: Record<string, unknown>, previous_data: Record<string, unknown> | null) =>
-  auditEntry({ type, object_type: 'CUSTOMER', object_id: 'cust_1', data, previous_data })
+  auditEntry({
+    type,
+    object_type: 'CUSTOMER',
+    object_id: 'cust_1',
+    changed_fields: changedBetween(previous_data, data),
+  })
 
 test.each([
   ['a creation has no changed fields', 'CUSTOMER.CREATED', { name: 'A' }, null, 'CREATED', []],

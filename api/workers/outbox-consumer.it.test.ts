@@ -1,15 +1,25 @@
 // Those who follow the outbox, against a real database: every change once in its order, whatever commits or dies when.
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../shared/database/database.ts'
+import { writeNotices } from '../../shared/database/outbox.ts'
 import { createFailpoints } from '../../shared/failpoint.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { systemClock } from '../../shared/time.ts'
 import { createWorkerMetrics } from '../jobs/metrics.ts'
-import { consumeBatch, type OutboxConsumer, registerConsumer, startOutboxConsumers } from './outbox-consumer.ts'
+import '../modules/invoices/events.ts'
+import {
+  type ConsumerOfChanges,
+  consumeBatch,
+  type OutboxConsumer,
+  registerConsumer,
+  startOutboxConsumers,
+} from './outbox-consumer.ts'
 import { relayBatch } from './outbox-relay.ts'
 
 let testDatabase: TestDatabase
@@ -63,10 +73,11 @@ async function relayAll(): Promise<void> {
 }
 
 /** Writes down what it is given, in the transaction it is given. */
-const recorder = (name: string, more: Partial<OutboxConsumer> = {}): OutboxConsumer => ({
+const recorder = (name: string, more: Partial<ConsumerOfChanges> = {}): ConsumerOfChanges => ({
   name,
   types: 'ALL',
   startsAt: 'OLDEST',
+  reads: 'CHANGES',
   rights: {},
   handle: async (tx, changes) => {
     for (const { object_id, data, position } of changes) {
@@ -157,6 +168,47 @@ test('many writers, two relays and three workers at once: every change once, eac
   }
 })
 
+test('several notices of one change keep the resource once, and each is read with the resource as it was then', async () => {
+  const draft = { id: 'i', status: 'DRAFT', lines: ['a', 'b', 'c'].map(text => ({ text: text.repeat(50) })) }
+  const final = { ...draft, status: 'FINAL', number: '1' }
+  const other = { id: 'other', status: 'FINAL' }
+  const of = { tenant: { platformId: 'plat_1', environment: 'LIVE' }, actor: { id: null, requestId: null } } as const
+  await writeNotices(drizzle(owner), { ...of, at: sql`now()` }, [
+    { type: 'INVOICE.CREATED', objectId: 'i', data: draft, previous: null },
+    { type: 'INVOICE.UPDATED', objectId: 'i', data: final, previous: draft },
+    // So unlike the resource it becomes that saying what differs would take more.
+    { type: 'INVOICE.CREATED', objectId: 'other', data: { gone: 'x' }, previous: null },
+    { type: 'INVOICE.STATUS_TO_FINAL', objectId: 'i', data: final, previous: null },
+    { type: 'INVOICE.STATUS_TO_FINAL', objectId: 'other', data: other, previous: null },
+  ])
+  const { rows } = await owner.query('select data is not null as holds from outbox order by seq')
+  expect(rows.map(({ holds }) => holds)).toEqual([false, false, true, true, true])
+  await relayAll()
+  const seen: unknown[] = []
+  const consumer = recorder('bodies', {
+    handle: async (_tx, changes) => {
+      seen.push(...changes.map(({ type, data, previous_data }) => [type, data, previous_data]))
+    },
+  })
+  await consumeAll(consumer)
+  expect(seen).toEqual([
+    ['INVOICE.CREATED', draft, null],
+    ['INVOICE.UPDATED', final, draft],
+    ['INVOICE.CREATED', { gone: 'x' }, null],
+    ['INVOICE.STATUS_TO_FINAL', final, null],
+    ['INVOICE.STATUS_TO_FINAL', other, null],
+  ])
+  const audit = await owner.query(
+    'select action, changed_fields from audit_records where target_id = $1 order by position',
+    ['i'],
+  )
+  expect(audit.rows).toEqual([
+    { action: 'CREATED', changed_fields: [] },
+    { action: 'UPDATED', changed_fields: ['number', 'status'] },
+    { action: 'STATUS_TO_FINAL', changed_fields: [] },
+  ])
+})
+
 test.each(['the worker fails before it commits', 'the connection is killed in the middle of a batch'])(
   'when %s, effects and cursor are undone together, and the batch comes again whole',
   async how => {
@@ -164,7 +216,7 @@ test.each(['the worker fails before it commits', 'the connection is killed in th
     await registerConsumer(database, consumer)
     for (const n of [1, 2, 3]) await change(owner, 'x', n)
     await relayAll()
-    const dying: OutboxConsumer = {
+    const dying: ConsumerOfChanges = {
       ...consumer,
       handle: async (tx, changes) => {
         await consumer.handle(tx, changes.slice(0, 2))

@@ -1,17 +1,24 @@
 // Those who follow the outbox at their own pace: each has a cursor of its own, and reads changes in the order of their positions.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
-import { OUTBOX_COLUMNS, type OutboxRow, outboxRow, type StoredOutboxRow } from './outbox-row.ts'
+import {
+  type ChangeHead,
+  HEAD_COLUMNS,
+  OUTBOX_COLUMNS,
+  type OutboxRow,
+  outboxRow,
+  type StoredOutboxRow,
+} from './outbox-row.ts'
 
 /** A change with its place in the order. Positions rise and have gaps. */
 export type RelayedChange = OutboxRow & { readonly position: string }
 
-export type OutboxConsumer = {
+type Following = {
   /** Of its cursor. A consumer of another name begins anew. */
   readonly name: string
   /** The types of changes it gets, in the order of their commits. */
@@ -20,12 +27,24 @@ export type OutboxConsumer = {
   readonly startsAt: 'OLDEST' | 'NEXT'
   /** What `handle` does to which tables, in the worker's own role. */
   readonly rights: Rights
-  /**
-   * Writes what follows from a batch. It commits together with the cursor, so what it writes is written once, whatever dies when. A
-   * batch that throws comes again, and holds up this consumer alone.
-   */
-  readonly handle: (tx: SystemTransaction, changes: readonly RelayedChange[]) => Promise<void>
 }
+
+/**
+ * Writes what follows from a batch. It commits together with the cursor, so what it writes is written once, whatever dies when. A
+ * batch that throws comes again, and holds up this consumer alone.
+ */
+type Handle<Change> = (tx: SystemTransaction, changes: readonly Change[]) => Promise<void>
+
+/** One that needs the resources. */
+export type ConsumerOfChanges = Following & { readonly reads: 'CHANGES'; readonly handle: Handle<RelayedChange> }
+
+/** One to which only matters what was changed: the resources of a batch may be many megabytes, and are not read. */
+export type ConsumerOfHeads = Following & {
+  readonly reads: 'HEADS'
+  readonly handle: Handle<ChangeHead & { readonly position: string }>
+}
+
+export type OutboxConsumer = ConsumerOfChanges | ConsumerOfHeads
 
 /** What following takes of the worker's own role, besides what a consumer declares. */
 export const CONSUMER_RIGHTS: Rights = { outbox: ['select'], outbox_consumers: ['select', 'insert', 'update'] }
@@ -57,9 +76,11 @@ export async function consumeBatch(
     )
     const after = cursor.rows[0]?.position
     if (after === undefined) return false
-    const { upTo, changes } = await readAfter(tx, after, consumer.types)
+    const upTo = await endOfBatch(tx, after)
     if (upTo === null) return false
-    if (changes.length > 0) await consumer.handle(tx, changes)
+    const batch = { after, upTo, types: consumer.types }
+    if (consumer.reads === 'HEADS') await handleAny(tx, await readHeads(tx, batch), consumer.handle)
+    else await handleAny(tx, await readChanges(tx, batch), consumer.handle)
     await tx.execute(
       sql`update outbox_consumers set position = ${upTo}::bigint, updated_at = clock_timestamp() where name = ${consumer.name}`,
     )
@@ -68,22 +89,39 @@ export async function consumeBatch(
   })
 }
 
-async function readAfter(
+async function handleAny<Change>(
   tx: SystemTransaction,
-  after: string,
-  types: OutboxConsumer['types'],
-): Promise<{ upTo: string | null; changes: RelayedChange[] }> {
+  changes: readonly Change[],
+  handle: Handle<Change>,
+): Promise<void> {
+  if (changes.length > 0) await handle(tx, changes)
+}
+
+/** The position of the last change of the next batch; null when there is none. */
+async function endOfBatch(tx: SystemTransaction, after: string): Promise<string | null> {
   const last = await tx.execute<{ position: string | null }>(sql`
     select max(position)::text as position from (
       select position from outbox where position > ${after}::bigint order by position limit ${BATCH_MAX}) batch`)
-  const upTo = last.rows[0]?.position ?? null
-  if (upTo === null) return { upTo, changes: [] }
-  const ofTypes =
+  return last.rows[0]?.position ?? null
+}
+
+type Batch = { readonly after: string; readonly upTo: string; readonly types: OutboxConsumer['types'] }
+
+const inBatch = ({ after, upTo, types }: Batch): SQL =>
+  sql`o.position > ${after}::bigint and o.position <= ${upTo}::bigint ${
     types === 'ALL' ? sql`` : sql`and o.type in (select jsonb_array_elements_text(${JSON.stringify(types)}::jsonb))`
-  const found = await tx.execute<StoredOutboxRow & { position: string }>(sql`
-    select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o
-    where o.position > ${after}::bigint and o.position <= ${upTo}::bigint ${ofTypes} order by o.position`)
-  return { upTo, changes: found.rows.map(({ position, ...row }) => ({ ...outboxRow(row), position })) }
+  }`
+
+async function readHeads(tx: SystemTransaction, batch: Batch): Promise<(ChangeHead & { position: string })[]> {
+  const { rows } = await tx.execute<ChangeHead & { position: string }>(sql`
+    select ${HEAD_COLUMNS}, o.position::text as position from outbox o where ${inBatch(batch)} order by o.position`)
+  return rows
+}
+
+async function readChanges(tx: SystemTransaction, batch: Batch): Promise<RelayedChange[]> {
+  const { rows } = await tx.execute<StoredOutboxRow & { position: string }>(sql`
+    select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o where ${inBatch(batch)} order by o.position`)
+  return rows.map(({ position, ...row }) => ({ ...outboxRow(row), position }))
 }
 
 /** The age of the oldest relayed change that the consumer has not read; 0 when it has read them all. */

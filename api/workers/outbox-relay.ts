@@ -2,11 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import { changedBetween } from '../../shared/database/outbox.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
-import { OUTBOX_COLUMNS, type OutboxRow, outboxRow, type StoredOutboxRow } from './outbox-row.ts'
+import type { AuditedChange } from './audit-entry.ts'
+import {
+  type ChangeHead,
+  HEAD_COLUMNS,
+  OUTBOX_COLUMNS,
+  type OutboxRow,
+  outboxRow,
+  type StoredOutboxRow,
+} from './outbox-row.ts'
 import { type Reaction, runReactions } from './reaction.ts'
 import { writeAuditRecords } from './write-audit-records.ts'
 
@@ -43,9 +52,18 @@ export async function relayBatch({ database, reactions, failpoints }: RelayDeps)
     if (lock.rows[0]?.held !== true) return 0
     const rows = await readReleasable(tx)
     if (rows.length === 0) return 0
+    const bodies = await readBodies(tx, rows, reactions)
     const positions = await givePositions(tx, rows)
-    await writeAuditRecords(tx, rows, positions)
-    await runReactions(tx, reactions, rows)
+    await writeAuditRecords(
+      tx,
+      rows.map(row => audited(row, bodies.get(row.id))),
+      positions,
+    )
+    await runReactions(
+      tx,
+      reactions,
+      rows.flatMap(({ id }) => bodies.get(id) ?? []),
+    )
     await failpoints('relay.before-commit')
     return rows.length
   })
@@ -58,22 +76,52 @@ export async function relayBatch({ database, reactions, failpoints }: RelayDeps)
  * stops at the first row that is not yet settled. For one resource, the order of seq is then the order of commits: a later
  * change takes its seq after the earlier one has committed.
  */
-async function readReleasable(tx: SystemTransaction): Promise<OutboxRow[]> {
-  const result = await tx.execute<StoredOutboxRow>(sql`
+async function readReleasable(tx: SystemTransaction): Promise<Releasable[]> {
+  const result = await tx.execute<Releasable>(sql`
     with pending as materialized (
       select * from outbox where position is null order by seq limit ${BATCH_MAX}
     ), barrier as (
       select min(seq) as seq from pending where xid >= pg_snapshot_xmin(pg_current_snapshot())
     )
-    select ${OUTBOX_COLUMNS}
+    select ${HEAD_COLUMNS}, o.changed_fields, coalesce(o.previous_data is not null or o.former_values is not null, false) as is_update
     from pending o cross join barrier b
     where b.seq is null or o.seq < b.seq
     order by o.seq`)
-  return result.rows.map(outboxRow)
+  return result.rows
+}
+
+/** A change whose fields are not known (`changed_fields` null) was written before they were kept. */
+type Releasable = ChangeHead & { readonly changed_fields: string[] | null; readonly is_update: boolean }
+
+/** The resources of those changes of a batch that a reaction wants, or whose fields are not known, by id. */
+async function readBodies(
+  tx: SystemTransaction,
+  rows: readonly Releasable[],
+  reactions: readonly Reaction[],
+): Promise<Map<string, OutboxRow>> {
+  const wanted = rows.filter(
+    ({ type, changed_fields, is_update }) =>
+      (is_update && changed_fields === null) || reactions.some(({ types }) => types.has(type)),
+  )
+  if (wanted.length === 0) return new Map()
+  const keys = wanted.map(({ platform_id, environment, id }) => ({ platform_id, environment, id }))
+  const { rows: found } = await tx.execute<StoredOutboxRow>(sql`
+    select ${OUTBOX_COLUMNS} from outbox o
+    join jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as g(platform_id text, environment text, id text)
+      on o.platform_id = g.platform_id and o.environment = g.environment and o.id = g.id`)
+  return new Map(found.map(row => [row.id, outboxRow(row)]))
+}
+
+function audited(
+  { is_update: _isUpdate, changed_fields, ...head }: Releasable,
+  body: OutboxRow | undefined,
+): AuditedChange {
+  const fields = changed_fields ?? (body ? changedBetween(body.previous_data, body.data) : [])
+  return { ...head, changed_fields: fields }
 }
 
 /** Positions rise with the order of `rows`; a failed batch leaves a gap in them, which means nothing. */
-async function givePositions(tx: SystemTransaction, rows: readonly OutboxRow[]): Promise<string[]> {
+async function givePositions(tx: SystemTransaction, rows: readonly ChangeHead[]): Promise<string[]> {
   const drawn = await tx.execute<{ position: string }>(
     sql`select nextval('outbox_positions')::text as position from generate_series(1, ${rows.length})`,
   )

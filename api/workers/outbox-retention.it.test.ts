@@ -73,6 +73,7 @@ const reader: OutboxConsumer = {
   name: 'reader',
   types: 'ALL',
   startsAt: 'OLDEST',
+  reads: 'CHANGES',
   rights: {},
   handle: async () => undefined,
 }

@@ -45,7 +45,8 @@ async function deleteBatch(
       select position from outbox
       where position is not null and created_at < now() - make_interval(days => ${days})
         and not (${isUnread} and created_at >= now() - make_interval(days => ${days * UNREAD_FACTOR}))
-      order by created_at limit ${BATCH_MAX})
+      -- A row may hold the resource of those before it.
+      order by created_at, position limit ${BATCH_MAX})
     returning ${isUnread} as is_unread`)
   return deleted.rows
 }

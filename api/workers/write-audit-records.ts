@@ -3,10 +3,9 @@ import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import { type ChainedRecord, type Head, hashRecord, NO_RECORD } from '../modules/accounts/audit/chain.ts'
-import { auditEntry } from './audit-entry.ts'
-import type { OutboxRow } from './outbox-row.ts'
+import { type AuditedChange, auditEntry } from './audit-entry.ts'
 
-type Positioned = { readonly row: OutboxRow; readonly position: string }
+type Positioned = { readonly row: AuditedChange; readonly position: string }
 
 const tenantOf = (row: { readonly platform_id: string; readonly environment: string }): string =>
   `${row.platform_id} ${row.environment}`
@@ -17,7 +16,7 @@ const tenantOf = (row: { readonly platform_id: string; readonly environment: str
  */
 export async function writeAuditRecords(
   tx: SystemTransaction,
-  rows: readonly OutboxRow[],
+  rows: readonly AuditedChange[],
   positions: readonly string[],
 ): Promise<void> {
   const names = await namesOf(tx, rows)
@@ -63,7 +62,7 @@ function recordOf({ row, position }: Positioned, sequence: string, names: Readon
 }
 
 /** What the actors of these rows are called, by tenant and id: the e-mail of a user, the description of an API key. */
-async function namesOf(tx: SystemTransaction, rows: readonly OutboxRow[]): Promise<Map<string, string>> {
+async function namesOf(tx: SystemTransaction, rows: readonly AuditedChange[]): Promise<Map<string, string>> {
   const actors = rows.flatMap(({ platform_id, environment, actor_id, impersonated_user_id }) =>
     [actor_id, impersonated_user_id].filter(id => id !== null).map(id => ({ platform_id, environment, id })),
   )
@@ -78,7 +77,7 @@ async function namesOf(tx: SystemTransaction, rows: readonly OutboxRow[]): Promi
   return new Map(named)
 }
 
-async function lockHeads(tx: SystemTransaction, rows: readonly OutboxRow[]): Promise<Map<string, Head>> {
+async function lockHeads(tx: SystemTransaction, rows: readonly AuditedChange[]): Promise<Map<string, Head>> {
   const tenants = [...new Map(rows.map(row => [tenantOf(row), row])).values()].map(({ platform_id, environment }) => ({
     platform_id,
     environment,

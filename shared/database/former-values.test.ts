@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formerValues, withFormerValues } from './former-values.ts'
+import { changedFields, formerValues, withFormerValues } from './former-values.ts'
 
 test.each([
   ['nothing', { a: 1 }, { a: 1 }, []],
@@ -37,7 +38,23 @@ test('putting the former values back gives what was there, whatever changed', ()
   fc.assert(
     fc.property(json, json, (previous, data) => {
       const former = JSON.parse(JSON.stringify(formerValues(previous, data)))
+      const whole = JSON.stringify(data)
       expect(JSON.stringify(sorted(withFormerValues(data, former)))).toBe(JSON.stringify(sorted(previous)))
+      expect(JSON.stringify(data)).toBe(whole)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('the fields of an update are those that differ in any depth, and one that is absent is as one that is null', () => {
+  const field = (of: object, named: string) => Object.getOwnPropertyDescriptor(of, named)?.value ?? null
+  const object = fc.array(fc.tuple(name, json), { maxLength: 4 }).map(entries => Object.fromEntries(entries))
+  fc.assert(
+    fc.property(object, object, (previous, data) => {
+      const names = [...new Set([...Object.keys(previous), ...Object.keys(data)])].filter(
+        named => !isDeepStrictEqual(field(previous, named), field(data, named)),
+      )
+      expect(changedFields(formerValues(previous, data), data)).toEqual(names.sort())
     }),
     { numRuns: 2_000 },
   )

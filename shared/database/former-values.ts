@@ -36,16 +36,36 @@ function collect(previous: Json, data: Json, path: readonly (string | number)[],
   }
 }
 
-/** The resource as it was: `data` with the former values of `formerValues` put back. */
+/** The fields of the resource in which `data` differs by these former values; one that is absent is the same as one that is null. */
+export function changedFields(former: readonly FormerValue[], data: Json): string[] {
+  const names = former.flatMap(({ path: [name, ...rest], value = null }) => {
+    if (name === undefined || !isObject(data)) return []
+    const isNull = rest.length === 0 && value === null && (member(data, String(name)) ?? null) === null
+    return isNull ? [] : [String(name)]
+  })
+  return [...new Set(names)].sort()
+}
+
+/**
+ * The resource as it was: `data` with the former values of `formerValues` put back. What lies on none of their paths is shared with
+ * `data`, which stays as it is.
+ */
 export function withFormerValues(data: Json, former: readonly FormerValue[]): Json {
-  const root = { data: structuredClone(data) }
+  const root = { data }
+  const own = new Set<object>([root])
   for (const { path, ...of } of former) {
     const steps = ['data', ...path]
     const last = steps.pop() ?? ''
-    let holder: unknown = root
-    for (const step of steps) holder = (holder as Record<string | number, unknown>)[step]
+    let holder: object = root
+    for (const step of steps) {
+      const next = (holder as Record<string | number, object>)[step] ?? {}
+      const copy = own.has(next) ? next : Array.isArray(next) ? [...next] : { ...next }
+      own.add(copy)
+      Object.defineProperty(holder, step, { value: copy, ...ORDINARY })
+      holder = copy
+    }
     if ('value' in of) Object.defineProperty(holder, last, { value: of.value, ...ORDINARY })
-    else Reflect.deleteProperty(holder as object, last)
+    else Reflect.deleteProperty(holder, last)
   }
   return root.data
 }

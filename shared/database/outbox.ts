@@ -4,7 +4,7 @@ import { type EventType, isDeclaredEvent } from '../contracts/event-types.ts'
 import { newId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Actor, SystemTransaction } from './database.ts'
-import { type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
+import { changedFields, type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
 
 export type DomainEvent = {
   readonly type: EventType
@@ -30,47 +30,103 @@ export async function writeNotices(
   events: readonly DomainEvent[],
 ): Promise<void> {
   const { tenant, actor, at } = of
-  // Several notices may hold the same resource as it is then.
-  const texts = new Map<DomainEvent['data'], string>()
-  const textOf = (data: DomainEvent['data']): string => {
-    const text = texts.get(data) ?? JSON.stringify(data)
-    texts.set(data, text)
-    return text
-  }
-  const rows = events.map(event => {
+  const rows = bodiesOf(events).map(({ event, id, data, dataIn, changes, former }) => {
     if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
-    const data = textOf(event.data)
-    return sql`(${tenant.platformId}, ${tenant.environment}, ${newId('evnt')}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
-      ${data}::jsonb, ${event.previous === null ? null : storedFormer(textOf(event.previous), data)}::jsonb,
+    return sql`(${tenant.platformId}, ${tenant.environment}, ${id}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
+      ${data}::jsonb, ${dataIn}, ${changes?.text ?? null}::jsonb, ${former?.text ?? null}::jsonb,
+      array(select jsonb_array_elements_text(${JSON.stringify(former?.fields ?? [])}::jsonb)),
       ${event.metadata === undefined ? null : JSON.stringify(event.metadata)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
       ${actor.idempotencyKey ?? null}, ${at})`
   })
   for (let first = 0; first < rows.length; first += ROWS_MAX)
     await tx.execute(sql`
-      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, former_values, metadata, request_id, actor_id,
-        impersonated_user_id, credential_id, ip, idempotency_key, created_at)
+      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, data_in, data_changes, former_values,
+        changed_fields, metadata, request_id, actor_id, impersonated_user_id, credential_id, ip, idempotency_key, created_at)
       values ${sql.join(rows.slice(first, first + ROWS_MAX), sql`, `)}`)
 }
 
-/** Compared as what is stored of both: JSON has no dates and no members without a value. */
-function storedFormer(whole: string, data: string): string {
-  const former = JSON.stringify(formerValues(JSON.parse(whole), JSON.parse(data)))
-  // Where almost everything is another, the paths would take more than the resource.
-  const asWhole = `[{"path":[],"value":${whole}}]`
-  return former.length <= asWhole.length ? former : asWhole
+type Body = {
+  readonly event: DomainEvent
+  readonly id: string
+  /** Null where another notice holds the resource: which, and what its own had in place of that. */
+  readonly data: string | null
+  readonly dataIn: string | null
+  readonly changes: Former | null
+  readonly former: Former | null
 }
 
-/** The columns that say what a resource was before a change. `previous_data` is of rows written before `former_values` was there. */
-type StoredPrevious = {
+/** What is stored of each: a resource with several notices is stored once, with the last of them. */
+function bodiesOf(events: readonly DomainEvent[]): Body[] {
+  const texts = new Map<DomainEvent['data'], string>()
+  const textOf = (data: DomainEvent['data']): string => {
+    const text = texts.get(data) ?? JSON.stringify(data)
+    texts.set(data, text)
+    return text
+  }
+  const compared = new Map<string, Map<string, Former>>()
+  const formerOf = (whole: string, data: string): Former => {
+    const known = compared.get(whole) ?? new Map<string, Former>()
+    compared.set(whole, known)
+    const found = known.get(data) ?? storedFormer(whole, data)
+    known.set(data, found)
+    return found
+  }
+  const ids = events.map(() => newId('evnt'))
+  const last = new Map(events.map(({ objectId }, place) => [objectId, place]))
+  return events.map((event, place): Body => {
+    const text = textOf(event.data)
+    const former = event.previous === null ? null : formerOf(textOf(event.previous), text)
+    const own = { event, id: ids[place] ?? '', former }
+    const holder = last.get(event.objectId) ?? place
+    const held = textOf(events[holder]?.data ?? event.data)
+    const changes = text === held ? null : formerOf(text, held)
+    return holder === place || changes?.isWhole
+      ? { ...own, data: text, dataIn: null, changes: null }
+      : { ...own, data: null, dataIn: ids[holder] ?? null, changes }
+  })
+}
+
+type Former = {
+  readonly text: string
+  /** Nothing was saved: the text holds the resource. */
+  readonly isWhole: boolean
+  readonly fields: readonly string[]
+}
+
+/** Compared as what is stored of both: JSON has no dates and no members without a value. */
+function storedFormer(whole: string, data: string): Former {
+  const now = JSON.parse(data)
+  const values = formerValues(JSON.parse(whole), now)
+  const fields = changedFields(values, now)
+  const text = JSON.stringify(values)
+  // Where almost everything is another, the paths would take more than the resource.
+  const asWhole = `[{"path":[],"value":${whole}}]`
+  return text.length <= asWhole.length ? { text, isWhole: false, fields } : { text: asWhole, isWhole: true, fields }
+}
+
+/** What a row of the outbox says of a resource, `data` being what the row or the one that holds it has. */
+export type StoredBody = {
   readonly data: Record<string, unknown>
+  /** What its own data had in place of that. */
+  readonly data_changes: readonly FormerValue[] | null
+  /** Of rows written before `former_values` was there. */
   readonly previous_data: Record<string, unknown> | null
   readonly former_values: readonly FormerValue[] | null
 }
 
-/** The whole resource before the change of a row of the outbox; null unless it is an update. */
-export function previousDataOf({ data, previous_data, former_values }: StoredPrevious): Record<string, unknown> | null {
-  if (former_values === null) return previous_data
+/** The whole resource after a change, and before it; the latter null unless it is an update. */
+export function bodyOf({ data: held, data_changes, previous_data, former_values }: StoredBody): {
+  readonly data: Record<string, unknown>
+  readonly previous_data: Record<string, unknown> | null
+} {
   // A resource is an object before and after.
-  return withFormerValues(data as Json, former_values) as Record<string, unknown>
+  const was = (data: Record<string, unknown>, former: readonly FormerValue[]) =>
+    withFormerValues(data as Json, former) as Record<string, unknown>
+  const data = data_changes === null ? held : was(held, data_changes)
+  return { data, previous_data: former_values === null ? previous_data : was(data, former_values) }
 }
+
+/** The fields in which a resource is another than before; none where there was none. Both are as JSON has them. */
+export const changedBetween = (previous: Record<string, unknown> | null, data: Record<string, unknown>): string[] =>
+  previous === null ? [] : changedFields(formerValues(previous as Json, data as Json), data as Json)

@@ -5,7 +5,7 @@ import type { Environment } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
 import type { Rights } from '../../../jobs/define-job.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
-import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
+import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import type { Endpoint } from '../request/request.ts'
 import type { AttemptKind } from '../table.ts'
 import { selectsSql } from './matches.ts'
@@ -113,9 +113,9 @@ export async function readWaiting(system: Database, queues: readonly TakenQueue[
       left join lateral (
         select * from (
           select o.*, count(*) over ()::int as candidates,
-            sum(pg_column_size(o.data)) over (order by o.position) - pg_column_size(o.data) as before
+            sum(o.bytes) over (order by o.position) - o.bytes as before
           from (
-            select * from outbox o where o.platform_id = q.platform_id and o.environment = q.environment
+            select o.*, ${BODY_BYTES} as bytes from outbox o where o.platform_id = q.platform_id and o.environment = q.environment
               and o.position > q.position and o.created_at > ${since}::timestamptz and ${isSelected}
             order by o.position limit ${EVENTS_MAX}) o) o
         where o.before < ${BYTES_MAX}) o on true

@@ -1,7 +1,7 @@
 // What a replay sends next.
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../../../shared/database/database.ts'
-import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
+import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import { selectsSql, textArray } from './matches.ts'
 import { BYTES_MAX, EVENTS_MAX, type TakenQueue, type Waiting } from './queue-store.ts'
 
@@ -40,7 +40,7 @@ export async function readReplay(tx: SystemTransaction, queue: ReplayingQueue): 
         and o.position > ${position}::bigint and o.position <= ${replay.to_position}::bigint
       order by o.position limit ${EXAMINED_MAX}
     ), wanted as (
-      select o.id, o.position, pg_column_size(o.data) as bytes, ${isWanted} as is_wanted from examined o where ${isSelected}
+      select o.id, o.position, ${BODY_BYTES} as bytes, ${isWanted} as is_wanted from examined o where ${isSelected}
     ), chosen as (
       select *, count(*) over () as wanted, row_number() over (order by position) as nth,
         sum(bytes) over (order by position) - bytes as before from wanted where is_wanted

@@ -1,16 +1,17 @@
 // The consumer of the outbox that tells queues of new events. It copies nothing: queues read the outbox themselves.
 import { sql } from 'drizzle-orm'
 import { at, formatInstant } from '../../../../shared/time.ts'
-import type { OutboxConsumer } from '../../../workers/outbox-consumer.ts'
+import type { ConsumerOfHeads } from '../../../workers/outbox-consumer.ts'
 
 /**
  * Makes the queues due that want one of these changes and that nothing keeps waiting. It raises `wakes` of every one of them, also of
  * one that is being sent: whoever records that turn sees that there is more (queue-store.ts).
  */
-export const wakeQueues: OutboxConsumer = {
+export const wakeQueues: ConsumerOfHeads = {
   name: 'webhooks',
   types: 'ALL',
   startsAt: 'NEXT',
+  reads: 'HEADS',
   rights: { webhooks: ['select'], webhook_queues: ['select', 'update'] },
   handle: async (tx, changes) => {
     const tenants = new Map<string, { platform_id: string; environment: string; types: Set<string>; since: string }>()

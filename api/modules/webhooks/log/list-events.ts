@@ -8,7 +8,7 @@ import { dateRange, listOf, pageOf } from '../../../http/pagination.ts'
 import { type FeedSlice, noSuchCursor, type Sliced, sliceOf } from '../../../list/slice.ts'
 import { getOne } from '../../../resource/store.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
-import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
+import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import { textArray } from '../delivery/matches.ts'
 import { webhookResource } from '../webhook.ts'
 import { type DeliveryStatus, deliveryConditions, type WebhookAt, withQueues } from './deliveries.ts'
@@ -169,7 +169,7 @@ function windowSql({ tenant }: ReadUow, { above, below }: Bounds, descending: bo
     below === null ? sql`` : sql`and o.position < ${below}::bigint`,
   ]
   return sql`
-    select o.id, o.position, o.type, o.created_at, pg_column_size(o.data) as bytes from outbox o
+    select o.id, o.position, o.type, o.created_at, ${BODY_BYTES} as bytes from outbox o
     where o.platform_id = ${tenant.platformId} and o.environment = ${tenant.environment} and o.position is not null ${from} ${to}
     order by o.position ${descending ? sql`desc` : sql`asc`} limit ${EXAMINED_MAX}`
 }

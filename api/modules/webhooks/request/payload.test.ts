@@ -18,6 +18,7 @@ const ROW: StoredOutboxRow = {
     tags: [],
     more: { '10': null, '9': true, a: 1.5, b: 1e21 },
   },
+  data_changes: null,
   previous_data: null,
   former_values: null,
   metadata: null,
@@ -72,6 +73,17 @@ test.each<[string, Partial<StoredOutboxRow>, boolean, string]>([
     { type: 'CUSTOMER.UPDATED', data: { a: '2' }, former_values: [{ path: ['a'], value: '1' }] },
     false,
     `${HEAD}"CUSTOMER.UPDATED","original_request_id":"reqr_1","environment":"LIVE","data":{"a":"2"}}`,
+  ],
+  [
+    'an update whose resource another event of the same change holds',
+    {
+      type: 'CUSTOMER.UPDATED',
+      data: { a: '3', b: { c: 2 } },
+      data_changes: [{ path: ['a'], value: '2' }],
+      former_values: [{ path: ['a'], value: '1' }],
+    },
+    true,
+    `${HEAD}"CUSTOMER.UPDATED","original_request_id":"reqr_1","environment":"LIVE","previous_data":{"a":"1","b":{"c":2}},"data":{"a":"2","b":{"c":2}}}`,
   ],
   [
     'an update of before former values were kept',
