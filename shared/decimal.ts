@@ -21,6 +21,8 @@ export function decimal(text: string): Decimal {
   return new Strict(text)
 }
 
+export const isDecimal = (value: unknown): value is Decimal => value instanceof Strict
+
 export const ZERO: Decimal = decimal('0')
 export const ONE: Decimal = decimal('1')
 export const HUNDRED: Decimal = decimal('100')

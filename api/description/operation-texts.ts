@@ -222,6 +222,16 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_credit_and_copy:
     'The copy has the lines of the original as lines of its own. Both stay DRAFT unless they are to be FINAL at once. Billing leaves the ' +
     'period to the original.',
+  invoices_lines_explanation_read:
+    'A FINAL invoice is explained by what was kept when it became FINAL; one that is OPEN or DRAFT as of now. Amounts of steps are exact.',
+  invoices_lines_events_read:
+    'Of a FINAL invoice those up to the position of the log at which it was closed. Read on with `starting_after`.',
+  invoices_verify:
+    'Usage is read from the log up to the position at which the invoice was closed; everything else was kept with it. Nothing is changed. ' +
+    'Only an invoice for a period of a subscription can be verified.',
+  invoices_receipt_read:
+    'The receipt never changes. With `reference` the answer has the proof that the event is in it; the documentation shows a program ' +
+    'that checks it.',
   payments_create:
     'The invoice follows at once: PARTIALLY_PAID, PAID or OVERPAID. Without `invoice_id` the payment is on account of the customer, and ' +
     'counts for no invoice.',

@@ -66,6 +66,18 @@ export function standardRate(country: string, on: LocalDate): Decimal | null {
   return rates ? rateOn(rates, on) : null
 }
 
+const SOURCES: Readonly<Record<string, string>> = {
+  AU: 'Australian Taxation Office, "GST"',
+  CA: 'Canada Revenue Agency, "GST/HST rates"; Revenu Québec and the finance ministries of BC, SK and MB',
+  GB: 'HMRC, VAT Notice 700 and gov.uk/vat-rates',
+}
+
+/** Where the rates of a country are taken from; null for one of which none are kept. */
+export const sourceOfRates = (country: string): string | null =>
+  isEuMember(country)
+    ? 'European Commission, Taxes in Europe Database and "VAT rates applied in the Member States"'
+    : (SOURCES[country] ?? null)
+
 /** Tax id types that show a Canadian seller collects a province's own tax. */
 export type CanadianTaxIdType = 'CA_GST_HST' | 'CA_PST' | 'CA_PST_BC' | 'CA_PST_MB' | 'CA_PST_SK' | 'CA_QST'
 type ProvinceTax = {

@@ -2,6 +2,7 @@
 import { ACCESS } from './access.ts'
 import { CATALOG } from './catalog.ts'
 import { COMMON } from './common.ts'
+import { EXPLANATIONS } from './explanations.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
 import { USAGE } from './usage.ts'
@@ -10,6 +11,7 @@ import { WEBHOOKS } from './webhooks.ts'
 
 export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...ACCESS,
+  ...EXPLANATIONS,
   ...INVOICES,
   ...CATALOG,
   ...USAGE,

@@ -1,6 +1,7 @@
 // What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { onSeededLine } from '../invoices/line-fixture.ts'
 import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { VOIDED_EFFECTS } from './closed-time/voided.ts'
@@ -15,6 +16,8 @@ import { type BillingJobDeps, billingJobs, billingReactions } from './run/billin
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { followJobs } from './run/follow-usage.ts'
 import { subscriptionProducer } from './run/subscription-producer.ts'
+import { receiptJobs } from './why/receipt/receipt-jobs.ts'
+import { whyRoutes } from './why/routes.ts'
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
@@ -27,8 +30,9 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     billingRoutes(app, deps)
     calculateRoutes(app, deps)
     persistDataRoutes(app, deps)
+    whyRoutes(app, deps)
   },
-  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs()],
+  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs],
   reactions: [...billingReactions, ...reprocessReactions],
   producers: deps => [subscriptionProducer(deps)],
   fixtures: {
@@ -48,6 +52,10 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
       ...onSeeded('PRICING_PLAN_VERSION'),
       body: seeded => ({ billing_entity_id: seededId(seeded, 'BILLING_ENTITY'), customer: { country: 'NL' } }),
     },
+    'GET /v1/invoices/:id/lines/:line_id/explanation': onSeededLine,
+    'GET /v1/invoices/:id/lines/:line_id/events': onSeededLine,
+    'POST /v1/invoices/:id/verify': onSeeded('INVOICE'),
+    'GET /v1/invoices/:id/receipt': onSeeded('INVOICE'),
     'GET /v1/pricing-plan-versions/:id/curve': onSeeded('PRICING_PLAN_VERSION'),
     'GET /v1/platforms/:id/up-to-date': onSeeded('PLATFORM'),
     'POST /v1/ingest/persist-data': {

@@ -1,8 +1,9 @@
 // The document: its parties, amounts, number and PDF. What is owed is its producer's.
-import { onSeeded, type Seeded, seededId, seededView } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { creditProducer } from './credits/credit-producer.ts'
 import { INVOICE_EVENTS } from './events.ts'
+import { onSeededLine } from './line-fixture.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
 import type { InvoiceDeps } from './producer.ts'
@@ -15,17 +16,6 @@ const LINE = {
   pricing_type: 'FIXED',
   pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
 }
-/** The line of the seeded invoice. */
-const itsLine = {
-  params: (seeded: Seeded) => {
-    const { id, periods } = seededView(seeded, 'INVOICE')
-    const [line] = (periods as { groups: { lines: { id: string }[] }[] }[]).flatMap(({ groups }) =>
-      groups.flatMap(({ lines }) => lines),
-    )
-    return { id: String(id), line_id: line?.id ?? 'none' }
-  },
-}
-
 export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
@@ -54,8 +44,8 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     'POST /v1/invoices/:id/credit_and_copy': { ...anInvoice, body: () => ({}) },
     'POST /v1/invoices/:id/lines': { ...anInvoice, body: () => LINE },
     'POST /v1/invoices/:id/add-line': { ...anInvoice, body: () => LINE },
-    'PUT /v1/invoices/:id/lines/:line_id': { ...itsLine, body: () => LINE },
-    'DELETE /v1/invoices/:id/lines/:line_id': itsLine,
+    'PUT /v1/invoices/:id/lines/:line_id': { ...onSeededLine, body: () => LINE },
+    'DELETE /v1/invoices/:id/lines/:line_id': onSeededLine,
     'POST /v1/invoices/:id/delete-line': {
       ...anInvoice,
       body: () => ({ periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }] }] }] }),

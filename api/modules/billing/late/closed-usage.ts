@@ -120,6 +120,15 @@ export async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly 
   return rows
 }
 
+/** By partition of the log, up to where an invoice counted; null when it is not closed, or was so before this was kept. */
+export async function closedPositions(uow: ReadUow, invoiceId: string): Promise<readonly number[] | null> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ positions: number[] }>(sql`
+    select positions from closed_usage
+    where platform_id = ${platformId} and environment = ${environment} and invoice_id = ${invoiceId}`)
+  return rows[0]?.positions ?? null
+}
+
 /** The last row of many subscriptions, by subscription: rows are only added, so with the same last row nothing was closed since. */
 export async function lastClosedOf(
   uow: ReadUow,

@@ -27,7 +27,12 @@ type Applied = {
 }
 
 /** The lines that clauses make of charges, and what discounts deduct from each charge in advance, by its key. */
-export type ClauseResult = { readonly lines: readonly DraftLine[]; readonly deducted: ReadonlyMap<string, Decimal> }
+export type ClauseResult = {
+  readonly lines: readonly DraftLine[]
+  readonly deducted: ReadonlyMap<string, Decimal>
+  /** Every line with what changed it. */
+  readonly steps: readonly Line[]
+}
 
 /** What clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
@@ -46,7 +51,7 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Cl
   const deducted = new Map(
     lines.filter(({ inAdvance }) => inAdvance).map(line => [line.key, deductedFrom(line)] as const),
   )
-  return { lines: [...discounts, ...walletLines(lines, { ...applied, groups })], deducted }
+  return { lines: [...discounts, ...walletLines(lines, { ...applied, groups })], deducted, steps: lines }
 }
 
 const DISCOUNT_STEPS: readonly Because['step'][] = ['DISCOUNT', 'TOTAL_DISCOUNT']

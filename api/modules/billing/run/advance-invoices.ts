@@ -20,12 +20,13 @@ import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../
 import { hasLines } from '../../invoices/view.ts'
 import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
+import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
-import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   advanceChargesIn,
   billedElsewhere,
@@ -67,6 +68,8 @@ export type Advanced = {
   /** The invoices that were looked at, each once. */
   readonly pending: readonly PendingInvoice[]
   readonly closings: readonly Closing[]
+  /** Of those that become FINAL. */
+  readonly pins: readonly Pin[]
   /** The invoices that hold periods then, by their cutoff. */
   readonly rows: readonly SubscriptionInvoice[]
 }
@@ -87,6 +90,7 @@ export function mayClose(
 export function advanceInvoices(of: Advance): Advanced {
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
+  const pins: Pin[] = []
   let rows = [...of.state.rows]
   let late = of.late
   for (const target of of.targets) {
@@ -94,12 +98,13 @@ export function advanceInvoices(of: Advance): Advanced {
     if (!step) continue
     pending.push(step.pending)
     rows = withInvoice(rows, step.pending)
+    if (step.pin) pins.push(step.pin)
     if (!step.closing) continue
     closings.push(step.closing)
     // What is late goes on the first invoice that may take it; once that is closed, none of what was found is left.
     if (step.takesLate) late = []
   }
-  return { pending, closings, rows }
+  return { pending, closings, pins, rows }
 }
 
 type Step = {
@@ -110,6 +115,7 @@ type Step = {
 type Stepped = {
   readonly pending: PendingInvoice
   readonly closing: Closing | null
+  readonly pin: Pin | null
   readonly takesLate: boolean
 }
 
@@ -121,7 +127,7 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const outline = rows.find(row => keyOfRow(row) === key)
   const row = outline === undefined ? null : of.open.get(outline.id)
   if (row === undefined) throw new Error(`the invoice ${outline?.id} was not read`)
-  const only = (pending: PendingInvoice): Stepped => ({ pending, closing: null, takesLate: false })
+  const only = (pending: PendingInvoice): Stepped => ({ pending, closing: null, pin: null, takesLate: false })
   if (row && !isOpenEnded(row)) return only(unchanged(row))
   if (!window) return row ? only(changed(unchanged(row), now, GONE_PERIOD)) : null
   if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED')
@@ -135,8 +141,9 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const wallets = of.purse.balances(request)
   const added = (row && of.added.get(row.id)) ?? []
-  const price = (finalizedAt: Instant | null): PricedInvoice =>
-    priceInvoice(inputs, { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, added, finalizedAt })
+  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, added }
+  const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
+  const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, takesLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })
@@ -157,12 +164,13 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   // An invoice that bills nothing takes no number; it is kept, so that its period is not billed again.
   if (!hasLines(counted.columns.content)) {
     const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
-    return { pending: archived, closing: closing(counted), takesLate }
+    return { pending: archived, closing: closing(counted), pin: null, takesLate }
   }
   // Priced again only where the date of the invoice is the moment it goes FINAL.
   const last = counted.columns.invoice_date === null ? price(now) : counted
   const pending = finalized(saved, now, { columns: last.columns, lines: last.lines, inputsHash })
-  return { pending, closing: closing(last), takesLate }
+  const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
+  return { pending, closing: closing(last), pin, takesLate }
 }
 
 /** What an invoice for a window asks of a purse. */

@@ -31,7 +31,7 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest, invoiceHashOf } from './advance-invoices.ts'
-import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -106,7 +106,10 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
  * An invoice. `positions`: it counts the events up to there in the log and no others; null where that was not asked for,
  * and then it may not close.
  */
-export type CountedInvoice = PricedInvoice & { readonly positions: readonly number[] | null }
+export type CountedInvoice = PricedInvoice & {
+  readonly positions: readonly number[] | null
+  readonly request: InvoiceRequest
+}
 
 /** Prices the window as of now. */
 export type PriceWindow = (window: InvoiceWindow, finalizedAt: Instant | null) => CountedInvoice
@@ -151,20 +154,12 @@ export async function computeInvoice<T>(
       await of.prepare?.(uow)
       // No usage is read for them, so they are not compared: what is there now is billed.
       const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
-      const build: PriceWindow = (window, finalizedAt) => ({
-        ...priceInvoice(state.inputs, {
-          terms: state.terms,
-          window,
-          billed: state.billed,
-          ...usage,
-          late,
-          refunds: state.refunds,
-          wallets,
-          added,
-          finalizedAt,
-        }),
-        positions: closes ? positions : null,
-      })
+      const { billed, refunds } = state
+      const build: PriceWindow = (window, finalizedAt) => {
+        const request = { terms: state.terms, window, billed, ...usage, late, refunds, wallets, added, finalizedAt }
+        const priced = priceInvoice(state.inputs, request)
+        return { ...priced, positions: closes ? positions : null, request }
+      }
       const value = await saving(uow, state, build)
       await deps.failpoint?.('invoices.before-commit')
       return { kind: 'saved' as const, value }

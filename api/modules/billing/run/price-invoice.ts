@@ -2,10 +2,11 @@
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
-import { buildDocument, documentAmounts } from '../../invoices/document/build-document.ts'
+import { buildDocument, type DocumentAmounts, documentAmounts } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoice.ts'
 import { invoiceDates } from '../../invoices/document/invoice-dates.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
@@ -64,9 +65,7 @@ export type PricedInvoice = {
 
 /** Prices the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
 export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
-  const rated = rateAll(inputs, request)
-  const draft = withClauses(inputs, request, { rated: rated.all, draft: draftOf(inputs, request, rated) })
-  const amounts = documentAmounts(draft)
+  const { rated, draft, amounts } = priceParts(inputs, request)
   const parts = partsOfCharges(request, {
     rated: rated.all,
     printed: amounts.printed,
@@ -84,6 +83,23 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
     advanceCharges: rated.charges.filter(({ inAdvance }) => inAdvance).map(({ key }) => key),
     counted: countedCharges(rated.all, amounts.printed, parts),
   }
+}
+
+/** How the amounts of an invoice come about, before it is laid out. */
+export type PriceParts = {
+  readonly rated: RatedInvoice
+  readonly draft: DraftInvoice
+  readonly amounts: DocumentAmounts
+  /** Every line with what clauses and wallets did to it; none where there are no clauses. */
+  readonly steps: readonly Line[]
+}
+
+/** The same as `priceInvoice` on its way. */
+export function priceParts(inputs: BillingInputs, request: InvoiceRequest): PriceParts {
+  const rated = rateAll(inputs, request)
+  const before = { rated: rated.all, draft: draftOf(inputs, request, rated) }
+  const { draft, steps } = withClauses(inputs, request, before)
+  return { rated, draft, amounts: documentAmounts(draft), steps }
 }
 
 type RatedInvoice = {
@@ -189,9 +205,9 @@ function withClauses(
   inputs: BillingInputs,
   { window, wallets = [] }: InvoiceRequest,
   { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
-): DraftInvoice {
+): Pick<PriceParts, 'draft' | 'steps'> {
   const ofSchedules = clausesOf(inputs.schedules)
-  if (ofSchedules === NO_CLAUSES && wallets.length === 0) return draft
+  if (ofSchedules === NO_CLAUSES && wallets.length === 0) return { draft, steps: [] }
   const clauses = { ...ofSchedules, wallets }
   const service = periodOf(window)
   const context = {
@@ -204,8 +220,8 @@ function withClauses(
   }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
-  const { lines, deducted } = clauseLines(rated, { beside, clauses, context, period })
-  return { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }
+  const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period })
+  return { draft: { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }, steps }
 }
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {

@@ -15,6 +15,8 @@ import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscriptions, saveNextBillings } from '../../subscriptions/next-billing.ts'
 import { type Closing, saveClosedUsage } from '../late/closed-usage.ts'
+import type { Pin } from '../pinned/pinned.ts'
+import { savePins } from '../pinned/store-pinned.ts'
 import { type Advanced, advanceInvoices } from './advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
 import type { BillingDeps } from './compute-invoice.ts'
@@ -111,6 +113,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
+  const pins: Pin[] = []
   const advanced: [string, Advanced, BillingPlan][] = []
   for (const [id, state] of states) {
     try {
@@ -120,12 +123,14 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
       advanced.push([id, step, planBilling(state.inputs, step.rows, uow.now)])
       pending.push(...step.pending)
       closings.push(...step.closings)
+      pins.push(...step.pins)
     } catch (error) {
       outcomes.set(id, { kind: 'FAILED', error })
     }
   }
   const rows = await saveTogether(uow, pending, deps.failpoint)
   await saveClosedUsage(uow, closings)
+  await savePins(uow, pins)
   const times = new Map<string, string | null>()
   let place = 0
   for (const [id, step, plan] of advanced) {

@@ -5,6 +5,8 @@ import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../../invo
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { lockSubscription, saveNextBilling } from '../../subscriptions/next-billing.ts'
 import { saveClosedUsage } from '../late/closed-usage.ts'
+import { pinnedRequest } from '../pinned/pinned.ts'
+import { savePins } from '../pinned/store-pinned.ts'
 import {
   type BillingDeps,
   type CountedInvoice,
@@ -36,7 +38,8 @@ function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): strin
   return pricing_plan_subscription_id
 }
 
-const targetOf = (row: InvoiceRow): Target => ({
+/** Names an invoice that a subscription is billed by. */
+export const targetOf = (row: InvoiceRow): Target => ({
   subscriptionId: subscriptionOf(row),
   key: keyOfRow(periodColumnsOf(row)),
 })
@@ -69,7 +72,9 @@ async function closeWith(
   uow: Uow,
   of: { readonly invoiceId: string; readonly state: InvoiceState; readonly counted: CountedInvoice },
 ): Promise<void> {
-  const { positions, counted } = of.counted
+  const { positions, counted, request } = of.counted
+  const { inputs } = of.state
   if (positions === null) throw new Error('an invoice closes only when it is known what it counts')
-  await saveClosedUsage(uow, [{ inputs: of.state.inputs, invoiceId: of.invoiceId, positions, charges: counted }])
+  await saveClosedUsage(uow, [{ inputs, invoiceId: of.invoiceId, positions, charges: counted }])
+  await savePins(uow, [{ invoiceId: of.invoiceId, inputs, request: pinnedRequest(request) }])
 }

@@ -10,5 +10,6 @@ export const NO_USAGE: UsageReader = {
   touched: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
   lastMarks: async () => [],
   touchedCustomers: async () => [],
+  events: async () => [],
   upToDateUntil: async clock => clock.now(),
 }

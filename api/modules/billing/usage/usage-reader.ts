@@ -5,6 +5,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer } from '../../../usage/answered.ts'
+import { type CountedEvent, type CountedQuery, countedEvents } from '../../../usage/counted-events.ts'
 import { gatherTouched } from '../../../usage/gather-touched.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
@@ -61,6 +62,8 @@ export type UsageReader = {
   lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
   /** The names of the customers whose usage was touched after these positions of the log. */
   touchedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
+  /** The very events behind figures, in the order of time. */
+  events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
   /** Everything the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
@@ -89,6 +92,7 @@ export function createUsageReader(deps: {
     touched: (tenant, questions) => usageAnswer(askTouched(tenant, questions)),
     lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
     touchedCustomers: (tenant, since) => usageAnswer(touchedCustomers(deps.client, tenant, since)),
+    events: (tenant, query) => usageAnswer(countedEvents(deps.client, tenant, query)),
     upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
   }
 }

@@ -1,0 +1,104 @@
+// What an invoice was priced from beside usage, as text that gives the very same values back.
+import { createHash } from 'node:crypto'
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import { decimal, isDecimal, plain } from '../../../../shared/decimal.ts'
+import type { Instant } from '../../../../shared/time.ts'
+import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import type { LateCharge, LateUnit } from '../late/late-usage.ts'
+import type { Refund } from '../refunds/refunds.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
+
+type Asked = {
+  readonly window: InvoiceWindow
+  readonly billed: ReadonlySet<string>
+  readonly finalizedAt: Instant | null
+}
+
+/** What pricing was asked, but for usage and what follows from the inputs. */
+export type PinnedRequest = Asked & {
+  readonly refunds: readonly Refund[]
+  readonly wallets: readonly WalletBalance[]
+  readonly added: readonly AddedLine[]
+  /** Closed units that usage came late for. */
+  readonly late: readonly LateUnit[]
+}
+
+type Request = Asked &
+  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'added'>> & { readonly late?: readonly LateCharge[] }
+
+/** Of one invoice that becomes FINAL. */
+export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; readonly request: PinnedRequest }
+
+/** What of a request is kept. */
+export function pinnedRequest(request: Request): PinnedRequest {
+  const { window, billed, finalizedAt, refunds = [], wallets = [], added = [], late = [] } = request
+  const units = late.map(({ unit }): LateUnit => {
+    const { invoice_id, positions, customer_keys } = unit.counted
+    return { ...unit, counted: { invoice_id, positions, customer_keys } }
+  })
+  return { window, billed, finalizedAt, refunds, wallets, added, late: units }
+}
+
+/** What many subscriptions have in common. */
+const CATALOG = [
+  'platform',
+  'plans',
+  'pricings',
+  'product_items',
+  'products',
+  'product_categories',
+  'calculations',
+  'condition_names',
+] as const satisfies readonly (keyof BillingInputs)[]
+
+export type PinnedTexts = {
+  readonly catalogHash: string
+  readonly catalog: string
+  readonly inputs: string
+  readonly request: string
+}
+
+/** A pin as it is stored. */
+export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
+  const shared: readonly string[] = CATALOG
+  const catalog = JSON.stringify(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
+  const own = Object.fromEntries(Object.entries(inputs).filter(([name]) => !shared.includes(name)))
+  return {
+    catalogHash: createHash('sha256').update(catalog).digest('hex'),
+    catalog,
+    inputs: JSON.stringify(own),
+    request: encode(request),
+  }
+}
+
+/** A pin as it was. */
+export const pinOf = ({
+  catalog,
+  inputs,
+  request,
+}: Omit<PinnedTexts, 'catalogHash'>): { readonly inputs: BillingInputs; readonly request: PinnedRequest } => ({
+  inputs: { ...JSON.parse(inputs), ...JSON.parse(catalog) },
+  request: decode(request) as PinnedRequest,
+})
+
+/** JSON in which decimals, maps and sets are marked as such; what is encoded has no members of these names. */
+export function encode(value: unknown): string {
+  return JSON.stringify(value, function mark(this: Record<string, unknown>, name: string, plainValue: unknown) {
+    // A decimal has become text by now; what it was stands in its owner.
+    const was = this[name]
+    if (isDecimal(was)) return { $decimal: plain(was) }
+    if (was instanceof Map) return { $map: [...was] }
+    if (was instanceof Set) return { $set: [...was] }
+    return plainValue
+  })
+}
+
+export const decode = (text: string): unknown =>
+  JSON.parse(text, (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return value
+    if ('$decimal' in value && typeof value.$decimal === 'string') return decimal(value.$decimal)
+    if ('$map' in value && Array.isArray(value.$map)) return new Map(value.$map)
+    if ('$set' in value && Array.isArray(value.$set)) return new Set(value.$set)
+    return value
+  })

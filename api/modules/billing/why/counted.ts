@@ -1,0 +1,55 @@
+// Which events a charge counts, told for single events: by the very parts and conditions that usage is asked by.
+import { contains, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import { matcherOf } from '../../../../shared/usage/condition.ts'
+import type { CountedEvent } from '../../../usage/counted-events.ts'
+import type { Charge } from '../charges/charges.ts'
+import { wasCounted } from '../late/closed-usage.ts'
+import { sendersOf, usageParts } from '../terms/usage-parts.ts'
+import type { Basis } from './reprice.ts'
+
+/** What a charge makes of an event: COUNTED by its invoice, or BEFORE: by an earlier one of the same pricing period. */
+export type Counting = (event: CountedEvent) => 'COUNTED' | 'BEFORE' | null
+
+/** What a metered charge of the basis counts; null for a charge that is not metered. */
+export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | null {
+  const { calculation, condition, usage, billedUsage } = charge
+  if (!calculation || !usage) return null
+  const { meter_reference: meterReference, value_reference: value, property_reference: property } = calculation
+  const { attribution, subscription } = inputs
+  const parts = usageParts(attribution, { subscriptionId: subscription.id, meterReference, interval: usage })
+  const meets = condition === null ? () => true : matcherOf(condition)
+  const unit = late.find(each => each.charge === charge)?.unit
+  const isBefore = (event: CountedEvent): boolean =>
+    (billedUsage !== null && contains(billedUsage, event.timestamp)) ||
+    (unit !== undefined &&
+      wasCounted(unit.counted, {
+        customerKey: event.customerKey,
+        place: { partition: event.partition, seq: event.seq },
+      }))
+  return event => {
+    if (event.meterReference !== meterReference) return null
+    const part = parts.find(
+      ({ customerKeys, interval: time }) => customerKeys.includes(event.customerKey) && contains(time, event.timestamp),
+    )
+    if (!part?.isOurs(event.subscription) || !meets(event.properties)) return null
+    const carries = event.values.some(({ reference }) => reference === value)
+    if (!carries && !(property !== null && property in event.properties)) return null
+    return isBefore(event) ? 'BEFORE' : 'COUNTED'
+  }
+}
+
+/** Where the events of these charges are to be found; null when none of them is metered. */
+export function eventsOf({ inputs }: Pick<Basis, 'inputs'>, charges: readonly Charge[]) {
+  const metered = charges.flatMap(({ calculation, usage }) => (calculation && usage ? [{ calculation, usage }] : []))
+  if (metered.length === 0) return null
+  const { attribution, subscription } = inputs
+  return {
+    customerKeys: sendersOf(attribution, subscription.id).flatMap(({ customerKeys }) => customerKeys),
+    meterReferences: [...new Set(metered.map(({ calculation }) => calculation.meter_reference))],
+    interval: covering(metered.map(({ usage }) => usage)),
+  }
+}
+
+/** The time from the first to the last. */
+export const covering = (all: readonly Interval[]): Interval =>
+  interval(instantOf(Math.min(...all.map(({ start }) => start))), instantOf(Math.max(...all.map(({ end }) => end))))

@@ -1,0 +1,39 @@
+// Receipts as jobs: every few minutes, after everything else that waits.
+import { sql } from 'drizzle-orm'
+import { asSystem, type Database } from '../../../../../shared/database/database.ts'
+import { defineJob } from '../../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { makeReceipts, type ReceiptDeps } from './receipts.ts'
+
+type JobDeps = ReceiptDeps & { /** In the role millrace_worker. */ readonly system: Database }
+
+/** Behind whatever else is queued. */
+const RECEIPTS_OF_TENANT = { name: 'usage-receipts-of-tenant', priority: 10 }
+/** Readings of one job; another continues. */
+const ROUNDS_MAX = 20
+
+export const receiptJobs = [
+  defineJob<JobDeps>({
+    name: 'usage-receipts',
+    class: 'long',
+    every: '*/5 * * * *',
+    rights: { pinned_inputs: ['select'] },
+    run: ({ system }) =>
+      asSystem(system, 'usage-receipts', async tx => {
+        const { rows } = await tx.execute<TenantPayload>(sql`
+          select distinct platform_id, environment from pinned_inputs where not has_receipt`)
+        await queueTenants(tx, RECEIPTS_OF_TENANT, rows)
+      }),
+  }),
+  defineJob<JobDeps, TenantPayload>({
+    ...RECEIPTS_OF_TENANT,
+    class: 'long',
+    rights: {},
+    run: async (deps, payload, { stop }) => {
+      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+        if (stop.aborted || (await makeReceipts(deps, tenantOf(payload))) === 0) return
+      }
+      await asSystem(deps.system, 'usage-receipts', tx => queueTenants(tx, RECEIPTS_OF_TENANT, [payload]))
+    },
+  }),
+] as const

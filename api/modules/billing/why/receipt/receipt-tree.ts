@@ -1,0 +1,45 @@
+// The tree of a usage receipt: an entry for each event that an invoice counted. docs/why.md shows how one is checked.
+import { hash } from 'node:crypto'
+import { leafHash, proofOf, rootOf } from '../../../../../shared/merkle-tree.ts'
+import type { CountedEvent } from '../../../../usage/counted-events.ts'
+import { countingOf } from '../counted.ts'
+import type { Basis } from '../reprice.ts'
+
+type Entry = Pick<CountedEvent, 'reference' | 'contentHash'>
+
+/** What an entry says of an event: the hash of its content, which is 8 bytes, and its reference. */
+export const leafOf = ({ reference, contentHash }: Entry): Buffer =>
+  leafHash(Buffer.concat([Buffer.from(contentHash, 'hex'), Buffer.from(reference)]))
+
+export type ReceiptTree = {
+  readonly root: string
+  readonly numberOfEvents: number
+  /** Where an event stands, and the hashes from there to the root; null for one that is not in it. */
+  proof(reference: string): { content_hash: string; index: number; hashes: string[] } | null
+}
+
+/** The tree over these events, in whatever order they come: entries stand in the order of the hashes of their references. */
+export function receiptTree(events: readonly Entry[]): ReceiptTree {
+  const placed = events
+    .map(event => ({ event, at: hash('sha256', event.reference, 'hex') }))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ event }) => event)
+  const leaves = placed.map(leafOf)
+  return {
+    root: rootOf(leaves).toString('hex'),
+    numberOfEvents: leaves.length,
+    proof: reference => {
+      const index = placed.findIndex(event => event.reference === reference)
+      const [event] = index < 0 ? [] : [placed[index]]
+      if (!event) return null
+      const hashes = proofOf(leaves, index).map(each => each.toString('hex'))
+      return { content_hash: event.contentHash, index, hashes }
+    },
+  }
+}
+
+/** Of these events those that an invoice counted, each once. */
+export function countedOf(basis: Basis, events: readonly CountedEvent[]): CountedEvent[] {
+  const countings = basis.charges.flatMap(charge => countingOf(basis, charge) ?? [])
+  return events.filter(event => countings.some(counting => counting(event) === 'COUNTED'))
+}

@@ -1,0 +1,148 @@
+// Usage receipts: made once for every FINAL invoice of a subscription, soon after it is FINAL and beside the billing run, whose time
+// they take none of. Positions of the log and what was pinned say which events are in one, so it is the same whenever it is made.
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { type Actor, type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../../shared/time.ts'
+import { insertMany } from '../../../../resource/many-rows.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { getInvoice } from '../../../invoices/repository.ts'
+import type { InvoiceRow } from '../../../invoices/table.ts'
+import { pinnedInputs, usageReceipts } from '../../pinned/table.ts'
+import type { UsageReader } from '../../usage/usage-reader.ts'
+import { covering, eventsOf } from '../counted.ts'
+import { type Basis, pinnedBasis } from '../reprice.ts'
+import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
+
+export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
+
+const ACTOR: Actor = { id: null, requestId: null }
+/** Invoices whose events are read at once. */
+const TOGETHER = 50
+
+type Closed = Basis & { readonly positions: readonly number[] }
+
+/** Makes receipts that are not made yet, as many as are read at once; gives how many. Safe to run twice, and beside another. */
+export async function makeReceipts(deps: ReceiptDeps, tenant: Tenant): Promise<number> {
+  const rows = await readTenant(deps.database, tenant, async uow => {
+    const waiting = await uow.tx
+      .select({ id: pinnedInputs.invoice_id })
+      .from(pinnedInputs)
+      .where(and(inThisTenant(uow, pinnedInputs), eq(pinnedInputs.has_receipt, false)))
+      .orderBy(pinnedInputs.invoice_id)
+      .limit(TOGETHER)
+    return await Promise.all(waiting.map(({ id }) => getInvoice(uow, id)))
+  })
+  if (rows.length === 0) return 0
+  const bases = await Promise.all(rows.map(async row => ({ id: row.id, basis: await pinnedBasis(deps, tenant, row) })))
+  const trees = new Map<string, ReceiptTree>()
+  // Those that were closed together count up to one position, so their events are one reading.
+  for (const own of groupBy(bases, ({ basis }) => basis.positions.join()).values())
+    for (const [id, tree] of await treesOf(deps, tenant, own)) trees.set(id, tree)
+  await save(deps.database, tenant, trees)
+  return rows.length
+}
+
+async function treesOf(
+  deps: Pick<ReceiptDeps, 'usage'>,
+  tenant: Tenant,
+  all: readonly { readonly id: string; readonly basis: Closed }[],
+): Promise<[string, ReceiptTree][]> {
+  const asked = all.map(({ id, basis }) => ({ id, basis, where: eventsOf(basis, basis.charges) }))
+  const metered = asked.flatMap(({ where }) => where ?? [])
+  const [first] = asked
+  const events =
+    metered.length === 0 || !first
+      ? []
+      : await deps.usage.events(tenant, {
+          customerKeys: metered.flatMap(({ customerKeys }) => customerKeys),
+          meterReferences: [...new Set(metered.flatMap(({ meterReferences }) => meterReferences))],
+          interval: covering(metered.map(({ interval }) => interval)),
+          upTo: first.basis.positions,
+        })
+  const ofCustomer = groupBy(events, ({ customerKey }) => customerKey)
+  return asked.map(({ id, basis, where }) => {
+    const own = (where?.customerKeys ?? []).flatMap(key => ofCustomer.get(key) ?? [])
+    return [id, receiptTree(countedOf(basis, own))]
+  })
+}
+
+async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<string, ReceiptTree>): Promise<void> {
+  await inTenant(database, tenant, ACTOR, async uow => {
+    const ids = [...trees.keys()]
+    // Whoever marks one makes its receipt; another that was made meanwhile is the same.
+    const marked = await uow.tx
+      .update(pinnedInputs)
+      .set({ has_receipt: true })
+      .where(
+        and(
+          inThisTenant(uow, pinnedInputs),
+          inArray(pinnedInputs.invoice_id, ids),
+          eq(pinnedInputs.has_receipt, false),
+        ),
+      )
+      .returning({ id: pinnedInputs.invoice_id })
+    await insertMany(
+      uow,
+      usageReceipts,
+      marked.flatMap(({ id }) => {
+        const tree = trees.get(id)
+        const created_at = formatInstant(uow.now)
+        return tree ? [{ invoice_id: id, created_at, root: tree.root, number_of_events: tree.numberOfEvents }] : []
+      }),
+    )
+  })
+}
+
+/**
+ * The receipt of an invoice, with the proof of an event where its reference is given. Throws RESOURCE_NOT_FOUND for an event that it
+ * did not count, and INVALID_OPERATION for an invoice that is not FINAL or has none.
+ */
+export async function getReceipt(
+  deps: ReceiptDeps,
+  of: { readonly tenant: Tenant; readonly id: string; readonly reference: string | undefined },
+) {
+  const { tenant, id, reference } = of
+  const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  const basis = await pinnedBasis(deps, tenant, row)
+  let stored = await find(deps.database, tenant, row)
+  const [[, tree] = []] = stored && reference === undefined ? [] : await treesOf(deps, tenant, [{ id, basis }])
+  if (!stored && tree) {
+    await save(deps.database, tenant, new Map([[id, tree]]))
+    stored = await find(deps.database, tenant, row)
+  }
+  if (!stored) throw new Error(`the receipt of ${id} was made`)
+  const view = {
+    object_type: 'USAGE_RECEIPT',
+    invoice_id: id,
+    created_at: stored.created_at,
+    root: stored.root,
+    number_of_events: stored.number_of_events,
+  }
+  if (reference === undefined || !tree) return view
+  if (tree.root !== stored.root) {
+    const message = 'The log no longer has the events that the invoice counted, so nothing can be proven of them.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'reference' })
+  }
+  const proof = tree.proof(reference)
+  if (!proof) {
+    const message = `The invoice counted no event with the reference ${JSON.stringify(reference)}.`
+    throw new AppError('RESOURCE_NOT_FOUND', message, { resourceType: 'METER_DATA', field: 'reference' })
+  }
+  return { ...view, proof: { reference, ...proof } }
+}
+
+const find = (database: Database, tenant: Tenant, { id }: InvoiceRow) =>
+  readTenant(database, tenant, async uow => {
+    const [row] = await uow.tx
+      .select({
+        created_at: usageReceipts.created_at,
+        root: usageReceipts.root,
+        number_of_events: sql<number>`${usageReceipts.number_of_events}::int`,
+      })
+      .from(usageReceipts)
+      .where(and(inThisTenant(uow, usageReceipts), eq(usageReceipts.invoice_id, id)))
+    return row ?? null
+  })

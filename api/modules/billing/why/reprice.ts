@@ -1,0 +1,100 @@
+// Prices an invoice again: one that is FINAL from the log and what was pinned, any other from what it would be computed from now.
+import { type Actor, readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { namesAsOf } from '../../catalog/conditions/load-names.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import type { Charge } from '../charges/charges.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { closedNames, closedPositions } from '../late/closed-usage.ts'
+import { type LateCharge, lateCharge, termOf } from '../late/late-usage.ts'
+import { loadPin } from '../pinned/store-pinned.ts'
+import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
+import type { InvoiceRequest } from '../run/price-invoice.ts'
+import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
+import { targetOf } from '../run/subscription-producer.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { usageNeeds } from '../usage/usage-needs.ts'
+import { readNeeds } from '../usage/usage-reader.ts'
+
+/** What an invoice is priced from. */
+export type Basis = {
+  readonly inputs: BillingInputs
+  /** Usage included. */
+  readonly request: InvoiceRequest
+  /** Everything that it charges. */
+  readonly charges: readonly Charge[]
+  readonly late: readonly LateCharge[]
+  /** By partition of the log, up to where it counts; null for everything there is. */
+  readonly positions: readonly number[] | null
+}
+
+const refused = (row: InvoiceRow, message: string): AppError =>
+  new AppError('INVALID_OPERATION', message, { field: 'id', resourceId: row.id, resourceType: 'INVOICE' })
+
+/** Whether the invoice is for a period of a subscription; others say on their lines all there is to know. */
+export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean =>
+  producer === SUBSCRIPTION_BILLING
+
+/** The basis of a FINAL invoice without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not kept. */
+export async function pinnedBasis(
+  deps: Pick<BillingDeps, 'database'>,
+  tenant: Tenant,
+  row: InvoiceRow,
+): Promise<Basis & { readonly positions: readonly number[] }> {
+  if (!isOfSubscription(row)) throw refused(row, 'Only an invoice for a period of a subscription is priced from usage.')
+  if (row.status !== 'FINAL') throw refused(row, `An invoice that is ${row.status} is not closed; make it FINAL first.`)
+  return await readTenant(deps.database, tenant, async uow => {
+    const pin = await loadPin(uow, row.id)
+    const positions = await closedPositions(uow, row.id)
+    if (!pin || !positions)
+      throw refused(
+        row,
+        'The invoice became FINAL before what it was priced from was kept, so it cannot be priced again.',
+      )
+    const { inputs, request } = pin
+    const names = await closedNames(
+      uow,
+      request.late.map(({ namesHash }) => namesHash),
+    )
+    const terms = resolveTerms(inputs)
+    const late = request.late.map((unit): LateCharge => {
+      const then = unit.namesHash === null ? undefined : names.get(unit.namesHash)
+      const condition_names = then && namesAsOf(inputs.condition_names, then)
+      const term = termOf(condition_names ? resolveTerms({ ...inputs, condition_names }) : terms, unit)
+      if (!term) throw new Error(`the invoice ${row.id} has no price of ${unit.unit}`)
+      return lateCharge(term, unit, keyOfRow(periodColumnsOf(row)))
+    })
+    return { inputs, positions, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
+  })
+}
+
+function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharge[] }) {
+  const { terms, window, billed, late } = request
+  return { request, late, charges: [...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)] }
+}
+
+/** The basis with its usage, read from the log as it is. */
+export async function withUsage(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, basis: Basis): Promise<Basis> {
+  const { inputs, charges, positions } = basis
+  const of = { tenant, inputs, needs: usageNeeds(charges), ...(positions === null ? {} : { upTo: positions }) }
+  return { ...basis, request: { ...basis.request, ...(await readNeeds(deps.usage, of)) } }
+}
+
+/** The basis of an OPEN or DRAFT invoice as of now, with its usage. Throws INVALID_OPERATION for a period that is gone. */
+export async function currentBasis(
+  deps: BillingDeps,
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly row: InvoiceRow },
+): Promise<Basis> {
+  const { tenant, actor, row } = of
+  return await computeInvoice(
+    deps,
+    { tenant, actor, target: targetOf(row), mayClose: () => false },
+    async (_uow, { inputs, window }, build) => {
+      if (!window) throw refused(row, 'The subscription no longer has the period of this invoice.')
+      const { request } = build(window, null)
+      return { inputs, positions: null, ...chargedBy({ ...request, late: request.late ?? [] }) }
+    },
+  )
+}

@@ -1,0 +1,255 @@
+// Where the figures of an invoice come from: each line explained down to its events, a FINAL invoice priced again from the log, and
+// the receipt that proves which events it counted.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
+import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
+import { makeReceipts } from '../../../api/modules/billing/why/receipt/receipts.ts'
+import type { TestTenant } from '../../../api/testing/harness.ts'
+import type { Row } from '../../../api/testing/wire.ts'
+import { type EventsRig, ms, NOW, openEventsRig, START, tokensOf } from './rig.ts'
+
+let rig: EventsRig
+let tenant: TestTenant
+beforeAll(async () => {
+  rig = await openEventsRig()
+  tenant = rig.tenant
+})
+afterAll(() => rig?.close())
+
+const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+const TIERS = [{ tier_top_bound: { number: '1000' }, amount: eur('0.105') }, { amount: eur('0.08') }]
+const DISCOUNT = { discount: { totals: [{ percentage: '10' }] } }
+
+const billAt = async (of: Billed, day: string) => {
+  rig.api.clock.set(ms(day))
+  await runBilling(rig.billing, tenant.tenant, of.subscriptionId)
+}
+const marchOf = async (of: Billed): Promise<Row> => {
+  const url = `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}&include_lines=true`
+  const { data } = await succeed(tenant, 'GET', url)
+  const found = data.find((row: Row) => row['period_start'] === START)
+  if (!found) throw new Error('March has an invoice')
+  return await succeed(tenant, 'GET', `/v1/invoices/${found.id}`)
+}
+const linesOf = (invoice: Row): Row[] =>
+  invoice['periods'].flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
+const usageLine = (invoice: Row): Row => {
+  const found = linesOf(invoice).find(({ meter_value }) => meter_value !== undefined)
+  if (!found) throw new Error('the invoice has a line of usage')
+  return found
+}
+const get = (invoice: Row, path: string) => succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}/${path}`)
+const verify = (invoice: Row) => succeed(tenant, 'POST', `/v1/invoices/${invoice['id']}/verify`)
+
+/** A subscription with these events in March, whose invoice is FINAL. */
+async function closedMarch(quantities: readonly string[], options: object = {}) {
+  rig.api.clock.set(NOW)
+  const of = await billedSubscription(tenant, {
+    start_at: START,
+    fee: '31',
+    pricing_type: 'TIERED',
+    bands: TIERS,
+    schedule: async () => DISCOUNT,
+    ...options,
+  })
+  const references = quantities.map(() => rig.reference())
+  await rig.send(
+    ...quantities.map((quantity, place) => ({
+      ...tokensOf(of, references[place] ?? ''),
+      timestampMs: ms('2026-03-04T00:00:00Z') + place * 1_000,
+      quantity,
+    })),
+  )
+  await billAt(of, '2026-04-01T01:00:00Z')
+  await billAt(of, '2026-04-02T00:00:00Z')
+  return { of, references, invoice: await marchOf(of) }
+}
+
+describe('an explanation', () => {
+  test('leads from the events to what the line prints, step by step', async () => {
+    const { invoice } = await closedMarch(['700', '800.5'])
+    const line = usageLine(invoice)
+    const told = await get(invoice, `lines/${line['id']}/explanation`)
+    expect(told).toMatchObject({
+      is_current: true,
+      usage: { calculation_type: 'SUM', quantity: '1500.5', number_of_events: '2', start_at: START },
+      price: { pricing_type: 'TIERED', bands: [{ amount: eur('0.105') }, { amount: eur('0.08') }] },
+      taxes: [{ treatment: 'LOCAL_RATE', percentage: '21', country: 'NL' }],
+    })
+    expect(told['usage'].log_positions.length).toBeGreaterThan(0)
+    expect(told['taxes'][0].source).toContain('Taxes in Europe')
+    expect(told['steps'].map(({ step, change, amount }: Row) => [step, change?.quantity, amount?.quantity])).toEqual([
+      ['USAGE', undefined, undefined],
+      ['BAND', '105', undefined],
+      ['BAND', '40.04', undefined],
+      ['PRICE', undefined, '145.04'],
+      ['TOTAL_DISCOUNT', '-14.5', '130.54'],
+    ])
+    const discount = linesOf(invoice).find(({ type }) => type === 'DISCOUNT')
+    expect(told['steps'].at(-1).line_id).toBe(discount?.['id'])
+    const ofDiscount = await get(invoice, `lines/${discount?.['id']}/explanation`)
+    expect(ofDiscount['steps'].map(({ step, line_id }: Row) => [step, line_id])).toContainEqual([
+      'TOTAL_DISCOUNT',
+      line['id'],
+    ])
+  })
+
+  test('is given of an invoice that is not closed as of now', async () => {
+    rig.api.clock.set(NOW)
+    const of = await billedSubscription(tenant, { start_at: START, fee: '10' })
+    await rig.send({ ...tokensOf(of, rig.reference()), quantity: '1000' })
+    await billAt(of, '2026-03-20T00:00:00Z')
+    const invoice = (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}`))
+      .data
+    const whole = await Promise.all(invoice.map(({ id }: Row) => succeed(tenant, 'GET', `/v1/invoices/${id}`)))
+    const open = whole.find(row => row['status'] === 'OPEN')
+    const told = await get(open, `lines/${usageLine(open)['id']}/explanation`)
+    expect(told).toMatchObject({ is_current: true, usage: { quantity: '1000', log_positions: null } })
+    const { data } = await get(open, `lines/${usageLine(open)['id']}/events`)
+    expect(data).toHaveLength(1)
+    expect(await tenant.call('POST', `/v1/invoices/${open['id']}/verify`)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION' },
+    })
+  })
+
+  test('of a line that is not there is refused', async () => {
+    const { invoice } = await closedMarch(['1'])
+    for (const path of ['lines/inli_none/explanation', 'lines/inli_none/events', 'receipt?reference=none'])
+      expect((await tenant.call('GET', `/v1/invoices/${invoice['id']}/${path}`)).status, path).toBe(404)
+    expect((await tenant.call('GET', '/v1/invoices/invo_none/receipt')).status).toBe(404)
+    const cursor = `lines/${usageLine(invoice)['id']}/events?starting_after=meda_${'0'.repeat(32)}`
+    expect(await tenant.call('GET', `/v1/invoices/${invoice['id']}/${cursor}`)).toMatchObject({
+      status: 400,
+      body: { field: 'starting_after' },
+    })
+  })
+})
+
+test('the events of a line are those that it counts, each once, in the order of their time', async () => {
+  const { invoice, references, of } = await closedMarch(['1', '2', '3', '4', '5'])
+  const path = `lines/${usageLine(invoice)['id']}/events`
+  const seen: Row[] = []
+  for (let url: string | null = `/v1/invoices/${invoice['id']}/${path}?limit=2`; url !== null; ) {
+    const page: Row = await succeed(tenant, 'GET', url)
+    seen.push(...page['data'])
+    url = page['links'].next
+  }
+  expect(seen.map(({ reference }) => reference)).toEqual(references)
+  expect(seen.map(({ meter_values: [value] }) => value.number)).toEqual(['1', '2', '3', '4', '5'])
+  // One that comes late is not among them.
+  await rig.send({ ...tokensOf(of, rig.reference()), quantity: '99' })
+  expect((await get(invoice, path))['data']).toHaveLength(5)
+})
+
+describe('a verification', () => {
+  test('finds the same, byte for byte, whatever the parties have become and came late', async () => {
+    const { invoice, of } = await closedMarch(['700', '800.5'])
+    await succeed(tenant, 'PATCH', `/v1/customers/${of.customerId}`, {
+      organization: { legal_name: 'Acme of another name', registered_address: { country: 'FR' } },
+    })
+    await rig.send({ ...tokensOf(of, rig.reference()), quantity: '5' })
+    const told = await verify(invoice)
+    expect(told).toMatchObject({ identical: true, number_of_differences: 0, differences: [], changed_events: [] })
+    expect(told['computed_sha256']).toBe(told['issued_sha256'])
+    // The next one bills the late event; it too is priced again as it was.
+    await billAt(of, '2026-05-01T01:00:00Z')
+    await billAt(of, '2026-05-02T00:00:00Z')
+    const { data } = await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}`)
+    const april = data.find((row: Row) => row['period_start'] === '2026-04-01T00:00:00Z')
+    expect(april.status).toBe('FINAL')
+    const whole = await succeed(tenant, 'GET', `/v1/invoices/${april.id}`)
+    const late = linesOf(whole).find(({ late_for_invoice_id: id }) => id !== undefined)
+    expect(late?.['late_for_invoice_id']).toBe(invoice['id'])
+    expect(await verify(whole)).toMatchObject({ identical: true, differences: [] })
+    const { data: events } = await get(whole, `lines/${late?.['id']}/events`)
+    expect(events.map((event: Row) => event['previously_billed']).sort()).toEqual([false, true, true])
+  })
+
+  test('says what differs, and which events were changed since', async () => {
+    const { invoice, references } = await closedMarch(['700', '800.5'])
+    const [first = ''] = references
+    await succeed(tenant, 'POST', `/v1/events/${first}/delete`)
+    const told = await verify(invoice)
+    expect(told).toMatchObject({ identical: false, changed_events: [{ reference: first, change: 'DELETED' }] })
+    expect(told['differences']).toContainEqual({
+      field: 'content.periods.0.groups.0.lines.0.meter_value.number',
+      issued: '1500.5',
+      computed: '800.5',
+    })
+    expect(told['computed_sha256']).not.toBe(told['issued_sha256'])
+  })
+
+  test('of an invoice with an added line that was made FINAL by hand finds the same', async () => {
+    rig.api.clock.set(NOW)
+    const of = await billedSubscription(tenant, { start_at: START, fee: '10' })
+    await rig.send({ ...tokensOf(of, rig.reference()), quantity: '1000' })
+    await billAt(of, '2026-04-01T01:00:00Z')
+    const draft = await marchOf(of)
+    await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/lines`, {
+      pricing_name: 'Workshop',
+      pricing_type: 'FIXED',
+      pricing_band: { amount: eur('450') },
+    })
+    await succeed(tenant, 'PATCH', `/v1/invoices/${draft['id']}`, { status: 'FINAL' })
+    expect(await verify(draft)).toMatchObject({ identical: true })
+  })
+
+  test('of a one-off invoice is refused: nothing of it is priced from usage', async () => {
+    const { of } = await closedMarch(['1'])
+    const entity = (await succeed(tenant, 'GET', '/v1/billing-entities')).data[0].id
+    const line = { pricing_name: 'Workshop', pricing_type: 'FIXED', pricing_band: { amount: eur('450') } }
+    const oneOff = await succeed(tenant, 'POST', '/v1/invoices', {
+      customer_id: of.customerId,
+      billing_entity_id: entity,
+      lines: [line],
+    })
+    const answer = await tenant.call('POST', `/v1/invoices/${oneOff['id']}/verify`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+    const told = await get(oneOff, `lines/${linesOf(oneOff)[0]?.['id']}/explanation`)
+    expect(told).toMatchObject({ usage: null, price: null, steps: [{ step: 'LINE', amount: eur('450.00') }] })
+  })
+})
+
+describe('a receipt', () => {
+  /** The program of docs/why.md. */
+  const program = (): ((receipt: unknown) => boolean) => {
+    const [, code = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/why.md', 'utf8')) ?? []
+    const body = code.replace(/^import .*$/m, '').replace('export ', '')
+    expect(body.trim().split('\n').length).toBeLessThanOrEqual(30)
+    return new Function('createHash', `${body}; return isInReceipt`)(createHash)
+  }
+
+  test('proves of every event of the invoice that it is in it, by the program that the docs show', async () => {
+    const { invoice, references, of } = await closedMarch(['1', '2', '3', '4', '5', '6', '7'])
+    while ((await makeReceipts(rig.billing, tenant.tenant)) > 0);
+    const isInReceipt = program()
+    const receipts = await Promise.all(references.map(reference => get(invoice, `receipt?reference=${reference}`)))
+    expect(receipts.map(isInReceipt)).toEqual(references.map(() => true))
+    const [receipt] = receipts as [Row]
+    expect(receipt['number_of_events']).toBe(7)
+    for (const wrong of [{ reference: 'another' }, { content_hash: '0'.repeat(16) }, { index: 6 }, { hashes: [] }])
+      expect(isInReceipt({ ...receipt, proof: { ...receipt['proof'], ...wrong } }), JSON.stringify(wrong)).toBe(false)
+    // What happens to events afterwards changes nothing of it.
+    const [first = ''] = references
+    await succeed(tenant, 'POST', `/v1/events/${first}/delete`)
+    await rig.send({ ...tokensOf(of, rig.reference()), quantity: '99' })
+    expect(await get(invoice, `receipt?reference=${first}`)).toEqual(receipt)
+  })
+
+  test('that was not made yet is made when it is read, once', async () => {
+    const { invoice } = await closedMarch(['1', '2'])
+    const [one, other] = await Promise.all([get(invoice, 'receipt'), get(invoice, 'receipt')])
+    expect(one).toMatchObject({ number_of_events: 2 })
+    expect(other).toEqual(one)
+    while ((await makeReceipts(rig.billing, tenant.tenant)) > 0);
+    expect(await get(invoice, 'receipt')).toEqual(one)
+  })
+
+  test('of an invoice without usage has no event', async () => {
+    const { invoice } = await closedMarch([])
+    expect(await get(invoice, 'receipt')).toMatchObject({ number_of_events: 0 })
+  })
+})
