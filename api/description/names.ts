@@ -36,6 +36,7 @@ const BODIES: Readonly<Record<string, string>> = {
   customers_validate_tax_id: 'CustomerCreate',
   events_amend: 'EventAmend',
   events_amend_by_reference: 'EventAmendByReference',
+  events_calculate: 'EventCalculate',
   events_delete_by_reference: 'EventDeleteByReference',
   events_ingest_list: 'MeterDataCreateList',
   ingest_persist_data: 'PersistDataCreate',
@@ -68,7 +69,7 @@ export const bodyNameOf = (operationId: string): string => BODIES[operationId] ?
 export const answerNameOf = (operationId: string): string => ANSWERS[operationId] ?? `${pascal(operationId)}Answer`
 
 /** Things whose parts are those of another: named alike, whichever is declared first. */
-const BASES: Readonly<Record<string, string>> = { InvoicePreview: 'Invoice' }
+const BASES: Readonly<Record<string, string>> = { InvoicePreview: 'Invoice', CostPredictionDetails: 'Invoice' }
 
 /** What the parts of a thing are named after. */
 export const baseOf = (title: string): string => BASES[title] ?? title

@@ -32,7 +32,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'invoices follow when they are next computed.',
   events_delete_by_reference: 'The same as `events_delete`, with the reference in the body.',
   events_amend_by_reference: 'The same as `events_amend`, with the reference in the body.',
-  events_calculate: 'Always refused with 400. Use `invoices_preview` to see what usage costs.',
+  events_calculate:
+    'Price with the event less price without it, for each customer that is billed for it: lines, tax, wallet before and after. Stores nothing. NOT_MATCHED: nothing prices it.',
   ingest_persist_data:
     'Sets what a calculation with `persist` has reached at a moment, such as 37 seats for a customer who comes from another system. ' +
     'Events after that moment are counted on top of it. A period that a FINAL invoice has billed is refused.',

@@ -1,5 +1,5 @@
 // The shapes of event ingestion for the API description. The gateway, which answers these calls, checks every field itself.
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { SelectorShape } from '../resource/selector.ts'
 import { Amount, DecimalText, Optional, Shape, Timestamp } from '../resource/shapes.ts'
 
@@ -10,7 +10,9 @@ export const IngestQuery = Shape({
         'STATIC, the default: meter, values and properties must exist. DYNAMIC makes those that do not; not at ingest_url.',
     }),
   ),
-  cost_prediction: Optional(Type.Enum(['false'], { description: 'Not supported by this release.' })),
+  cost_prediction: Optional(
+    Type.Enum(['true', 'false'], { description: 'true: the answer says what each event costs. Not at ingest_url.' }),
+  ),
 })
 
 const Reference = Type.String({ minLength: 1, maxLength: 255 })
@@ -64,31 +66,39 @@ const MeterDataCreate = Type.Object(
 )
 
 /** An event as it is answered. */
-const MeterData = Type.Object(
-  {
-    object_type: Type.Literal('METER_DATA'),
-    id: Type.String(),
-    reference: Reference,
-    type: Type.Literal('INGEST'),
-    customer_id: Optional(Type.String()),
-    customer_reference: Optional(Type.String()),
-    meter_id: Type.String(),
-    meter_reference: Type.String(),
-    ...Subscription,
-    timestamp: Timestamp,
-    created_at: Timestamp,
-    meter_values: Type.Array(MeterValue),
-    meter_properties: Type.Array(MeterProperty),
-  },
-  { title: 'MeterData' },
-)
+const MeterData = <P extends TSchema>(costPrediction: P) =>
+  Type.Object(
+    {
+      object_type: Type.Literal('METER_DATA'),
+      id: Type.String(),
+      reference: Reference,
+      type: Type.Literal('INGEST'),
+      customer_id: Optional(Type.String()),
+      customer_reference: Optional(Type.String()),
+      meter_id: Type.String(),
+      meter_reference: Type.String(),
+      ...Subscription,
+      timestamp: Timestamp,
+      created_at: Timestamp,
+      meter_values: Type.Array(MeterValue),
+      meter_properties: Type.Array(MeterProperty),
+      cost_prediction: Optional(costPrediction),
+    },
+    { title: 'MeterData' },
+  )
 
-const BatchOf = (item: typeof MeterData | typeof MeterDataCreate) =>
+const BatchOf = <T extends TSchema>(item: T) =>
   Type.Union([Type.Array(item), Type.Object({ meter_datas: Type.Array(item) })])
 
-export const SINGLE = { summary: 'Send one usage event.', body: MeterDataCreate, response: { 201: MeterData } }
-export const BATCH = {
-  summary: 'Send up to 50 usage events, as a list or in `meter_datas`; answered in the same form.',
-  body: BatchOf(MeterDataCreate),
-  response: { 201: BatchOf(MeterData) },
+/** What calls with one event and with several take and answer; `costPrediction` is the shape of a prediction. */
+export function ingestShapes(costPrediction: TSchema) {
+  const answered = MeterData(costPrediction)
+  return {
+    SINGLE: { summary: 'Send one usage event.', body: MeterDataCreate, response: { 201: answered } },
+    BATCH: {
+      summary: 'Send up to 50 usage events, as a list or in `meter_datas`; answered in the same form.',
+      body: BatchOf(MeterDataCreate),
+      response: { 201: BatchOf(answered) },
+    },
+  }
 }

@@ -1,23 +1,24 @@
 // One address answers the whole interface: the ingest calls are passed to the gateway, and its answers back, unchanged. Who
 // calls is judged here first, so that a caller without a key never costs the gateway anything.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { Dispatcher } from 'undici'
 import { readIngestQuery } from '../../shared/contracts/ingest-query.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createIngestKeys, type IngestKeys } from '../access/ingest-keys.ts'
 import { type AccessDeps, authenticate, type Caller, challengeOf } from '../http/authenticate.ts'
-import { BATCH, IngestQuery, SINGLE } from './event-shapes.ts'
+import { IngestQuery, ingestShapes } from './event-shapes.ts'
 import { type CallGateway, createGatewayCaller, type GatewayAnswer } from './gateway-caller.ts'
 
 export type { GatewayAnswer } from './gateway-caller.ts'
 
 /** The gateway's calls, the last three under their other names, with what each takes. */
 export const FORWARDED = {
-  '/v1/events/ingest': SINGLE,
-  '/v1/events/ingest-list': BATCH,
-  '/v1/events/ingest-batch': BATCH,
-  '/v1/ingest/meter-data': SINGLE,
-  '/v1/ingest/meter-datas': BATCH,
+  '/v1/events/ingest': 'SINGLE',
+  '/v1/events/ingest-list': 'BATCH',
+  '/v1/events/ingest-batch': 'BATCH',
+  '/v1/ingest/meter-data': 'SINGLE',
+  '/v1/ingest/meter-datas': 'BATCH',
 } as const
 
 const PERMISSION = 'METER_DATA.CREATE'
@@ -42,7 +43,19 @@ export type SendToGateway = (body: Buffer) => Promise<GatewayAnswer>
 /** Answers a call with meter_validation=DYNAMIC. */
 export type DynamicIngest = (request: FastifyRequest, body: Buffer, ask: SendToGateway) => Promise<GatewayAnswer>
 
-type Deps = AccessDeps & { readonly gateway: GatewayAddress; readonly ingestDynamically: DynamicIngest }
+/**
+ * Predicts what the events of a body cost, before they are stored (cost_prediction=true). What it gives adds the predictions to the
+ * gateway's answer, once that has taken them.
+ */
+export type PredictCosts = (tenant: Tenant, body: Buffer) => Promise<(answer: Buffer) => Buffer>
+
+type Deps = AccessDeps & {
+  readonly gateway: GatewayAddress
+  readonly ingestDynamically: DynamicIngest
+  readonly predictCosts: PredictCosts
+  /** The shape of a prediction. */
+  readonly costPrediction: TSchema
+}
 
 /**
  * Declares the ingest calls. The key, token or user is judged here, before the body is read (contract: Authentication 2 and 3);
@@ -65,8 +78,9 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
     scope.addHook('onRequest', async request => {
       callers.set(request, await authenticate(deps, request, PERMISSION))
     })
-    for (const [path, shapes] of Object.entries(FORWARDED)) {
-      const schema = { ...shapes, querystring: IngestQuery, tags: ['events'], 'x-permission': PERMISSION }
+    const shapes = ingestShapes(deps.costPrediction)
+    for (const [path, kind] of Object.entries(FORWARDED)) {
+      const schema = { ...shapes[kind], querystring: IngestQuery, tags: ['events'], 'x-permission': PERMISSION }
       scope.post(
         path,
         { config: { permission: PERMISSION, limitedByEvents: true }, schema },
@@ -74,7 +88,7 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
           const caller = callers.get(request)
           if (!caller) throw new Error('an ingest call was not authenticated')
           const sender = senderOf(ingestKeys, request, caller)
-          return answer(deps, { path, sender, callGateway }, request, reply)
+          return answer(deps, { path, sender, callGateway, tenant: caller.tenant }, request, reply)
         },
       )
     }
@@ -115,12 +129,12 @@ function ownSender(ingestKeys: IngestKeys, tenant: Tenant): Sender {
 }
 
 async function answer(
-  { ingestDynamically, tokens }: Deps,
-  { path, sender, callGateway }: { path: string; sender: Sender; callGateway: CallGateway },
+  { ingestDynamically, predictCosts, tokens }: Deps,
+  { path, sender, callGateway, tenant }: { path: string; sender: Sender; callGateway: CallGateway; tenant: Tenant },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { isDynamic } = readIngestQuery(queryOf(request), true)
+  const { isDynamic, isPredicted } = readIngestQuery(queryOf(request), true)
   const abort = new AbortController()
   const onClose = () => abort.abort(new Error(CLIENT_ABORTED))
   reply.raw.once('close', onClose)
@@ -133,6 +147,7 @@ async function answer(
       return await callGateway({ ...call, headers: [...others, 'x-api-key', await sender.key()] })
     }
     const body = request.body instanceof Buffer ? request.body : null
+    const withPredictions = isPredicted && body !== null ? await predictCosts(tenant, body) : null
     const answered = isDynamic && body !== null ? await ingestDynamically(request, body, ask) : await ask(body)
     for (const name of PASSED_BACK) {
       const value = answered.headers[name]
@@ -141,7 +156,8 @@ async function answer(
     // The gateway does not know of tokens; a client that calls here can get one.
     const { challenge } = challengeOf(tokens)
     if (answered.status === 401 && challenge !== undefined) reply.header('www-authenticate', challenge)
-    return await reply.status(answered.status).send(answered.body)
+    const isTaken = answered.status === 201 && withPredictions !== null
+    return await reply.status(answered.status).send(isTaken ? withPredictions(answered.body) : answered.body)
   } finally {
     reply.raw.off('close', onClose)
   }

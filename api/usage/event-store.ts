@@ -7,6 +7,7 @@ import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 import { loadAmendments, type StoredAmendment } from './amendments.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
+import { findUsedIds } from './known-references.ts'
 import {
   type EventFilter,
   type EventKey,
@@ -29,6 +30,8 @@ export type EventPage = {
 export type EventStore = {
   /** The event that counts for this id, deleted or not; null when the tenant has none. */
   find(tenant: Tenant, idHash: string): Promise<StoredEvent | null>
+  /** Those of these ids that the tenant has an event of, deleted or not. */
+  used(tenant: Tenant, idHashes: readonly string[]): Promise<ReadonlySet<string>>
   /** When it, or its deletion, was stored; null when that is not known. */
   storedAt(tenant: Tenant, idHash: string): Promise<Instant | null>
   /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
@@ -56,6 +59,7 @@ export type EventStore = {
 
 export const createEventStore = (client: ClickHouseClient, log: EventLog): EventStore => ({
   find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
+  used: (tenant, idHashes) => answered(findUsedIds(client, tenant, idHashes)),
   storedAt: (tenant, idHash) => answered(readStoredAt(client, tenant, idHash)),
   list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
   position: (tenant, cursor) => answered(findPosition(client, tenant, cursor)),

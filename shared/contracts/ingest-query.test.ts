@@ -9,13 +9,22 @@ for (const query of [
   'meter_validation=STATIC&cost_prediction=false',
 ]) {
   test(`?${query} is taken by the gateway and by the api`, () => {
-    for (const mayBeDynamic of [false, true]) expect(readIngestQuery(query, mayBeDynamic)).toEqual({ isDynamic: false })
+    for (const isApi of [false, true])
+      expect(readIngestQuery(query, isApi)).toEqual({ isDynamic: false, isPredicted: false })
   })
 }
 
 test('?meter_validation=DYNAMIC is taken by the api alone', () => {
-  expect(readIngestQuery('cost_prediction=false&meter_validation=DYNAMIC', true)).toEqual({ isDynamic: true })
+  expect(readIngestQuery('cost_prediction=false&meter_validation=DYNAMIC', true)).toEqual({
+    isDynamic: true,
+    isPredicted: false,
+  })
   expect(() => readIngestQuery('meter_validation=DYNAMIC', false)).toThrow('send the events to its address, base_url')
+})
+
+test('?cost_prediction=true is taken by the api alone', () => {
+  expect(readIngestQuery('cost_prediction=true', true)).toEqual({ isDynamic: false, isPredicted: true })
+  expect(() => readIngestQuery('cost_prediction=true', false)).toThrow('send them to its address, base_url')
 })
 
 test('each names the values it takes', () => {
@@ -27,16 +36,15 @@ test('each names the values it takes', () => {
 
 for (const [query, field] of [
   ['meter_validation=static', 'meter_validation'],
-  ['cost_prediction=true', 'cost_prediction'],
   ['cost_prediction=1', 'cost_prediction'],
   ['dry_run=true', 'dry_run'],
   ['meter_validation=STATIC&meter_validation=STATIC', 'meter_validation'],
   ['=x', ''],
 ] as const) {
-  test.each([false, true])(`?${query} is refused by name`, mayBeDynamic => {
+  test.each([false, true])(`?${query} is refused by name`, isApi => {
     let error: unknown
     try {
-      readIngestQuery(query, mayBeDynamic)
+      readIngestQuery(query, isApi)
     } catch (thrown) {
       error = thrown
     }

@@ -1,25 +1,28 @@
 // The query parameters of the ingest paths, at the gateway and at the api.
 import { AppError } from '../errors.ts'
 
-export type IngestQuery = { readonly isDynamic: boolean }
+export type IngestQuery = { readonly isDynamic: boolean; readonly isPredicted: boolean }
 
-const STATIC: IngestQuery = { isDynamic: false }
+const STATIC: IngestQuery = { isDynamic: false, isPredicted: false }
 
 /**
- * Reads a query, without its question mark. Takes what is done anyway, and refuses by name what is not. `mayBeDynamic`: whether
- * meter_validation=DYNAMIC is taken here, which makes meters and is the api's alone. Throws INVALID_FIELD.
+ * Reads a query, without its question mark. Takes what is done anyway, and refuses by name what is not. `isApi`: whether it is read
+ * by the api, which alone makes meters (meter_validation=DYNAMIC) and prices events (cost_prediction=true). Throws INVALID_FIELD.
  */
-export function readIngestQuery(query: string, mayBeDynamic: boolean): IngestQuery {
+export function readIngestQuery(query: string, isApi: boolean): IngestQuery {
   if (query === '') return STATIC
   const given = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) {
     if (given.has(name)) refuse(name, 'is given twice')
     given.set(name, value)
-    if (name === 'meter_validation') checkValidation(value, mayBeDynamic)
-    else if (name === 'cost_prediction') checkPrediction(value)
+    if (name === 'meter_validation') checkValidation(value, isApi)
+    else if (name === 'cost_prediction') checkPrediction(value, isApi)
     else refuse(name, 'is not a parameter of this path')
   }
-  return given.get('meter_validation') === 'DYNAMIC' ? { isDynamic: true } : STATIC
+  return {
+    isDynamic: given.get('meter_validation') === 'DYNAMIC',
+    isPredicted: given.get('cost_prediction') === 'true',
+  }
 }
 
 function checkValidation(value: string, mayBeDynamic: boolean): void {
@@ -31,9 +34,11 @@ function checkValidation(value: string, mayBeDynamic: boolean): void {
   refuse(name, 'must be STATIC here; base_url takes DYNAMIC as well')
 }
 
-function checkPrediction(value: string): void {
-  if (value === 'true') refuse('cost_prediction', '=true is not supported by this release')
-  if (value !== 'false') refuse('cost_prediction', 'must be true or false')
+function checkPrediction(value: string, isApi: boolean): void {
+  if (value === 'false' || (value === 'true' && isApi)) return
+  const name = 'cost_prediction'
+  if (value === 'true') refuse(name, '=true prices events, which only the api does: send them to its address, base_url')
+  refuse(name, 'must be true or false')
 }
 
 function refuse(name: string, fault: string): never {

@@ -67,6 +67,11 @@ export const USAGE: Readonly<Record<string, string>> = {
   'MeterDataCreateMeterPropertyDynamicValidationSettings.type': 'The type of the meter property to make.',
   required: 'Whether every event must carry it.',
   'MeterData.type': 'Always INGEST.',
+  'MeterData.cost_prediction': 'What the event costs, with cost_prediction=true.',
+  'MeterDataCalculation.cost_prediction': 'What the event would cost.',
+  'CostPredictionDetails.pre_wallet_balance':
+    'The wallet that pays another part of the invoice with the event, as it is without it; null when none does.',
+  'CostPredictionDetails.post_wallet_balance': 'The same wallet with the event.',
   'MeterDataRecord.type': 'How the event came in.',
   deleted: 'Whether the event was deleted, and does not count.',
   processed_details: 'Whether the event is billed, and if not, why.',

@@ -6,7 +6,6 @@ import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { amendEventAction } from './events/amend-event.ts'
 import { deleteEventAction } from './events/delete-event.ts'
 import { ingestDynamically } from './events/ingest-dynamically.ts'
-import { laterOperations } from './events/later-operations.ts'
 import type { EventsDeps } from './events/list-events.ts'
 import { eventRoutes } from './events/routes.ts'
 import { INGESTION_EVENTS } from './events.ts'
@@ -15,12 +14,16 @@ import { type DownloadJobDeps, downloadJobs, downloadReactions } from './files/d
 import { fileResource } from './files/file.ts'
 import { type FileJobDeps, fileJobs, fileReactions } from './files/process/file-jobs.ts'
 import { type FilesDeps, fileRoutes } from './files/routes.ts'
+import type { PredictDeps } from './predict/predict.ts'
+import { predictions } from './predict/routes.ts'
+import { CostPrediction } from './predict/schema.ts'
 import type { UsageDeps } from './usage/read-usage.ts'
 import { usageRoutes } from './usage/routes.ts'
 
 type Deps = ModuleRouteDeps &
   EventsDeps &
   UsageDeps &
+  PredictDeps &
   FilesDeps & {
     /** Where the ingest calls are passed on to; without it they are not there. */
     readonly gateway?: GatewayAddress
@@ -47,11 +50,17 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
   resources: [fileProcessingSettingsResource, fileResource],
   routes: async (app, deps) => {
     eventRoutes(app, deps)
-    laterOperations(app, deps)
     usageRoutes(app, deps)
+    const { calculate, ofEvents } = predictions(deps)
+    calculate(app)
     await fileRoutes(app, deps)
     const { gateway } = deps
-    if (gateway) await forwardIngest(app, { ...deps, gateway, ingestDynamically: ingestDynamically(deps) })
+    const judged = {
+      ingestDynamically: ingestDynamically(deps),
+      predictCosts: ofEvents,
+      costPrediction: CostPrediction,
+    }
+    if (gateway) await forwardIngest(app, { ...deps, gateway, ...judged })
   },
   jobs: [...fileJobs, ...downloadJobs],
   actions: [deleteEventAction, amendEventAction],
@@ -59,7 +68,6 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
   fixtures: {
     ...eventFixtures('/v1/events'),
     ...eventFixtures('/v1/ingest/meter-data'),
-    'POST /v1/events/calculate': { body: () => ({}) },
     'GET /v1/usage': {
       query: seeded => ({
         meter_value_calculation_id: seededId(seeded, 'METER_VALUE_CALCULATION'),
@@ -68,6 +76,14 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
         to: '2026-04-01T00:00:00Z',
         bucket: 'DAY',
         timezone: 'Europe/Amsterdam',
+      }),
+    },
+    'POST /v1/events/calculate': {
+      body: seeded => ({
+        reference: 'e',
+        customer_id: seededId(seeded, 'CUSTOMER'),
+        meter_id: seededId(seeded, 'METER'),
+        meter_values: [],
       }),
     },
     'GET /v1/files/:id/lines': aFile,

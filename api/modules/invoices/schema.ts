@@ -2,7 +2,7 @@
 // `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
 import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
-import { OneOf, Optional, TaxCategory } from '../../resource/shapes.ts'
+import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { Comparator } from '../catalog/conditions/schema.ts'
 import { ModelType } from '../catalog/products/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
@@ -11,7 +11,6 @@ import { PAYMENT_STATUSES } from './settlement.ts'
 const Text = Type.String()
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Money = Type.Object({ quantity: Text, currency: Text })
-const Period = Type.Object({ type: Text, value: Type.Integer() })
 const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) }, { title: 'InvoiceBlockSize' })
 const TextOrNull = Type.Union([Text, Type.Null()])
 const Conditions = Type.Object({
@@ -29,25 +28,31 @@ const Conditions = Type.Object({
 })
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
 
-const TaxCategorySummary = Type.Object({
-  base_amount: Money,
-  tax_amount: Money,
-  total_amount: Money,
-  percentage: Text,
-  name: Text,
-  category: TaxCategory,
-  notes: Type.Array(Text),
-  rates: Type.Array(Type.Object({ name: Text, percentage: Text, tax_amount: Money })),
-})
+const TaxCategorySummary = Type.Object(
+  {
+    base_amount: Money,
+    tax_amount: Money,
+    total_amount: Money,
+    percentage: Text,
+    name: Text,
+    category: TaxCategory,
+    notes: Type.Array(Text),
+    rates: Type.Array(Type.Object({ name: Text, percentage: Text, tax_amount: Money }, { title: 'InvoiceRate' })),
+  },
+  { title: 'InvoiceTaxCategory' },
+)
 /** The part of a tax summary that a line, a group or a period accounts for. */
-const TaxCategoryShare = Type.Object({
-  base_amount: Money,
-  tax_amount: Money,
-  total_amount: Money,
-  percentage: Text,
-  name: Text,
-  category: TaxCategory,
-})
+const TaxCategoryShare = Type.Object(
+  {
+    base_amount: Money,
+    tax_amount: Money,
+    total_amount: Money,
+    percentage: Text,
+    name: Text,
+    category: TaxCategory,
+  },
+  { title: 'InvoicePeriodTaxCategory' },
+)
 
 export const BandDetails = Type.Object(
   {
@@ -198,7 +203,7 @@ const InvoicePeriod = Type.Object({
   groups: Type.Array(Group),
 })
 // A list may leave the lines out; the shape is the same but for them.
-const ViewPeriod = Type.Object({
+export const ViewPeriod = Type.Object({
   ...InvoicePeriod.properties,
   groups: Type.Array(Type.Object({ ...groupFields, lines: Optional(Type.Array(Line)) })),
 })

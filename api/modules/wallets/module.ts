@@ -11,7 +11,7 @@ import { grantRoutes } from './grants/routes.ts'
 import { leaseJobs } from './reservations/jobs.ts'
 import { reservationRoutes } from './reservations/routes.ts'
 import { followInvoice } from './spending/follow-invoice.ts'
-import { openWallets } from './spending/purse.ts'
+import { walletFunds } from './spending/purse.ts'
 import { walletResource } from './wallet.ts'
 import { walletGrantResource } from './wallet-grant.ts'
 import { walletTypeResource } from './wallet-type.ts'
@@ -32,7 +32,7 @@ export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
       afterSave: (uow, row, previous) => followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null),
     },
   ],
-  extensions: [extend(FUNDS, openWallets)],
+  extensions: [extend(FUNDS, walletFunds)],
   resources: [walletTypeResource, walletResource, walletGrantResource],
   routes: (app, deps) => {
     grantRoutes(app, deps)

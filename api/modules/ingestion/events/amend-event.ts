@@ -9,16 +9,12 @@ import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { defineAction } from '../../../http/actions/action.ts'
-import { findMany, findOne } from '../../../resource/store.ts'
 import type { Measured, StoredAmendment } from '../../../usage/amendments.ts'
 import { placeText, type StoredEvent } from '../../../usage/stored-events.ts'
-import { meterResource } from '../../catalog/meters/meter.ts'
-import { meterPropertyResource } from '../../catalog/meters/meter-property.ts'
-import { meterValueResource } from '../../catalog/meters/meter-value.ts'
-import type { MeterEntry, MeterProperty, MeterValue } from '../../catalog/meters/table.ts'
 import { answered, awaitEvent, notYet, reprocessCustomerOf } from './await-event.ts'
 import { emitOnce } from './emit-once.ts'
 import type { EventsDeps } from './list-events.ts'
+import { loadEntries } from './load-entries.ts'
 import { type MeterEntries, type PropertyInput, readProperties, readValues, type ValueInput } from './read-measures.ts'
 import { EventView as EventShape } from './schema.ts'
 import { type EventView, viewEvents } from './view-events.ts'
@@ -46,7 +42,7 @@ export async function amendEvent(
   const { tenant } = context
   const { event, history } = await readState(deps, tenant, of.idOrReference)
   if (event.deleted) throw isDeleted(event)
-  const meter = await readTenant(deps.database, tenant, uow => loadEntries(uow, event.meterReference))
+  const meter = await readTenant(deps.database, tenant, uow => entriesOf(uow, event.meterReference))
   const { meter_values, meter_properties } = of.amendment
   const values = readValues(meter_values, meter)
   const properties = meter_properties ? readProperties(meter_properties, meter) : null
@@ -101,25 +97,10 @@ const isDeleted = ({ reference }: StoredEvent): AppError =>
   )
 
 /** Whatever its status: a meter that takes no more events still says what its events may carry. */
-async function loadEntries(uow: ReadUow, reference: string): Promise<MeterEntries> {
-  const meter = await findOne(uow, meterResource, reference)
-  if (!meter) throw new AppError('INVALID_OPERATION', `There is no meter ${JSON.stringify(reference)} any more.`)
-  const ids = (entries: readonly MeterEntry[]) => entries.map(({ id }) => id)
-  const values = new Map((await findMany(uow, meterValueResource, ids(meter.meter_values))).map(row => [row.id, row]))
-  const properties = new Map(
-    (await findMany(uow, meterPropertyResource, ids(meter.meter_properties))).map(row => [row.id, row]),
-  )
-  return {
-    reference,
-    values: meter.meter_values.flatMap(({ id, required = false }) => {
-      const row = values.get(id) as MeterValue | undefined
-      return row ? [{ id, reference: row.reference, type: row.type, required }] : []
-    }),
-    properties: meter.meter_properties.flatMap(({ id, required = false }) => {
-      const row = properties.get(id) as MeterProperty | undefined
-      return row ? [{ id, reference: row.reference, type: row.type, enumValues: row.enum_values ?? [], required }] : []
-    }),
-  }
+async function entriesOf(uow: ReadUow, reference: string): Promise<MeterEntries> {
+  const found = await loadEntries(uow, reference)
+  if (found) return found.entries
+  throw new AppError('INVALID_OPERATION', `There is no meter ${JSON.stringify(reference)} any more.`)
 }
 
 /** Whether both say the same, whatever the order of the values. */

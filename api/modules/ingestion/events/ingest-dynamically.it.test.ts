@@ -289,7 +289,5 @@ describe('nothing is made', () => {
     expect(await countOf('meters')).toEqual(before)
     await succeed(tenant, 'POST', '/v1/meters', { reference: of.meter, status: 'DRAFT' })
     expect(refusalOf(await send(event))).toEqual([400, 'INVALID_OPERATION', 'meter_reference'])
-    const predicted = await tenant.call('POST', `/v1/events/ingest${DYNAMIC}&cost_prediction=true`, event)
-    expect(refusalOf(predicted)).toEqual([400, 'INVALID_FIELD', 'cost_prediction'])
   })
 })

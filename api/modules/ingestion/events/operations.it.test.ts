@@ -44,13 +44,6 @@ test.each(OPERATIONS)('%s %s is there and described', async (method, path, param
 })
 
 describe('refused by name', () => {
-  test.each(['/v1/events/calculate'])('%s', async path => {
-    const { status, body } = await api.tenants.aLive.call('POST', path, { reference: 'x' })
-    expect([status, body['code']]).toEqual([400, 'INVALID_OPERATION'])
-    expect(body['message']).toMatch(/not supported by this release/)
-    expect((await api.app.inject({ method: 'POST', url: path, payload: {} })).statusCode).toBe(401)
-  })
-
   test('a cost prediction in a trace, and pages and filters that are none', async () => {
     const field = async (path: string) => {
       const { status, body } = await api.tenants.aLive.call('GET', path)

@@ -82,7 +82,7 @@ const Processed = Type.Object({
   ),
 })
 
-const MeasuredValues = Type.Array(
+export const MeasuredValues = Type.Array(
   Type.Object({
     id: Nullable(Type.String()),
     reference: Type.String(),
@@ -90,7 +90,7 @@ const MeasuredValues = Type.Array(
     amount: Nullable(Amount),
   }),
 )
-const MeasuredProperties = Type.Array(
+export const MeasuredProperties = Type.Array(
   Type.Object({ id: Nullable(Type.String()), reference: Type.String(), value: Type.String() }),
 )
 

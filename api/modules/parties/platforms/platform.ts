@@ -63,6 +63,11 @@ export const platformResource = defineResource<Platform>({
   check: async (uow, row) => {
     refuseRebilling(row.late_event_policy)
     checkLogo(row.branding)
+    const [first, second] = row.rounding_settings
+    if (first && first.rounding_target === second?.rounding_target)
+      throw new AppError('INVALID_FIELD', 'Say once for each target how it is rounded.', {
+        field: 'rounding_settings.1.rounding_target',
+      })
     const fault = numberFault(row.invoice_settings)
     if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: `invoice_settings.${fault.field}` })
     await checkNumberFields(uow, row)

@@ -124,10 +124,15 @@ describe('the platform', () => {
       'invoice_settings.credit_invoice_number_configuration.prefix',
     ],
     [
-      'rounding of predictions',
-      { rounding_settings: [{ rounding_target: 'COST_PREDICTION', rounding_mode: 'DEFAULT' }] },
+      'two roundings of predictions',
+      {
+        rounding_settings: ['DEFAULT', 'UNROUNDED'].map(rounding_mode => ({
+          rounding_target: 'COST_PREDICTION',
+          rounding_mode,
+        })),
+      },
       'INVALID_FIELD',
-      'rounding_settings.0.rounding_target',
+      'rounding_settings.1.rounding_target',
     ],
     [
       'an entity that is not there',

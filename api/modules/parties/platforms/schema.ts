@@ -57,10 +57,10 @@ export const ApiSettings = Shape({
   burst: Optional(Nullable(Type.Integer({ minimum: 1, maximum: BURST_MAX }))),
 })
 
-/** Cost predictions have no rounding of their own yet, so only the target INVOICE is taken. */
+/** One of a target; a target without one is DEFAULT. */
 export const RoundingSettings = Type.Array(
-  Shape({ rounding_target: OneOf('INVOICE'), rounding_mode: OneOf('DEFAULT', 'UNROUNDED') }),
-  { maxItems: 1 },
+  Shape({ rounding_target: OneOf('INVOICE', 'COST_PREDICTION'), rounding_mode: OneOf('DEFAULT', 'UNROUNDED') }),
+  { maxItems: 2 },
 )
 
 const DELAY_VALUE_MAX = 10_000

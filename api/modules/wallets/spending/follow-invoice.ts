@@ -6,10 +6,10 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import { usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrants } from './usable-grants.ts'
-import { usesOf } from './uses-of.ts'
 
 type Invoice = Pick<InvoiceRow, 'id' | 'status' | 'content' | 'period_start' | 'period_end'>
 

@@ -3,11 +3,12 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
-import type { Uow } from '../../../../shared/database/database.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { Funds, FundsRequest, Purse } from '../../invoices/funds.ts'
+import { usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
@@ -19,21 +20,30 @@ import {
   type UsableGrant,
   usableGrants,
 } from './usable-grants.ts'
-import { usesOf } from './uses-of.ts'
 
 type PayingWallet = Pick<WalletBalance, 'walletId' | 'taxCategory' | 'currency'> & { readonly customerId: string }
 
-/** Opens the wallets of kind CREDIT that hold money, and holds them until commit. */
-export const openWallets: Funds = async (uow, { customerIds, invoiceIds }) => {
-  const paying = await loadPaying(uow, customerIds)
-  const walletIds = paying.map(({ walletId }) => walletId)
-  if (walletIds.length === 0) return createPurse({ paying, grants: [], held: new Map(), now: uow.now })
-  await holdWallets(uow, walletIds)
-  const grants = await loadFundedGrants(uow, walletIds)
-  return createPurse({ paying, grants, held: await loadHeldParts(uow, invoiceIds), now: uow.now })
+/** The wallets of kind CREDIT that hold money. */
+export const walletFunds: Funds = {
+  hold: async (uow, of) => {
+    const paying = await loadPaying(uow, of.customerIds)
+    await holdWallets(
+      uow,
+      paying.map(({ walletId }) => walletId),
+    )
+    return await purseOf(uow, paying, of.invoiceIds)
+  },
+  look: async (uow, of) => await purseOf(uow, await loadPaying(uow, of.customerIds), of.invoiceIds),
 }
 
-async function loadPaying(uow: Uow, customerIds: readonly string[]): Promise<PayingWallet[]> {
+async function purseOf(uow: ReadUow, paying: readonly PayingWallet[], invoiceIds: readonly string[]): Promise<Purse> {
+  const walletIds = paying.map(({ walletId }) => walletId)
+  const grants = await loadFundedGrants(uow, walletIds)
+  const held = walletIds.length === 0 ? new Map() : await loadHeldParts(uow, invoiceIds)
+  return createPurse({ paying, grants, held, now: uow.now })
+}
+
+async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise<PayingWallet[]> {
   if (customerIds.length === 0) return []
   const rows = await uow.tx
     .select({
@@ -105,6 +115,8 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
       }
       parts.set(request.invoiceId, next)
     },
+    balanceOf: walletId =>
+      sum(grants.filter(grant => grant.walletId === walletId).map(({ open, reserved }) => open.plus(reserved))),
   }
 }
 

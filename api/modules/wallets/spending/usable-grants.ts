@@ -12,6 +12,7 @@ import { walletGrantAccounts, walletGrants } from '../table.ts'
 export type FundedGrant = SpendableGrant & {
   readonly walletId: string
   readonly isReverted: boolean
+  readonly reserved: Decimal
   readonly expired: Decimal
 }
 
@@ -66,6 +67,7 @@ export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[
     startAt: at(accounts.start_at),
     expireAt: accounts.expire_at === null ? null : at(accounts.expire_at),
     open: decimal(accounts.open),
+    reserved: decimal(accounts.reserved),
     expired: decimal(accounts.expired),
     isReverted: reverted_at !== null,
   }))

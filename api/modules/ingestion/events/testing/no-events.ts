@@ -3,6 +3,7 @@ import type { EventStore } from '../../../../usage/event-store.ts'
 /** The events of a platform that nobody has sent any to; for tests that are not about events. */
 export const NO_EVENTS: EventStore = {
   find: async () => null,
+  used: async () => new Set(),
   storedAt: async () => null,
   list: async () => ({ keys: [], total: 0 }),
   position: async () => null,

@@ -1,6 +1,6 @@
 // What the lines of an invoice take of each wallet, in net money.
-import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
-import type { InvoiceContent } from '../../invoices/schema.ts'
+import { type Decimal, decimal, ZERO } from '../../../shared/decimal.ts'
+import type { InvoiceContent } from './schema.ts'
 
 /** By the id of the wallet. */
 export function usesOf({ periods }: Pick<InvoiceContent, 'periods'>): Map<string, Decimal> {

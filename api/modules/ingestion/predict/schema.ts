@@ -1,0 +1,87 @@
+// Wire shapes of cost predictions.
+import Type from 'typebox'
+import { type Decimal, plain } from '../../../../shared/decimal.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { Amount, Nullable, Timestamp } from '../../../resource/shapes.ts'
+import type { BalanceBeside, Predicted } from '../../billing/predict/prediction-state.ts'
+import { ViewPeriod } from '../../invoices/schema.ts'
+import { WalletBalanceValue } from '../../wallets/schema.ts'
+import type { Prediction } from './predict.ts'
+
+const WalletBeside = Type.Object(
+  {
+    wallet_id: Type.String(),
+    wallet_balance: Type.Object(
+      {
+        balance: Nullable(WalletBalanceValue),
+        reserved_balance: Nullable(WalletBalanceValue),
+        open_balance: Nullable(WalletBalanceValue),
+        balance_at: Timestamp,
+      },
+      { title: 'WalletBalanceStatus' },
+    ),
+  },
+  { title: 'CustomerWalletBalanceStatus' },
+)
+
+const Details = Type.Object(
+  {
+    customer_id: Type.String({ description: 'Who is billed for the event: its customer, or a parent of it.' }),
+    invoice_id: Nullable(Type.String({ description: 'The invoice that will have it; null when there is none yet.' })),
+    amount_excluding_tax: Amount,
+    amount_including_tax: Amount,
+    tax_summary: Type.Object(
+      { base_amount: Amount, tax_amount: Amount, total_amount: Amount },
+      { title: 'InvoiceTaxTotalSummary' },
+    ),
+    periods: Type.Array(ViewPeriod, { description: 'The lines that change, each with what it has more or less.' }),
+    pre_wallet_balance: Nullable(WalletBeside),
+    post_wallet_balance: Nullable(WalletBeside),
+  },
+  { title: 'CostPredictionDetails' },
+)
+
+export const CostPrediction = Type.Object(
+  {
+    response: Type.Enum(['OK', 'NOT_MATCHED', 'FAILED'], {
+      description: 'NOT_MATCHED: nothing prices the event. FAILED: it cannot be said what it costs.',
+    }),
+    message: Nullable(Type.String({ description: 'Why it is NOT_MATCHED or FAILED, or costs nothing as a repeat.' })),
+    details: Type.Array(Details),
+    used_change_rates: Type.Array(Type.Object({}), { description: 'Empty: no currency is converted yet.' }),
+  },
+  { title: 'CostPrediction' },
+)
+
+/** A prediction as the interface shows it. */
+export function predictionView(prediction: Prediction, now: Instant): object {
+  const details = prediction.response === 'OK' ? prediction.details : []
+  return {
+    response: prediction.response,
+    message: prediction.message,
+    details: details.map(each => detailsView(each, now)),
+    used_change_rates: [],
+  }
+}
+
+function detailsView({ customerId, invoiceId, currency, wallet, ...difference }: Predicted, now: Instant): object {
+  const beside = ({ walletId, balance, open }: BalanceBeside) => {
+    const value = (quantity: Decimal) => ({ amount: { quantity: plain(quantity), currency } })
+    return {
+      wallet_id: walletId,
+      wallet_balance: {
+        balance: value(balance),
+        reserved_balance: value(balance.minus(open)),
+        open_balance: value(open),
+        balance_at: formatInstant(now),
+      },
+    }
+  }
+  return {
+    customer_id: customerId,
+    invoice_id: invoiceId,
+    ...difference,
+    pre_wallet_balance: wallet && beside(wallet.before),
+    post_wallet_balance: wallet && beside(wallet.after),
+  }
+}
