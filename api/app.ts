@@ -6,7 +6,7 @@ import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { rootPage } from './docs-pages/root-page.ts'
 import type { GatewayAddress } from './gateway/forward-ingest.ts'
-import { createServer } from './http/create-server.ts'
+import { createServer, type ServerOptions } from './http/create-server.ts'
 import { type Operations, operationRoutes } from './http/operations.ts'
 import { consoleRoute } from './http/pages/console.ts'
 import { descriptionRoutes } from './http/pages/description-routes.ts'
@@ -24,33 +24,32 @@ import { type Installation, withRules } from './resource/rules.ts'
 import { registerFormats } from './resource/shapes.ts'
 import type { EventStore } from './usage/event-store.ts'
 
-export type AppDeps = RouteDeps & {
-  readonly logger: Logger
-  readonly limits?: RequestLimits
-  /** Proxies whose word on where a call comes from is taken. */
-  readonly trustedProxies?: readonly string[]
-  readonly usage: UsageReader
-  readonly events: EventStore
-  readonly files: UploadLimits
-  /** Which addresses that users give may be asked. */
-  readonly outbound: OutboundPolicy
-  /** Seals secrets of tenants at rest. */
-  readonly dataSecret: string
-  /** Sends one delivery of a webhook. */
-  readonly postWebhook: Post
-  /** Health and metrics of the running process; tests of the routes go without. */
-  readonly operations?: Operations
-  /** Where the ingest calls are passed on to; without it they are not there. */
-  readonly gateway?: GatewayAddress
-  /** How far a platform may raise its own ingest limits; without it, as far as the fields go. */
-  readonly ingestCeilings?: Installation['ingestCeilings']
-  /** Origins whose pages may call the MCP endpoint. */
-  readonly mcpOrigins?: readonly string[]
-  /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
-  readonly addresses?: { readonly baseUrl: string; readonly identityUrl: string }
-  /** Told of every route that needs a caller, as it is declared. */
-  readonly onRoute?: (route: DeclaredRoute) => void
-}
+export type AppDeps = RouteDeps &
+  ServerOptions & {
+    readonly logger: Logger
+    readonly limits?: RequestLimits
+    readonly usage: UsageReader
+    readonly events: EventStore
+    readonly files: UploadLimits
+    /** Which addresses that users give may be asked. */
+    readonly outbound: OutboundPolicy
+    /** Seals secrets of tenants at rest. */
+    readonly dataSecret: string
+    /** Sends one delivery of a webhook. */
+    readonly postWebhook: Post
+    /** Health and metrics of the running process; tests of the routes go without. */
+    readonly operations?: Operations
+    /** Where the ingest calls are passed on to; without it they are not there. */
+    readonly gateway?: GatewayAddress
+    /** How far a platform may raise its own ingest limits; without it, as far as the fields go. */
+    readonly ingestCeilings?: Installation['ingestCeilings']
+    /** Origins whose pages may call the MCP endpoint. */
+    readonly mcpOrigins?: readonly string[]
+    /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
+    readonly addresses?: { readonly baseUrl: string; readonly identityUrl: string }
+    /** Told of every route that needs a caller, as it is declared. */
+    readonly onRoute?: (route: DeclaredRoute) => void
+  }
 
 /** One declared route, for the tests that go through all of them. */
 export type DeclaredRoute = { readonly method: string; readonly url: string; readonly permission: string }
@@ -58,7 +57,7 @@ export type DeclaredRoute = { readonly method: string; readonly url: string; rea
 /** The api as a Fastify instance, not yet listening. Throws when a route declares no permission. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerFormats()
-  const app = await createServer(deps.logger, deps.trustedProxies)
+  const app = await createServer(deps.logger, deps)
   const declared = new Set<string>()
   app.addHook('onRoute', route => {
     if (route.method === 'HEAD') return

@@ -56,6 +56,8 @@ const KEYS_POOL_MAX = 6
 const GATEWAY_CONNECTIONS_MAX = 64
 /** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
 const CONNECT_MS = 4_000
+/** A statement is given up before the call that waits for it is refused. */
+const STATEMENT_MS = 20_000
 
 async function main(): Promise<void> {
   const phases = createStartPhases()
@@ -65,7 +67,7 @@ async function main(): Promise<void> {
   })
   collectDefaultMetrics({ register })
   measureLog(register)
-  const shared = { clock: systemClock, logger, connectMs: CONNECT_MS }
+  const shared = { clock: systemClock, logger, connectMs: CONNECT_MS, statementMs: STATEMENT_MS }
   const { DATABASE_URL: url, KEYS_DATABASE_URL: keysUrl, DATABASE_POOL_MAX: poolMax } = config
   const database = await openDatabase({ ...shared, url, role: 'millrace_app', poolMax })
   // Keys of all tenants are read with the gateway's login, which may see no more than that.
@@ -73,7 +75,7 @@ async function main(): Promise<void> {
   const keys = createLiveKeys({ database: keyDatabase, logger })
   await keys.load()
   phases.ended('database')
-  const { client, usage, events, close: closeUsage } = await openUsage(config, 'api')
+  const { client, usage, events, close: closeUsage } = await openUsage(config, 'api', STATEMENT_MS)
   phases.ended('usage')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const identity = new Pool(config.IDENTITY_URL, { connections: 1 })

@@ -26,11 +26,18 @@ export type UsageConnections = {
 /** So that a call which asks it twice is still answered within 5 s when it hangs. */
 const BROKER_ANSWER_MS = 2_000
 
-/** Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. */
-export async function openUsage(settings: UsageSettings, name: string): Promise<UsageConnections> {
+/**
+ * Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. Questions that take longer than
+ * `statementMs` are given up.
+ */
+export async function openUsage(
+  settings: UsageSettings,
+  name: string,
+  statementMs?: number,
+): Promise<UsageConnections> {
   const nats = await connect({ ...brokerAddress(settings.NATS_URL), maxReconnectAttempts: -1, name })
   const jsm = await jetstreamManager(nats, { timeout: BROKER_ANSWER_MS })
-  const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE)
+  const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE, statementMs)
   return {
     client,
     usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),

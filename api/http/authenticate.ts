@@ -41,7 +41,7 @@ export type AccessDeps = {
  */
 export async function authenticate(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
   const caller = await callerOf(deps, request, permission)
-  await deps.limits?.takeCredential(request, caller)
+  deps.limits?.takeCredential(request, caller)
   return caller
 }
 

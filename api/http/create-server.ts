@@ -9,6 +9,7 @@ import Fastify, {
 import { AppError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { ANSWER_MS, answerInTime } from './answer-in-time.ts'
 import { readJson } from './body/read-json.ts'
 import { serializerCompiler } from './body/serialization.ts'
 import { refuseUnstorableRequest } from './body/storable-text.ts'
@@ -68,8 +69,16 @@ function refuseWhileStopping(app: FastifyInstance): void {
   })
 }
 
-/** The server, without routes. Of a call through one of these proxies, the address is the one that the proxy names. */
-export async function createServer(logger: Logger, trustedProxies: readonly string[] = []): Promise<FastifyInstance> {
+export type ServerOptions = {
+  /** Proxies whose word on where a call comes from is taken. */
+  readonly trustedProxies?: readonly string[]
+  /** When a call that is not answered yet is refused; ANSWER_MS but in tests. */
+  readonly answerMs?: number
+}
+
+/** The server, without routes. */
+export async function createServer(logger: Logger, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const { trustedProxies = [], answerMs = ANSWER_MS } = options
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new OneLine(),
@@ -99,6 +108,7 @@ export async function createServer(logger: Logger, trustedProxies: readonly stri
   })
   await httpManners(app)
   refuseWhileStopping(app)
+  answerInTime(app, answerMs)
   app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
   // On every call: one that cannot be tried out must not change anything when a trial was meant.
   app.addHook('onRequest', async request => void isDryRun(request))

@@ -25,6 +25,8 @@ export type ApiHarness = {
   /** Every route that needs a caller. */
   readonly routes: readonly DeclaredRoute[]
   readonly clock: TestClock
+  /** A further app on the same database. */
+  readonly appWith: Ground['appWith']
   readonly tenants: { aLive: TestTenant; aTest: TestTenant; bLive: TestTenant; bTest: TestTenant }
   /** Runs SQL as the owner, past row-level security: for looking at what is really stored. */
   sql(text: string, values?: unknown[]): Promise<Row[]>
@@ -55,6 +57,7 @@ async function startOn(open: () => Promise<Ground>, more: Partial<AppDeps> | und
     powers: ground.powers,
     routes,
     clock: ground.clock,
+    appWith: ground.appWith,
     tenants: {
       aLive: tenantOf(app, a, 'LIVE'),
       aTest: tenantOf(app, a, 'TEST'),

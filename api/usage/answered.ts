@@ -1,6 +1,7 @@
 // What reading usage says when the store or the log of usage is away: a refusal that a caller can send again.
 import { ClickHouseError } from '@clickhouse/client'
 import { AppError } from '../../shared/errors.ts'
+import { isTooLong } from '../../shared/usage/clickhouse.ts'
 
 const RETRY_AFTER_S = 2
 
@@ -19,11 +20,17 @@ const NATS_ERRORS = [
   'RequestError',
 ]
 
-/** The answer, or SERVICE_UNAVAILABLE with Retry-After when what was read is away. Any other error stays what it is. */
+/** The refusal of what usage cannot be read for in time. */
+export const tooLong = (message: string, cause: unknown): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: TOO_LONG_RETRY_AFTER_S, cause })
+const TOO_LONG_RETRY_AFTER_S = 5
+
+/** The answer, or SERVICE_UNAVAILABLE with Retry-After when what was read is away or takes too long. Any other error stays what it is. */
 export async function usageAnswer<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (cause) {
+    if (isTooLong(cause)) throw tooLong('This takes too long to read now: ask for less, or send it again later.', cause)
     if (!isAway(cause)) throw cause
     throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
       retryAfterSeconds: RETRY_AFTER_S,

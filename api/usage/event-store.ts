@@ -3,8 +3,9 @@ import { ClickHouseError } from '@clickhouse/client'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { Instant } from '../../shared/time.ts'
-import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, isTooLong } from '../../shared/usage/clickhouse.ts'
 import { loadAmendments, type StoredAmendment } from './amendments.ts'
+import { tooLong } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
@@ -71,7 +72,8 @@ export const createEventStore = (client: ClickHouseClient, log: EventLog): Event
   log,
 })
 
-const TIMEOUT_EXCEEDED = '159'
+const TOO_MUCH =
+  'There is too much to look through: narrow the list by customer_id, reference or timestamp, or send it again later.'
 const RETRY_AFTER_S = 2
 
 /** What ClickHouse answers; as a refusal when it is away, or gave a read up because there is too much to look through. */
@@ -79,10 +81,7 @@ async function answered<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (cause) {
-    if (cause instanceof ClickHouseError && cause.code === TIMEOUT_EXCEEDED) {
-      const message = 'There is too much to look through; narrow the list by customer_id, reference or timestamp.'
-      throw new AppError('INVALID_OPERATION', message, { cause })
-    }
+    if (isTooLong(cause)) throw tooLong(TOO_MUCH, cause)
     // A driver error of the connection has a code of the system; anything else is a bug, and stays one.
     if (!(cause instanceof ClickHouseError) && cause instanceof Error && 'code' in cause) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {

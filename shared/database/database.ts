@@ -80,6 +80,8 @@ type Options = {
   readonly poolMax: number
   /** How long a unit of work may wait for a connection. */
   readonly connectMs?: number
+  /** After which a statement is given up. */
+  readonly statementMs?: number
 }
 
 /**
@@ -100,11 +102,14 @@ export async function openDatabase(options: Options): Promise<Database> {
 /** For set-up alone: the owner of the database, at `url`, takes on `role` and can put it off again. No process opens this. */
 export const openAsOwner = (options: Options): Database => openPool(options, `-c role=${options.role} `)
 
-function openPool({ url, role, clock, logger, poolMax, connectMs }: Options, more: string): Database {
+const STATEMENT_MS = 30_000
+
+function openPool(options: Options, more: string): Database {
+  const { url, role, clock, logger, poolMax, connectMs, statementMs = STATEMENT_MS } = options
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
-    options: `${more}${SESSION} -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000`,
+    options: `${more}${SESSION} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: connectMs ?? CONNECT_MS,
     // What is sent while an answer is on its way does not wait for it; see transact.
     pipeline: true,

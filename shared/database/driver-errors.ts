@@ -21,6 +21,8 @@ function fieldOf(constraint: string | undefined): string | undefined {
 
 /** Text that is not valid in the database's encoding, or a jsonb escape of such a character. */
 const UNSTORABLE = new Set(['22021', '22P05'])
+/** By statement_timeout. */
+const STATEMENT_GIVEN_UP = '57014'
 const UNAVAILABLE = /^(08|53|57P0)/
 const LOST_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
 // The driver gives a connection that broke, or that could not be had in time, no code: only its words tell.
@@ -47,6 +49,12 @@ export function mapDriverError(error: unknown): unknown {
   }
   const driver = findDriverError(error)
   if (!driver) return error
+  if (driver.code === STATEMENT_GIVEN_UP) {
+    return new AppError('SERVICE_UNAVAILABLE', 'The database takes too long to answer; send it again.', {
+      retryAfterSeconds: 5,
+      cause: error,
+    })
+  }
   const field = fieldOf(driver.constraint)
   const where = field === undefined ? {} : { field }
   if (driver.code === '23505') {

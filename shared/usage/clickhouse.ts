@@ -1,6 +1,6 @@
 // The one way to make a ClickHouse client, so that every process reads decimals the same way.
 import { Readable } from 'node:stream'
-import { ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
+import { ClickHouseError, ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
 import { createUnlessHung } from '../unless-hung.ts'
 import { openReadConnection, type Question } from './read-connection.ts'
 
@@ -26,9 +26,10 @@ async function pingAt(url: string, signal: AbortSignal): Promise<void> {
 
 /**
  * A client of one database. Decimals and 64-bit integers come as JSON strings, never as floats; inserts are synchronous,
- * so an answer means that the rows are there.
+ * so an answer means that the rows are there. A question that takes longer than `statementMs` is given up: see `isTooLong`.
  */
-export function createClickHouse(url: string, database: string): ClickHouseClient {
+export function createClickHouse(url: string, database: string, statementMs?: number): ClickHouseClient {
+  const bounds = statementMs === undefined ? {} : { max_execution_time: statementMs / 1_000 }
   const client = createClient({
     url,
     database,
@@ -49,7 +50,10 @@ export function createClickHouse(url: string, database: string): ClickHouseClien
   return Object.assign(client, {
     select: async (question: Question) => {
       const abort = new AbortController()
-      const rows = connection.select({ ...question, settings: { ...READING, ...question.settings } }, abort.signal)
+      const rows = connection.select(
+        { ...question, settings: { ...READING, ...bounds, ...question.settings } },
+        abort.signal,
+      )
       return await guard.answerOf(rows, reason => abort.abort(reason))
     },
     close: async () => {
@@ -57,6 +61,9 @@ export function createClickHouse(url: string, database: string): ClickHouseClien
     },
   })
 }
+
+/** Whether ClickHouse gave a question up for the time it took. */
+export const isTooLong = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '159'
 
 const PING_MS = 2_500
 

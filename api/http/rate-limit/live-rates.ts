@@ -7,7 +7,8 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import type { BucketSize } from './token-buckets.ts'
 
 export type LiveRates = {
-  of(tenant: Tenant): BucketSize | Promise<BucketSize>
+  /** Never waits: until a platform's own is read for the first time, it is the default. */
+  of(tenant: Tenant): BucketSize
   close(): Promise<void>
 }
 
@@ -17,7 +18,7 @@ const REMEMBERED_MAX = 10_000
 /** Without a burst of its own, a bucket holds what this many seconds fill in. */
 export const BURST_SECONDS = 10
 
-type Known = { size: BucketSize | Promise<BucketSize>; readonly until: number }
+type Known = { size: BucketSize; until: number }
 
 /** Follows the settings of platforms. `perSecond` is the installation's default. The database's role is the one that reads keys. */
 export function createLiveRates(options: {
@@ -28,43 +29,41 @@ export function createLiveRates(options: {
 }): LiveRates {
   const { database, logger, nowMs, perSecond } = options
   const known = new Map<string, Known>()
-  const forget = (): void => known.clear()
+  // What was known holds until the change is read.
+  const refresh = (): void => {
+    for (const entry of known.values()) entry.until = 0
+  }
   const listener = listen(database, 'millrace_changes', {
     onMessage: table => {
-      if (table === 'platforms') forget()
+      if (table === 'platforms') refresh()
     },
-    onConnect: forget,
+    onConnect: refresh,
     logger,
   })
-  const read = async (tenant: Tenant): Promise<BucketSize> => {
-    const own = await readSettings(database, tenant)
-    const rate = own.requests_per_second ?? perSecond
-    return { perSecond: rate, burst: own.burst ?? rate * BURST_SECONDS }
+  const read = async (entry: Known, tenant: Tenant): Promise<void> => {
+    try {
+      const own = await readSettings(database, tenant)
+      const rate = own.requests_per_second ?? perSecond
+      entry.size = { perSecond: rate, burst: own.burst ?? rate * BURST_SECONDS }
+    } catch (error) {
+      logger.warn({ err: error }, 'the rate of a platform cannot be read; the one before holds')
+    }
   }
-  const start = (name: string, tenant: Tenant): Known => {
+  const open = (name: string): Known => {
     if (known.size >= REMEMBERED_MAX) known.clear()
-    const size = read(tenant)
-    const entry: Known = { size, until: nowMs() + REMEMBERED_MS }
+    const entry = { size: { perSecond, burst: perSecond * BURST_SECONDS }, until: 0 }
     known.set(name, entry)
-    size.then(
-      found => {
-        entry.size = found
-      },
-      (error: unknown) => {
-        logger.warn({ err: error }, 'the rate of a platform cannot be read; the default holds')
-        entry.size = { perSecond, burst: perSecond * BURST_SECONDS }
-        known.delete(name)
-      },
-    )
     return entry
   }
   return {
     of: tenant => {
       const name = `${tenant.platformId} ${tenant.environment}`
-      const found = known.get(name)
-      const { size } = found && found.until > nowMs() ? found : start(name, tenant)
-      // A database that is away does not keep callers from what needs none of it.
-      return size instanceof Promise ? size.catch(() => ({ perSecond, burst: perSecond * BURST_SECONDS })) : size
+      const entry = known.get(name) ?? open(name)
+      if (entry.until <= nowMs()) {
+        entry.until = nowMs() + REMEMBERED_MS
+        void read(entry, tenant)
+      }
+      return entry.size
     },
     close: () => listener.close(),
   }

@@ -16,10 +16,7 @@ declare module 'fastify' {
 
 export type RequestLimits = {
   /** Takes a token of the credential, once for each request. Throws RATE_LIMIT_EXCEEDED. */
-  takeCredential(
-    request: FastifyRequest,
-    caller: { readonly tenant: Tenant; readonly credentialId: string },
-  ): Promise<void>
+  takeCredential(request: FastifyRequest, caller: { readonly tenant: Tenant; readonly credentialId: string }): void
   /** Takes a token of the address. Throws RATE_LIMIT_EXCEEDED. */
   takeAddress(request: FastifyRequest): void
   /** What was taken for this request last. */
@@ -42,14 +39,11 @@ export function createRequestLimits(options: {
   const taken = new WeakMap<FastifyRequest, Taken>()
   const byCredential = new WeakSet<FastifyRequest>()
   return {
-    takeCredential: async (request, { tenant, credentialId }) => {
+    takeCredential: (request, { tenant, credentialId }) => {
       if (byCredential.has(request) || request.routeOptions.config?.limitedByEvents) return
       byCredential.add(request)
-      const size = rates.of(tenant)
-      const found = credentials.take(
-        `${tenant.environment} ${credentialId} ${tenant.platformId}`,
-        size instanceof Promise ? await size : size,
-      )
+      const name = `${tenant.environment} ${credentialId} ${tenant.platformId}`
+      const found = credentials.take(name, rates.of(tenant))
       taken.set(request, found)
       if (!found.passed) throw tooMany('this credential', found)
     },
