@@ -3,8 +3,9 @@ import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import { readPurse } from '../../invoices/funds.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
-import { UNTOUCHED } from '../../invoices/table.ts'
+import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
 import { closedUsageOf } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
@@ -15,10 +16,11 @@ import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan } from '../terms/windows.ts'
 import { readUsage } from '../usage/usage-reader.ts'
+import { fundsRequest } from './advance-invoices.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { type PreviewWindow, previewWindows } from './preview-windows.ts'
 import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
-import { keyOfWindow, loadSubscriptionInvoices, SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
+import { keyOfRow, keyOfWindow, loadSubscriptionInvoices, SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
 
 export type PreviewRequest = {
   readonly pricing_plan_subscription_id: string
@@ -40,11 +42,14 @@ export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at
  * DRAFT. Throws INVALID_OPERATION when there is none.
  */
 export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
-  const { inputs, rows, closed, ahead } = await readTenant(deps.database, tenant, async uow => {
+  const { inputs, rows, closed, ahead, purse } = await readTenant(deps.database, tenant, async uow => {
     const inputs = await loadBillingInputs(uow, request.pricing_plan_subscription_id)
+    const rows = await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id)
+    const invoiceIds = rows.filter(isOpenEnded).map(({ id }) => id)
     return {
       inputs,
-      rows: await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id),
+      rows,
+      purse: await readPurse(uow, { customerIds: [inputs.customer.id], invoiceIds }),
       closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
       ahead: await loadChargedAhead(uow, inputs),
     }
@@ -75,17 +80,25 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       }
     }),
   )
-  const priced = await Promise.all(
-    withLate.map(async ({ choice, late }): Promise<[PreviewWindow, InvoicePreview]> => {
-      const { window, billed } = choice
+  const read = await Promise.all(
+    withLate.map(async ({ choice, late }) => {
       const charges = [...choice.charges, ...late.map(({ charge }) => charge)]
-      const read = await readUsage(deps.usage, { tenant, inputs, charges })
-      const refunds = refundsIn(window, times, ahead)
-      const invoice = priceInvoice(inputs, { terms, window, billed, ...read, late, refunds, finalizedAt: null })
-      return [choice, previewView(inputs, invoice, { tenant, now })]
+      return { choice, late, usage: await readUsage(deps.usage, { tenant, inputs, charges }) }
     }),
   )
-  const previews = new Map(priced)
+  const previews = new Map<PreviewWindow, InvoicePreview>()
+  // One after the other: what wallets pay of one they do not have for those after it.
+  for (const { choice, late, usage } of read) {
+    const { window, billed } = choice
+    const key = keyOfWindow(window)
+    const invoiceId = rows.find(row => isOpenEnded(row) && keyOfRow(row) === key)?.id ?? null
+    const funds = fundsRequest(inputs, { window, invoiceId })
+    const wallets = purse.balances(funds)
+    const refunds = refundsIn(window, times, ahead)
+    const invoice = priceInvoice(inputs, { terms, window, billed, ...usage, late, refunds, wallets, finalizedAt: null })
+    purse.take({ ...funds, invoiceId: invoiceId ?? key }, invoice.columns.content)
+    previews.set(choice, previewView(inputs, invoice, { tenant, now }))
+  }
   const viewOf = (choice: PreviewWindow): InvoicePreview => {
     const view = previews.get(choice)
     if (!view) throw new Error('every choice was priced')

@@ -254,6 +254,30 @@ describe('an invoice', () => {
     expect([await of.balance(soon), await of.balance(late)]).toEqual(['30 / 30 / 0', '100 / 50 / 50'])
   })
 
+  test('is previewed as it will be paid, one after the other, and nothing is reserved by that', async () => {
+    used = '80'
+    setTime('2026-04-20T00:00:00Z')
+    const billed = await billedSubscription(tenant, { ...APRIL, fee: '30' })
+    const wallet = await of.wallet(MONEY, billed.customerId)
+    await of.grant(wallet, '120')
+    const body = { pricing_plan_subscription_id: billed.subscriptionId, invoices_per_schedule: 2 }
+    const preview = async (): Promise<Row[]> =>
+      (await succeed(tenant, 'POST', '/v1/invoices/preview', body))['invoice_infos'][0].invoices
+    const paid = (invoices: Row[]) =>
+      invoices.map(invoice => [invoice['period_start'], ...shown(invoice).filter(text => text.startsWith('WALLET'))])
+    const expected = [
+      ['2026-04-01T00:00:00Z', 'WALLET -110.00'],
+      ['2026-05-01T00:00:00Z', 'WALLET -10.00'],
+    ]
+    expect(paid(await preview())).toEqual(expected)
+    expect(await of.balance(wallet)).toBe('120 / 0 / 120')
+    await run(billed)
+    // The invoice of April's fee holds 30 of it now; what an invoice holds already it is shown to pay with again.
+    expect(await of.balance(wallet)).toBe('120 / 120 / 0')
+    expect(paid(await preview())).toEqual([['2026-04-01T00:00:00Z', 'WALLET -90.00'], ['2026-05-01T00:00:00Z']])
+    expect(await of.balance(wallet)).toBe('120 / 120 / 0')
+  })
+
   test('of two subscriptions of one customer, computed at once: together they take what there is', async () => {
     used = '80'
     const billed = await billedIn('2026-04-20T00:00:00Z')
