@@ -32,6 +32,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   due_date: 'When the invoice must be paid.',
   finalize_at: 'When the invoice becomes FINAL by itself. Null: not by itself.',
   updated_to_final_at: 'When the invoice became FINAL.',
+  usage_counted_until:
+    'Everything accepted before this time is counted. While the invoice is OPEN or DRAFT, usage that comes in later is on it within a minute, and moves the time. Null where nothing is metered, and on a preview.',
   to_be_reprocessed: 'Whether the invoice waits to be computed again.',
   to_be_reprocessed_at: 'Since when the invoice waits to be computed again.',
   billing_currency: 'The currency of the invoice.',

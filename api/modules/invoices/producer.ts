@@ -3,7 +3,7 @@
 // that the processes are given, and neither the document nor its amounts change.
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
-import type { Instant } from '../../../shared/time.ts'
+import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { LineValues } from './lines/table.ts'
 import type { InvoiceColumns, InvoiceRow } from './table.ts'
 
@@ -13,7 +13,16 @@ export type ComputedInvoice = {
   readonly lines: readonly LineValues[]
   /** A hash of everything but usage that it was computed from. */
   readonly inputsHash: string
+  /** Everything accepted before is counted; null where nothing is metered. */
+  readonly usageCountedUntil: Instant | null
 }
+
+/** What is stored of it. */
+export const storedColumns = ({ columns, inputsHash, usageCountedUntil }: ComputedInvoice) => ({
+  ...columns,
+  inputs_hash: inputsHash,
+  usage_counted_until: usageCountedUntil === null ? null : formatInstant(usageCountedUntil),
+})
 
 /** What an invoice can be computed from now. */
 export type Recomputation = {

@@ -295,6 +295,7 @@ export const InvoiceView = Type.Object(
     due_date: TextOrNull,
     finalize_at: TextOrNull,
     updated_to_final_at: TextOrNull,
+    usage_counted_until: TextOrNull,
     to_be_reprocessed: Type.Boolean(),
     to_be_reprocessed_at: TextOrNull,
     billing_currency: Text,

@@ -55,6 +55,8 @@ export const invoices = pgTable('invoices', {
   one_off: wireJson<OneOffTerms>(),
   content: wireJson<InvoiceContent>().notNull(),
   inputs_hash: text().notNull(),
+  /** Everything accepted before is counted; null where nothing is metered. */
+  usage_counted_until: timestamp(),
   finalize_at: timestamp(),
   updated_to_final_at: timestamp(),
   to_be_reprocessed_at: timestamp(),
@@ -79,6 +81,7 @@ export const UNTOUCHED = {
   credited_amount: '0',
   paid_amount: '0',
   settled_amount: '0',
+  usage_counted_until: null,
 } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with what it is computed from. */

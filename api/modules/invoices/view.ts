@@ -40,6 +40,7 @@ export function invoiceView(
     due_date: row.due_date,
     finalize_at: row.finalize_at,
     updated_to_final_at: row.updated_to_final_at,
+    usage_counted_until: row.usage_counted_until,
     to_be_reprocessed: row.to_be_reprocessed_at !== null,
     to_be_reprocessed_at: row.to_be_reprocessed_at,
     billing_currency: row.billing_currency,

@@ -15,6 +15,7 @@ import {
   unchanged,
 } from '../../invoices/changes/pending-invoice.ts'
 import type { FundsRequest, Purse } from '../../invoices/funds.ts'
+import { type ComputedInvoice, storedColumns } from '../../invoices/producer.ts'
 import type { NewInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
@@ -54,6 +55,8 @@ export type Advance = {
   readonly usage: ReadUsage
   /** What closes counts the events up to there, and no others. */
   readonly positions: readonly number[]
+  /** Everything accepted before is in `usage`; null where that is not known. */
+  readonly countedUntil: Instant | null
   /** Usage up to now can be read; without it nothing closes. */
   readonly complete: boolean
   /** The invoices that are OPEN or DRAFT, by id. */
@@ -168,7 +171,7 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   }
   // Priced again only where the date of the invoice is the moment it goes FINAL.
   const last = counted.columns.invoice_date === null ? price(now) : counted
-  const pending = finalized(saved, now, { columns: last.columns, lines: last.lines, inputsHash })
+  const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   return { pending, closing: closing(last), pin, takesLate }
 }
@@ -190,20 +193,33 @@ type Computed = {
   readonly inputsHash: string
 }
 
-function computed({ tenant, now, state: { inputs } }: Advance, of: Computed): PendingInvoice {
+const computedOf = ({ countedUntil }: Advance, counted: PricedInvoice, inputsHash: string): ComputedInvoice => ({
+  columns: counted.columns,
+  lines: counted.lines,
+  inputsHash,
+  usageCountedUntil: counted.counted.length > 0 ? countedUntil : null,
+})
+
+function computed(advance: Advance, of: Computed): PendingInvoice {
+  const {
+    tenant,
+    now,
+    state: { inputs },
+  } = advance
   const { row, inputsHash } = of
   const { columns, lines } = of.counted
+  const stored = storedColumns(computedOf(advance, of.counted, inputsHash))
   const status: InvoiceStatus = at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN'
   const closesAt = (): string => closingTime(of, { platform: inputs.platform, now })
   if (row) {
     const finalizeAt = status === 'DRAFT' && row.status === 'OPEN' && !row.on_hold ? closesAt() : row.finalize_at
-    const values = { ...columns, inputs_hash: inputsHash, status, finalize_at: status === 'OPEN' ? null : finalizeAt }
+    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt }
     return changed(unchanged(row), now, values, lines)
   }
   const onHold = inputs.subscription.init_invoice_on_hold
   const values: NewInvoice = {
-    ...columns,
-    inputs_hash: inputsHash,
+    ...UNTOUCHED,
+    ...stored,
     invoice_number: null,
     status,
     producer: SUBSCRIPTION_BILLING,
@@ -214,7 +230,6 @@ function computed({ tenant, now, state: { inputs } }: Advance, of: Computed): Pe
     pricing_plan_subscription_id: inputs.subscription.id,
     on_hold: onHold,
     payment_status: 'UNPAID',
-    ...UNTOUCHED,
     finalize_at: status === 'DRAFT' && !onHold ? closesAt() : null,
     updated_to_final_at: null,
     to_be_reprocessed_at: null,

@@ -109,6 +109,7 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
 export type CountedInvoice = PricedInvoice & {
   readonly positions: readonly number[] | null
   readonly request: InvoiceRequest
+  readonly usageCountedUntil: Instant | null
 }
 
 /** Prices the window as of now. */
@@ -116,6 +117,10 @@ export type PriceWindow = (window: InvoiceWindow, finalizedAt: Instant | null) =
 
 /** Decides in the saving transaction, with the subscription locked. */
 export type Saving<T> = (uow: Uow, state: InvoiceState, build: PriceWindow) => Promise<T>
+
+/** Known before usage is read. Without the log it is not known, and the invoice says nothing about it. */
+export const countedUntil = ({ usage, database }: BillingDeps): Promise<Instant | null> =>
+  usage.upToDateUntil(database.clock).catch(() => null)
 
 const ATTEMPTS_MAX = 5
 
@@ -139,7 +144,7 @@ export async function computeInvoice<T>(
     const { inputs, terms, window, billed, closed } = loaded
     const charges = window ? chargesOf(terms, window, billed) : []
     // Known before usage is read, so that everything up to there is in it.
-    const positions = await deps.usage.positions()
+    const [positions, until] = await Promise.all([deps.usage.positions(), countedUntil(deps)])
     const late = await findLateCharges(deps, { tenant, inputs, terms, closed, key: target.key })
     const all = [...charges, ...late.map(({ charge }) => charge)]
     const read = await readUsage(deps.usage, { tenant, inputs, charges: all })
@@ -158,7 +163,8 @@ export async function computeInvoice<T>(
       const build: PriceWindow = (window, finalizedAt) => {
         const request = { terms: state.terms, window, billed, ...usage, late, refunds, wallets, added, finalizedAt }
         const priced = priceInvoice(state.inputs, request)
-        return { ...priced, positions: closes ? positions : null, request }
+        const usageCountedUntil = priced.counted.length > 0 ? until : null
+        return { ...priced, positions: closes ? positions : null, usageCountedUntil, request }
       }
       const value = await saving(uow, state, build)
       await deps.failpoint?.('invoices.before-commit')

@@ -11,7 +11,7 @@ import { exactlyUpTo, settleMarks } from '../usage/exact-usage.ts'
 import { type ReadUsage, readUsage } from '../usage/usage-reader.ts'
 import { mayClose, type Target } from './advance-invoices.ts'
 import { type BillingPlan, planBilling } from './billing-plan.ts'
-import type { BillingDeps } from './compute-invoice.ts'
+import { type BillingDeps, countedUntil } from './compute-invoice.ts'
 import { keyOfWindow } from './subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from './subscription-state.ts'
 
@@ -24,6 +24,8 @@ export type Prepared = {
   readonly late: readonly TouchedUnit[]
   readonly usage: ReadUsage
   readonly positions: readonly number[]
+  /** Everything accepted before is in `usage`; null where that is not known. */
+  readonly countedUntil: Instant | null
 }
 
 export type PreparedGroup = {
@@ -39,7 +41,7 @@ const STEPS_MAX = 24
 const SETTLE_MS = 15_000
 const NO_USAGE: ReadUsage = { usage: new Map(), usageByCustomer: null }
 
-type Planned = Omit<Prepared, 'late' | 'usage' | 'positions'> & {
+type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> & {
   readonly charges: readonly Charge[]
   /** Those on invoices that may close. */
   readonly closing: readonly Charge[]
@@ -126,7 +128,8 @@ type Reading = { readonly planned: ReadonlyMap<string, Planned>; readonly failed
 async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
   const { planned, failed } = of
   // Known before usage is read, so that everything up to there is in it.
-  const positions = [...planned.values()].some(({ targets }) => targets.length > 0) ? await deps.usage.positions() : []
+  const isBusy = [...planned.values()].some(({ targets }) => targets.length > 0)
+  const [positions, until] = isBusy ? await Promise.all([deps.usage.positions(), countedUntil(deps)]) : [[], null]
   const late = await each(planned, failed, ({ state: { inputs }, terms, closed }) =>
     findLateUnits(deps, { tenant, inputs, terms, closed }),
   )
@@ -153,7 +156,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   return new Map(
     [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
       const usage = exact.get(id) ?? read.get(id)
-      return usage && !failed.has(id) ? [[id, { ...own, usage, positions }]] : []
+      return usage && !failed.has(id) ? [[id, { ...own, usage, positions, countedUntil: until }]] : []
     }),
   )
 }

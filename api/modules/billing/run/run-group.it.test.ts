@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
+import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
@@ -124,6 +126,32 @@ describe('a group', () => {
     expect(await invoicesOf(held)).toEqual([])
     await runBilling(deps, tenant.tenant, held.subscriptionId)
     expect(await said(held)).toEqual(await said(free))
+  })
+
+  test('says up to when usage is counted, and where nothing else is new moves that alone', async () => {
+    const [one] = (await subscribed(1)) as [Billed]
+    let behindMs = 0
+    const usage: { -readonly [Name in keyof BillingDeps['usage']]: BillingDeps['usage'][Name] } = {
+      ...deps.usage,
+      upToDateUntil: async clock => instantOf(clock.now() - behindMs),
+    }
+    const run = async (time: string) => {
+      setTime(time)
+      await runGroup({ ...deps, usage }, tenant.tenant, idsOf([one]))
+      return (await invoicesOf(one)).find(({ status }) => status === 'OPEN') as Row
+    }
+    const first = await run(NOW)
+    expect(first).toMatchObject({ usage_counted_until: NOW, updated_at: NOW })
+    const told = (await noticesOf(api, first['id'])).length
+    behindMs = 20_000
+    const second = await run('2026-05-10T00:01:00Z')
+    expect(second).toEqual({ ...first, usage_counted_until: '2026-05-10T00:00:40Z' })
+    expect(await noticesOf(api, first['id'])).toHaveLength(told)
+    const refreshed = await succeed(tenant, 'POST', `/v1/invoices/${first['id']}/refresh`, {})
+    expect(Date.parse(refreshed['usage_counted_until'])).toBeGreaterThanOrEqual(Date.parse('2026-05-10T00:00:40Z'))
+    // Without the log it is not known, and is not guessed.
+    usage.upToDateUntil = () => Promise.reject(new Error('away'))
+    expect(await run('2026-05-10T00:02:00Z')).toMatchObject({ usage_counted_until: null })
   })
 
   test('computes what changed meanwhile again, and that alone', async () => {

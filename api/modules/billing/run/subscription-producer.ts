@@ -61,11 +61,10 @@ function recomputationOf(invoiceId: string, state: InvoiceState, build: PriceWin
 }
 
 /** What the document takes of a priced invoice. */
-const computedOf = ({ inputsHash }: InvoiceState, { columns, lines }: CountedInvoice): ComputedInvoice => ({
-  columns,
-  lines,
-  inputsHash,
-})
+const computedOf = (
+  { inputsHash }: InvoiceState,
+  { columns, lines, usageCountedUntil }: CountedInvoice,
+): ComputedInvoice => ({ columns, lines, inputsHash, usageCountedUntil })
 
 /** Keeps what an invoice that closes in this transaction counted. Throws when that is not known to the event. */
 async function closeWith(

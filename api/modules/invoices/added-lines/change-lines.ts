@@ -7,7 +7,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
 import { change, invalidMove } from '../changes/invoice-change.ts'
 import { lineId } from '../document/lay-out.ts'
-import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { type InvoiceDeps, producerOf, storedColumns } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import { type InvoiceRow, isOpenEnded } from '../table.ts'
 import { type AddedLine, priceOfLine } from './price-added-line.ts'
@@ -75,8 +75,8 @@ async function changeLines(
   return await producerOf(deps, found).recompute(request, async (uow, current) => {
     const row = await lockInvoice(uow, id)
     if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
-    const { columns, lines, inputsHash } = current.compute(null)
-    return await change(uow, row, { ...columns, inputs_hash: inputsHash }, lines)
+    const computed = current.compute(null)
+    return await change(uow, row, storedColumns(computed), computed.lines)
   })
 }
 

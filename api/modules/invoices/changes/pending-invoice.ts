@@ -7,7 +7,7 @@ import { newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { LineValues } from '../lines/table.ts'
-import type { ComputedInvoice } from '../producer.ts'
+import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
 
@@ -69,9 +69,10 @@ export function changed(
   const all = closes ? { ...values, to_be_reprocessed_at: null } : values
   const others = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (others.length === 0) return pending
-  const next: InvoiceRow = { ...row, ...Object.fromEntries(others), updated_at: formatInstant(now) }
-  // A new hash of what it was computed from is nothing that a reader could see.
-  const told = others.some(([name]) => name !== 'inputs_hash')
+  // That it was computed again and came to the same is no change of it.
+  const told = others.some(([name]) => name !== 'inputs_hash' && name !== 'usage_counted_until')
+  const updated = told ? { updated_at: formatInstant(now) } : {}
+  const next: InvoiceRow = { ...row, ...Object.fromEntries(others), ...updated }
   return {
     ...pending,
     row: next,
@@ -97,15 +98,13 @@ export function finalFault({ content }: Pick<InvoiceColumns, 'content'>): string
  * is missing.
  */
 export function finalized(pending: PendingInvoice, now: Instant, computed: ComputedInvoice): PendingInvoice {
-  const { columns, lines, inputsHash } = computed
-  const fault = finalFault(columns)
+  const fault = finalFault(computed.columns)
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)
   const next: InvoiceRow = {
     ...pending.row,
-    ...columns,
-    inputs_hash: inputsHash,
+    ...storedColumns(computed),
     status: 'FINAL',
     on_hold: false,
     finalize_at: null,
@@ -113,5 +112,5 @@ export function finalized(pending: PendingInvoice, now: Instant, computed: Compu
     updated_to_final_at: at,
     updated_at: at,
   }
-  return { ...pending, row: next, lines, notices: noticesOf(pending, next) }
+  return { ...pending, row: next, lines: computed.lines, notices: noticesOf(pending, next) }
 }

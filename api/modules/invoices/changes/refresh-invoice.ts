@@ -1,7 +1,7 @@
 // POST …/refresh: computes an invoice that is not FINAL from what its parties, prices and usage are now.
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { type InvoiceDeps, producerOf, storedColumns } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { InvoiceRow } from '../table.ts'
 import { change, invalidMove } from './invoice-change.ts'
@@ -19,8 +19,8 @@ export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: A
     const row = await lockInvoice(uow, id)
     checkOpen(row)
     if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.', 'types')
-    const { columns, lines, inputsHash } = current.compute(null)
-    return await change(uow, row, { ...columns, inputs_hash: inputsHash }, lines)
+    const computed = current.compute(null)
+    return await change(uow, row, storedColumns(computed), computed.lines)
   })
 }
 

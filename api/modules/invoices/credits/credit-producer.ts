@@ -42,6 +42,7 @@ export async function creditAsItIs(uow: Uow, id: string): Promise<Recomputation>
       columns: finalizedAt === null ? columns : { ...columns, invoice_date: day, due_date: day },
       lines,
       inputsHash: '',
+      usageCountedUntil: null,
     }),
     close: async closing => {
       const original = await lockOriginal(closing, row)

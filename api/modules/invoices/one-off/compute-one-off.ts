@@ -82,6 +82,7 @@ export function computeOneOff(input: OneOffInput): ComputedInvoice {
     lines: document.lines,
     // Nothing of it is compared between two transactions.
     inputsHash: '',
+    usageCountedUntil: null,
   }
 }
 
