@@ -187,7 +187,7 @@ export const customFieldsType = (
   // A test compares the resources that have the trait with the list of their types.
   resource.customFields ? (resource.objectType as ResourceWithCustomFields) : null
 
-declare const rowType: unique symbol
+export declare const rowType: unique symbol
 
 /** A resource whose rows are `R`; `Resource` alone is any of them. */
 export type Resource<R extends StoredRow = StoredRow> = Traits<R, unknown> & {

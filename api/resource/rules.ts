@@ -6,7 +6,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { type Database, type ReadUow, type Uow, withContext } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
-import type { Resource, StoredRow, TenantTable } from './define-resource.ts'
+import type { rowType, TenantTable } from './define-resource.ts'
 import { inThisTenant } from './tenant-condition.ts'
 
 /** What this installation is, for the rules that depend on it. */
@@ -17,48 +17,52 @@ export type Installation = {
   readonly ingestCeilings?: { readonly eventsPerSecond: number; readonly batchLimit: number } | undefined
 }
 
-type OnSave<R extends StoredRow> = (uow: Uow, row: R, previous: R | null, here: Installation) => Promise<void> | void
-type OnDelete<R extends StoredRow> = (uow: Uow, row: R, here: Installation) => Promise<void> | void
+type Identified = { readonly id: string }
+/** What rules are about: a resource, or a thing of another kind that has commands of its own, such as a user. */
+export type Subject<R extends Identified = Identified> = { readonly objectType: string; readonly [rowType]?: R }
+
+type OnSave<R extends Identified> = (uow: Uow, row: R, previous: R | null, here: Installation) => Promise<void> | void
+type OnDelete<R extends Identified> = (uow: Uow, row: R, here: Installation) => Promise<void> | void
 
 /** Refuses a change of a resource by throwing an AppError. Hooks are methods, as those of resources are. */
 export type Guard = {
   readonly objectType: string
-  beforeSave?(uow: Uow, row: StoredRow, previous: StoredRow | null, here: Installation): Promise<void> | void
-  beforeDelete?(uow: Uow, row: StoredRow, here: Installation): Promise<void> | void
+  beforeSave?(uow: Uow, row: Identified, previous: Identified | null, here: Installation): Promise<void> | void
+  beforeDelete?(uow: Uow, row: Identified, here: Installation): Promise<void> | void
 }
 
 /** Follows a change of a resource, in its transaction: once the row is saved, or before it is deleted. */
 export type Effect = {
   readonly objectType: string
-  afterSave?(uow: Uow, row: StoredRow, previous: StoredRow | null, here: Installation): Promise<void> | void
-  withDelete?(uow: Uow, row: StoredRow, here: Installation): Promise<void> | void
+  afterSave?(uow: Uow, row: Identified, previous: Identified | null, here: Installation): Promise<void> | void
+  withDelete?(uow: Uow, row: Identified, here: Installation): Promise<void> | void
 }
 
-// Only rows of the resource's own table reach its rules, so what takes `R` is given nothing else.
-const of = <R extends StoredRow>({ objectType }: Resource<R>) => ({ objectType })
+// Only rows of the subject's own kind reach its rules, so what takes `R` is given nothing else.
+const of = <R extends Identified>({ objectType }: Subject<R>) => ({ objectType })
 
 /** Judges every row of the resource that is about to be saved; `previous` is null for one that is new. */
-export const beforeSave = <R extends StoredRow>(resource: Resource<R>, refuse: OnSave<R>): Guard => ({
-  ...of(resource),
-  beforeSave: refuse as OnSave<StoredRow>,
+export const beforeSave = <R extends Identified>(subject: Subject<R>, refuse: OnSave<R>): Guard => ({
+  ...of(subject),
+  beforeSave: refuse as OnSave<Identified>,
 })
 
 /** Judges every row of the resource that is about to be deleted. The row is locked. */
-export const beforeDelete = <R extends StoredRow>(resource: Resource<R>, refuse: OnDelete<R>): Guard => ({
-  ...of(resource),
-  beforeDelete: refuse as OnDelete<StoredRow>,
+export const beforeDelete = <R extends Identified>(subject: Subject<R>, refuse: OnDelete<R>): Guard => ({
+  ...of(subject),
+  beforeDelete: refuse as OnDelete<Identified>,
 })
 
 /** What follows every saved change of the resource. */
-export const afterSave = <R extends StoredRow>(resource: Resource<R>, follow: OnSave<R>): Effect => ({
-  ...of(resource),
-  afterSave: follow as OnSave<StoredRow>,
+export const afterSave = <R extends Identified>(subject: Subject<R>, follow: OnSave<R>): Effect => ({
+  ...of(subject),
+  afterSave: follow as OnSave<Identified>,
 })
 
 /** What is deleted with a row of the resource, once no guard stands against it. */
-export const withDelete = <R extends StoredRow>(resource: Resource<R>, remove: OnDelete<R>): Effect => ({
-  ...of(resource),
-  withDelete: remove as OnDelete<StoredRow>,
+export const withDelete = <R extends Identified>(subject: Subject<R>, remove: OnDelete<R>): Effect => ({
+  ...of(subject),
+  withDelete: remove as OnDelete<Identified>,
 })
 
 /** Where ids of a resource stand that no foreign key holds. */
@@ -82,7 +86,7 @@ export const containing =
  * Keeps what a row of another table names from being deleted: throws COULD_NOT_DELETE_RESOURCE. Whoever saves such a row locks what
  * it names, and whoever deletes holds the row that is named, so neither can miss the other.
  */
-export const namedBy = (resource: Resource, { table, noun, shown = table.id, names }: Naming): Guard =>
+export const namedBy = (resource: Subject, { table, noun, shown = table.id, names }: Naming): Guard =>
   beforeDelete(resource, async (uow, { id }) => {
     const [row] = await uow.tx
       .select({ shown })
@@ -144,17 +148,19 @@ function rulesOf({ context }: Uow): Ruled {
   throw new Error('this database carries no rules of resources; open it with withRules (api/resource/rules.ts)')
 }
 
+/** Asks the guards of a change, before it is kept. A command that saves by other means than `saveNew` and `saveChange` calls it. */
 export async function guardSave(
   uow: Uow,
-  resource: Resource,
-  row: StoredRow,
-  previous: StoredRow | null,
+  resource: Subject,
+  row: Identified,
+  previous: Identified | null,
 ): Promise<void> {
   const { guards, here } = rulesOf(uow)
   for (const guard of guards.get(resource.objectType) ?? []) await guard.beforeSave?.(uow, row, previous, here)
 }
 
-export async function guardDelete(uow: Uow, resource: Resource, row: StoredRow): Promise<void> {
+/** Asks the guards of a deletion, then deletes what goes with it. */
+export async function guardDelete(uow: Uow, resource: Subject, row: Identified): Promise<void> {
   const { guards, effects, here } = rulesOf(uow)
   for (const guard of guards.get(resource.objectType) ?? []) await guard.beforeDelete?.(uow, row, here)
   for (const effect of effects.get(resource.objectType) ?? []) await effect.withDelete?.(uow, row, here)
@@ -163,9 +169,9 @@ export async function guardDelete(uow: Uow, resource: Resource, row: StoredRow):
 /** Runs what follows a saved row; of an invoice too, which is no resource. */
 export async function followSave(
   uow: Uow,
-  resource: Pick<Resource, 'objectType'>,
-  row: StoredRow,
-  previous: StoredRow | null,
+  resource: Subject,
+  row: Identified,
+  previous: Identified | null,
 ): Promise<void> {
   const { effects, here } = rulesOf(uow)
   for (const effect of effects.get(resource.objectType) ?? []) await effect.afterSave?.(uow, row, previous, here)

@@ -9,6 +9,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import type { DeclaredPermissions } from '../../../http/permissions.ts'
 import { emit } from '../../../outbox.ts'
 import type { Row } from '../../../resource/define-resource.ts'
+import { followSave, guardSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { viewOf } from '../../../resource/views.ts'
 import { apiKeyResource } from './api-key.ts'
@@ -43,7 +44,10 @@ export async function createKey(uow: Uow, body: NewKey, declared: DeclaredPermis
       original_user_ids, created_by, created_at, updated_at)
     values (${tenant.platformId}, ${tenant.environment}, ${id}, ${key.keyId}, ${key.sha256}, ${key.displayPrefix}, ${key.lastFour},
       ${body.description ?? null}, ${type}, ${roleType}, ${sql.param(userIds)}, ${actor.id}, ${now}, ${now})`)
-  const view = await viewOf(uow, apiKeyResource, await getOne(uow, apiKeyResource, id))
+  const row = await getOne(uow, apiKeyResource, id)
+  await guardSave(uow, apiKeyResource, row, null)
+  await followSave(uow, apiKeyResource, row, null)
+  const view = await viewOf(uow, apiKeyResource, row)
   await emit(uow, { type: 'API_KEY.CREATED', objectId: id, data: view, previous: null })
   return { ...view, api_key: key.text }
 }

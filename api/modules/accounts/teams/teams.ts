@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
+import { followSave, guardDelete, guardSave, type Subject } from '../../../resource/rules.ts'
 import { Timestamp } from '../../../resource/shapes.ts'
 import { insertRow } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -51,6 +52,9 @@ export async function viewTeam(uow: ReadUow, id: string): Promise<TeamAnswer> {
   return view
 }
 
+/** What rules of other modules are about when they are about teams. */
+export const TEAM: Subject<TeamAnswer> = { objectType: 'TEAM' }
+
 const FIELD = 'account_memberships.0.role_ids'
 
 /** Creates a team with these roles and nobody in it. */
@@ -63,6 +67,8 @@ export async function createTeam(
   await checkRolesMoved(uow, rules, { given: body.roleIds, field: FIELD })
   const { id } = await insertRow(uow, { table: teams, idPrefix: 'team' }, { name: body.name, role_ids: body.roleIds })
   const data = await viewTeam(uow, id)
+  await guardSave(uow, TEAM, data, null)
+  await followSave(uow, TEAM, data, null)
   await emit(uow, { type: 'TEAM.CREATED', objectId: id, data, previous: null })
   return data
 }
@@ -86,6 +92,8 @@ export async function changeTeam(
       .set({ ...values, updated_at: formatInstant(uow.now) })
       .where(and(inThisTenant(uow, teams), eq(teams.id, id)))
     const data = await viewTeam(uow, id)
+    await guardSave(uow, TEAM, data, previous)
+    await followSave(uow, TEAM, data, previous)
     await emit(uow, { type: 'TEAM.UPDATED', objectId: id, data, previous })
     return data
   })
@@ -97,6 +105,7 @@ export async function deleteTeam(uow: Uow, rules: AccountRules, id: string): Pro
     const team = await getTeam(uow, id)
     await checkRolesMoved(uow, rules, { given: [], taken: team.role_ids, field: 'id' })
     const data = await viewTeam(uow, id)
+    await guardDelete(uow, TEAM, data)
     await uow.tx.delete(teams).where(and(inThisTenant(uow, teams), eq(teams.id, id)))
     await emit(uow, { type: 'TEAM.DELETED', objectId: id, data, previous: null })
     return data

@@ -4,11 +4,12 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
+import { followSave, guardDelete, guardSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { keepAnAdministrator } from '../roles/administrators.ts'
 import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { type MemberStatus, userMemberships } from './table.ts'
-import { getMember, type Member, type UserAnswer, viewUser } from './view-users.ts'
+import { getMember, type Member, USER, type UserAnswer, viewUser } from './view-users.ts'
 
 /** Runs `change` on a member and emits what it did; one that did nothing emits no event. */
 export async function changeMember(
@@ -24,6 +25,8 @@ export async function changeMember(
     await change(member)
     const data = await viewUser(uow, await getMember(uow, userId))
     if (JSON.stringify(data) === JSON.stringify(previous)) return previous
+    await guardSave(uow, USER, data, previous)
+    await followSave(uow, USER, data, previous)
     await emit(uow, { type, objectId: userId, data, previous })
     return data
   })
@@ -98,6 +101,7 @@ export async function removeMember(
     checkMembershipId(member, membershipId)
     await checkRolesMoved(uow, rules, { given: [], taken: member.role_ids, field: 'id' })
     const data = await viewUser(uow, member)
+    await guardDelete(uow, USER, data)
     await uow.tx
       .delete(userMemberships)
       .where(and(inThisTenant(uow, userMemberships), eq(userMemberships.user_id, userId)))

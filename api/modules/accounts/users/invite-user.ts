@@ -5,6 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { newUserId } from '../../../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
+import { followSave, guardSave } from '../../../resource/rules.ts'
 import { insertRow } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
@@ -12,7 +13,7 @@ import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { putInTeam, type TeamEntry } from '../teams/put-in-team.ts'
 import { changeMember, saveMembership } from './change-member.ts'
 import { userInvitations, userMemberships } from './table.ts'
-import { findMember, getMember, type Member, type UserAnswer, viewUser } from './view-users.ts'
+import { findMember, getMember, type Member, USER, type UserAnswer, viewUser } from './view-users.ts'
 
 export type Invitation = {
   readonly username: string
@@ -34,6 +35,7 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   // First the invitations: a user who accepts at this moment has them locked, and is a member when we go on.
   await revokePending(uow, userId)
   const member = await findMember(uow, userId)
+  const previous = member && (await viewUser(uow, member))
   if (member) refuseMember(member)
   await refuseMany(uow, userId)
   const field = 'account_memberships.0.role_ids'
@@ -44,6 +46,8 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
     await putInTeam(uow, rules, userId, team, `team_memberships.${index}`)
   await insertRow(uow, { table: userInvitations, idPrefix: 'uinv' }, { user_id: userId, invited_by: uow.actor.id })
   const data = await viewUser(uow, await getMember(uow, userId))
+  await guardSave(uow, USER, data, previous)
+  await followSave(uow, USER, data, previous)
   await emit(uow, { type: 'USER.INVITED', objectId: userId, data, previous: null })
   return data
 }

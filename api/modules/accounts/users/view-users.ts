@@ -8,6 +8,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { readSlice } from '../../../list/keyset.ts'
 import { matchesText } from '../../../list/list-spec.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
+import type { Subject } from '../../../resource/rules.ts'
 import { Nullable, Timestamp } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { AccountMembershipView, viewMembership } from '../roles/account-membership.ts'
@@ -46,6 +47,9 @@ export const UserView = Type.Object(
   { title: 'User' },
 )
 export type UserAnswer = Static<typeof UserView>
+
+/** What rules of other modules are about when they are about members. */
+export const USER: Subject<UserAnswer> = { objectType: 'USER' }
 
 /** A user and the membership by which this tenant knows them. */
 export type Member = {
