@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { currencyDecimals, isCountry, isCurrency } from './iso-codes.ts'
+import { COUNTRY_LIST, CURRENCY_LIST, currencyDecimals, isCountry, isCurrency } from './iso-codes.ts'
 import { currencyExponent } from './money.ts'
 
 describe('currencies of ISO 4217', () => {
@@ -28,4 +29,16 @@ describe('countries of ISO 3166-1', () => {
   test.each(['XX', 'UK', 'EU', 'nl', 'NLD', 'ZZ', 'AN', ''])('%j is none', code => {
     expect(isCountry(code)).toBe(false)
   })
+})
+
+test('docs/codes.md lists every code that fields accept, and no other', () => {
+  const [, currencies = '', countries = ''] = readFileSync('docs/codes.md', 'utf8').split(/^## /m)
+  const codesIn = (text: string, form: RegExp): string[] =>
+    text
+      .split('\n')
+      .filter(line => /^[A-Z]{2,3}( [A-Z]{2,3})*$/.test(line))
+      .flatMap(line => line.match(form) ?? [])
+      .toSorted()
+  expect(codesIn(currencies, /\b[A-Z]{3}\b/g)).toEqual(CURRENCY_LIST.toSorted())
+  expect(codesIn(countries, /\b[A-Z]{2}\b/g)).toEqual(COUNTRY_LIST.toSorted())
 })

@@ -48,6 +48,10 @@ const DECIMALS: ReadonlyMap<string, number> = new Map(
 )
 const COUNTRY_CODES: ReadonlySet<string> = new Set(wordsOf(COUNTRIES))
 
+/** Every currency in which something can be billed, and every country. */
+export const CURRENCY_LIST: readonly string[] = [...DECIMALS.keys()]
+export const COUNTRY_LIST: readonly string[] = [...COUNTRY_CODES]
+
 /** Whether it is the code of a currency of ISO 4217 in which something can be billed. */
 export const isCurrency = (code: string): boolean => DECIMALS.has(code)
 

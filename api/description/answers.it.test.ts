@@ -7,7 +7,9 @@ import type { FixtureSeed, Resource } from '../resource/define-resource.ts'
 import { createChecker } from '../testing/checker.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../testing/harness.ts'
 
-import { isObject, type JsonObject } from './json.ts'
+import { callsOf, PROBE_MS } from '../testing/probe-tenants.ts'
+import { IS_PAGE } from './examples.ts'
+import { isObject, type JsonObject, objectIn, textIn } from './json.ts'
 import { HAND_WRITTEN } from './testing/hand-written-examples.ts'
 import { withPlainNames } from './testing/plain-names.ts'
 
@@ -22,39 +24,99 @@ afterAll(() => api?.close())
 const isMade = (resource: Resource): boolean =>
   api.routes.some(({ method, url }) => method === 'POST' && url === `/v1/${resource.path}`)
 
-test('every answer of every resource has the shape that is described, and nothing promised is missing', async () => {
-  const description: unknown = JSON.parse(JSON.stringify(api.app.swagger()))
-  const check = createChecker(isObject(description) ? description : {})
-  const recorded: Record<string, unknown> = { ...HAND_WRITTEN }
-  const faults: string[] = []
-  const look = (shape: string, value: unknown): void => {
-    const fault = check(shape, value)
-    if (fault !== null) faults.push(`${shape}: ${fault}`)
-    else recorded[shape] ??= value
-  }
-  const { seed, unique } = readableSeed()
-  for (const resource of RESOURCES) {
-    const { shapeName, path } = resource
-    if (!isMade(resource)) {
-      const { status, body } = await a.call('GET', `/v1/${path}/${a.tenant.platformId}`)
-      if (status === 200) look(shapeName, body)
-      continue
-    }
-    const create = await resource.fixture.create(seed)
-    look(`${shapeName}Create`, create)
-    const made = await a.call('POST', `/v1/${path}`, create)
-    expect(made.status, `${shapeName}: ${JSON.stringify(made.body)}`).toBe(201)
-    look(shapeName, made.body)
-    if (resource.operations.includes('get'))
-      look(shapeName, (await a.call('GET', `/v1/${path}/${made.body['id']}?expand[]=ALL`)).body)
-    if (resource.operations.includes('list')) {
-      const isPaged = resource.paged ?? true
-      look(`${shapeName}${isPaged ? 'Page' : 'List'}`, (await a.call('GET', `/v1/${path}`)).body)
-    }
-  }
-  expect(faults).toEqual([])
-  if (process.env['RECORD_EXAMPLES']) await write(recorded, unique)
+let description: JsonObject
+let check: (shape: string, value: unknown) => string | null
+const recorded: Record<string, unknown> = { ...HAND_WRITTEN }
+const names = new Map<string, string>()
+beforeAll(() => {
+  const read: unknown = JSON.parse(JSON.stringify(api.app.swagger()))
+  description = isObject(read) ? read : {}
+  check = createChecker(description)
 })
+/** What is wrong with a value that a caller met; a value that is right becomes an example. */
+function faultsOf(shape: string, value: unknown): string[] {
+  const fault = check(shape, value)
+  if (fault !== null) return [`${shape}: ${fault}`]
+  recorded[shape] ??= value
+  return []
+}
+
+test(
+  'every answer of every resource has the shape that is described, and nothing promised is missing',
+  async () => {
+    const faults: string[] = []
+    const look = (shape: string, value: unknown): void => void faults.push(...faultsOf(shape, value))
+    const { seed, unique } = readableSeed()
+    for (const resource of RESOURCES) {
+      const { shapeName, path } = resource
+      const change = shapesOf(`PATCH /v1/${path}/:id`).request
+      if (change !== null && resource.fixture.update !== null) look(change, resource.fixture.update)
+      if (!isMade(resource)) {
+        const { status, body } = await a.call('GET', `/v1/${path}/${a.tenant.platformId}`)
+        if (status === 200) look(shapeName, body)
+        continue
+      }
+      const create = await resource.fixture.create(seed)
+      look(`${shapeName}Create`, create)
+      const made = await a.call('POST', `/v1/${path}`, create)
+      expect(made.status, `${shapeName}: ${JSON.stringify(made.body)}`).toBe(201)
+      look(shapeName, made.body)
+      if (resource.operations.includes('get'))
+        look(shapeName, (await a.call('GET', `/v1/${path}/${made.body['id']}?expand[]=ALL`)).body)
+      if (resource.operations.includes('list')) {
+        const isPaged = resource.paged ?? true
+        look(`${shapeName}${isPaged ? 'Page' : 'List'}`, (await a.call('GET', `/v1/${path}`)).body)
+      }
+    }
+    expect(faults).toEqual([])
+    for (const [name, plain] of unique) names.set(name, plain)
+  },
+  PROBE_MS,
+)
+
+/** What reads comes first, and what deletes last, so that most calls find what they need. */
+const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+test(
+  'every call that succeeds takes and answers the shapes that are described',
+  async () => {
+    const faults: string[] = []
+    const { aLive } = api.tenants
+    const calls = await callsOf(api, api.routes, aLive)
+    for (const { what, method, url, body, headers } of calls.toSorted(
+      (one, other) => ORDER.indexOf(one.method) - ORDER.indexOf(other.method),
+    )) {
+      const { request, answer } = shapesOf(what)
+      const { status, body: answered } = await aLive.call(method, url, body, headers)
+      if (status >= 300) continue
+      if (request !== null && body !== undefined) faults.push(...faultsOf(request, body))
+      if (answer !== null) faults.push(...faultsOf(answer, answered))
+    }
+    expect(faults).toEqual([])
+  },
+  PROBE_MS,
+)
+
+test('what is recorded is written where it is asked for', async () => {
+  if (process.env['RECORD_EXAMPLES']) await write(recorded, names)
+})
+
+/** The names of what a route takes and answers; null where it is no shape with a name. */
+function shapesOf(route: string): { readonly request: string | null; readonly answer: string | null } {
+  const [method = '', url = ''] = route.split(' ')
+  const path = objectIn(objectIn(description, 'paths'), url.replaceAll(/:(\w+)/g, '{$1}'))
+  const operation = objectIn(path, method.toLowerCase())
+  const nameIn = (at: JsonObject): string | null => {
+    const ref = textIn(objectIn(objectIn(objectIn(at, 'content'), 'application/json'), 'schema'), '$ref')
+    return ref?.split('/').at(-1) ?? null
+  }
+  const responses = objectIn(operation, 'responses')
+  const success = Object.keys(responses).find(status => status.startsWith('2'))
+  return {
+    request: nameIn(objectIn(operation, 'requestBody')),
+    answer: success === undefined ? null : nameIn(objectIn(responses, success)),
+  }
+}
 
 /** Fixtures with names that a reader can read. */
 function readableSeed(): { seed: FixtureSeed; unique: ReadonlyMap<string, string> } {
@@ -78,8 +140,11 @@ function readableSeed(): { seed: FixtureSeed; unique: ReadonlyMap<string, string
   return { seed, unique }
 }
 
-async function write(recorded: Record<string, unknown>, names: ReadonlyMap<string, string>): Promise<void> {
-  const kept = Object.entries(recorded).filter(([shape]) => !/(Page|List)$/.test(shape) || shape in HAND_WRITTEN)
-  const plain: JsonObject = withPlainNames(Object.fromEntries(kept.toSorted(([x], [y]) => (x < y ? -1 : 1))), names)
+async function write(values: Record<string, unknown>, made: ReadonlyMap<string, string>): Promise<void> {
+  const kept = Object.entries(values).map(([shape, value]): [string, unknown] => [
+    shape,
+    IS_PAGE.test(shape) && isObject(value) && !(shape in HAND_WRITTEN) ? { ...value, data: [] } : value,
+  ])
+  const plain: JsonObject = withPlainNames(Object.fromEntries(kept.toSorted(([x], [y]) => (x < y ? -1 : 1))), made)
   await writeFile(new URL('./examples.json', import.meta.url), `${JSON.stringify(plain, null, 2)}\n`)
 }

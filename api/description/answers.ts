@@ -5,8 +5,8 @@ import type { JsonObject } from './json.ts'
 const CODES = Object.entries(ERRORS)
 const codesOf = (status: number): string[] => CODES.filter(([, row]) => row.status === status).map(([code]) => code)
 
-/** The one shape of every refusal. */
-export const ERROR_SCHEMA: JsonObject = {
+/** The one shape of every refusal, which may name things of these object types. */
+export const errorSchema = (objectTypes: readonly string[]): JsonObject => ({
   type: 'object',
   description: 'Why a request was refused.',
   required: ['type', 'code', 'message'],
@@ -31,7 +31,11 @@ export const ERROR_SCHEMA: JsonObject = {
       description: 'The reason, for people: what is wrong and what to do. Its wording may change.',
     },
     resource_id: { type: 'string', description: 'Id of the resource that stands in the way.' },
-    resource_type: { type: 'string', description: 'Object type of the resource that is missing or stands in the way.' },
+    resource_type: {
+      type: 'string',
+      enum: [...objectTypes],
+      description: 'Object type of the resource that is missing or stands in the way. New types may be added.',
+    },
   },
   examples: [
     {
@@ -41,7 +45,7 @@ export const ERROR_SCHEMA: JsonObject = {
       message: 'meter_values.0.number must be a plain decimal in a string.',
     },
   ],
-}
+})
 
 type Refusal = { readonly name: string; readonly status: number; readonly when: string; readonly retryAfter?: true }
 

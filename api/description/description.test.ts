@@ -1,5 +1,6 @@
 // What everyone who generates a client, or reads the reference, relies on.
 import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,6 +34,14 @@ const wrong = (of: (each: Operation) => boolean): string[] =>
   operations()
     .filter(each => !of(each))
     .map(({ place }) => place)
+
+/** The text of every module of these folders that is no test. */
+const sources = (...folders: string[]): string[] =>
+  folders.flatMap(folder =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map(file => readFileSync(join(folder, file), 'utf8')),
+  )
 
 describe('operations', () => {
   test('there are all of them, each with an id of its own', () => {
@@ -154,9 +163,41 @@ describe('shapes', () => {
         .filter(([field, schema]) => CLOSED.test(field) && !/"(enum|const|\$ref)":/.test(JSON.stringify(schema)))
         .map(([field]) => `${name}.${field}`),
     )
-    // An installation sets the status of a platform; nothing in the service does.
-    expect(open).toEqual(['Platform.status'])
+    expect(open).toEqual([])
   })
+
+  test('a code of ISO has the form of one, and what names a kind of thing takes one of a list', () => {
+    const fields = shapes().flatMap(([name, schema]) =>
+      Object.entries(objectIn(schema, 'properties')).map(([field, member]) => ({
+        at: `${name}.${field}`,
+        field,
+        member,
+      })),
+    )
+    const without = (names: RegExp, form: RegExp) =>
+      fields.filter(({ field, member }) => names.test(field) && !form.test(JSON.stringify(member))).map(({ at }) => at)
+    expect(without(/(^|_)currency$/, /"\^\[A-Z\]\{3\}\$"/)).toEqual([])
+    expect(without(/^country(_code)?$/, /"\^\[A-Z\]\{2\}\$"/)).toEqual([])
+    expect(
+      without(
+        /^(object_type|resource_type|discount_type|pricing_type|(in|ex)cluded_actions)$/,
+        /"(enum|const|\$ref)":/,
+      ),
+    ).toEqual([])
+  })
+
+  test('every refusal names a kind of thing that the description lists', () => {
+    const { enum: listed } = objectIn(
+      objectIn(objectIn(objectIn(objectIn(api, 'components'), 'schemas'), 'Error'), 'properties'),
+      'resource_type',
+    )
+    const named = sources('api', 'ingest', 'identity', 'shared').flatMap(text =>
+      [...text.matchAll(/\bresourceType: '([A-Z_]+)'/g)].map(([, type]) => type),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect([...new Set(named)].filter(type => !Array.isArray(listed) || !listed.includes(type ?? ''))).toEqual([])
+  })
+
   test('no object is written out inside another, and no two components are the same', () => {
     const inline: string[] = []
     const visit = (value: Json | undefined, at: string, isTop: boolean): void => {
@@ -189,6 +230,29 @@ describe('shapes', () => {
     )
     expect([...refs].filter(ref => !all.includes(ref))).toEqual([])
     expect(all.filter(name => !refs.has(name))).toEqual([])
+  })
+
+  // Answers that put others together, each of which has an example.
+  const PUT_TOGETHER = ['InvoicePreviews', 'PricingPlanVersionCalculation', 'PricingPlanSubscriptionInit']
+  test('what an operation takes, and what it answers, has an example', () => {
+    const named = new Map(shapes())
+    const bare = operations().flatMap(({ of }) => {
+      const successes = Object.entries(objectIn(of, 'responses')).filter(([status]) => status.startsWith('2'))
+      const answers = successes.map(([, answer]) => (isObject(answer) ? answer : {}))
+      return [objectIn(of, 'requestBody'), ...answers].flatMap(part => {
+        const json = objectIn(objectIn(part, 'content'), 'application/json')
+        const schema = objectIn(json, 'schema')
+        const name = textIn(schema, '$ref')?.split('/').at(-1)
+        if (name !== undefined) return named.get(name)?.examples === undefined ? [name] : []
+        // An object of any members has nothing to show.
+        return json.example === undefined && Object.keys(schema).some(key => key !== 'type')
+          ? [`${of.operationId}`]
+          : []
+      })
+    })
+    expect([...new Set(bare)].toSorted(), 'RECORD_EXAMPLES=1 npm test -- api/description/answers').toEqual(
+      PUT_TOGETHER.toSorted(),
+    )
   })
 
   test('every resource and its create body have an example, and every example is valid', () => {

@@ -2,12 +2,12 @@
 // what is accepted or answered.
 import type { EventType } from '../../shared/contracts/event-types.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { ANSWER_HEADERS, ERROR_RESPONSES, ERROR_SCHEMA } from './answers.ts'
-import { withClosedLists } from './closed-lists.ts'
+import { ANSWER_HEADERS, ERROR_RESPONSES, errorSchema } from './answers.ts'
+import { eventTypeSchema, nameableTypes, withClosedLists } from './closed-lists.ts'
 import { createComponents } from './components.ts'
 import { describeFields } from './describe-fields.ts'
 import { describeParameters } from './describe-parameters.ts'
-import { EXAMPLES } from './examples.ts'
+import { withExamples, withInlineExamples } from './examples.ts'
 import { expandedReferences } from './expanded-references.ts'
 import { type Json, type JsonObject, objectIn, textsIn } from './json.ts'
 import type { Method } from './operation-id.ts'
@@ -46,21 +46,23 @@ export function publishDescription(raw: JsonObject, { resources, eventTypes, bas
       }),
     ),
   ])
-  const shapes = withClosedLists(truthfulMembers(expandedReferences(components.all(), resources), resources))
+  const truthful = truthfulMembers(expandedReferences(components.all(), resources), resources)
+  const shapes = withClosedLists(truthful, { resources, eventTypes })
   const { paths: _paths, components: given, ...about } = raw
   const { webhooks, schemas } = webhookSection(eventTypes, resources)
   return {
     ...about,
     servers: [{ url: baseUrl, description: 'This installation.' }],
     tags: TAGS.map(({ name, title, description }) => ({ name, description, 'x-displayName': title })),
-    paths: describeParameters(Object.fromEntries(paths)),
+    paths: withInlineExamples(describeParameters(Object.fromEntries(paths))),
     webhooks,
     components: {
       ...objectIn({ given }, 'given'),
       schemas: sorted({
         ...Object.fromEntries(withExamples(describeFields(shapes))),
         ...schemas,
-        Error: ERROR_SCHEMA,
+        Error: errorSchema(nameableTypes({ resources, eventTypes })),
+        EventType: eventTypeSchema(eventTypes),
       }),
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
@@ -68,12 +70,6 @@ export function publishDescription(raw: JsonObject, { resources, eventTypes, bas
     },
   }
 }
-
-const withExamples = (shapes: ReadonlyMap<string, JsonObject>): [string, JsonObject][] =>
-  [...shapes].map(([name, schema]) => {
-    const example = EXAMPLES[name]
-    return [name, example === undefined ? schema : { ...schema, examples: [example] }]
-  })
 
 const sorted = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1)))

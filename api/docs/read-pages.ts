@@ -19,6 +19,7 @@ export const MENU: readonly string[] = [
   'first-calls',
   'api-guide',
   'errors',
+  'codes',
   'webhooks',
   'identity',
   'agents',

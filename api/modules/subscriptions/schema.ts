@@ -6,6 +6,7 @@ export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 
 
 /** BILLING is billed; a QUOTE is what a quote offers; a TEMPLATE is what others are made from. */
 export const SubscriptionTypes = OneOf('BILLING', 'QUOTE', 'TEMPLATE')
+export const SubscriptionVariant = OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER')
 export type SubscriptionType = Static<typeof SubscriptionTypes>
 
 export const DueDateConfiguration = Shape({

@@ -30,7 +30,14 @@ import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-pla
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
-import { DueDateConfiguration, InactivePeriod, ScheduleInfo, SubscriptionStatus, SubscriptionTypes } from './schema.ts'
+import {
+  DueDateConfiguration,
+  InactivePeriod,
+  ScheduleInfo,
+  SubscriptionStatus,
+  SubscriptionTypes,
+  SubscriptionVariant,
+} from './schema.ts'
 import { type Subscription, schedules, subscriptions } from './table.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
@@ -59,7 +66,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     billing_anchor: field(Timestamp, TERM),
     due_date_configuration: field(DueDateConfiguration),
     type: field(SubscriptionTypes, { change: 'never' }),
-    variant: field(OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER'), { change: 'never' }),
+    variant: field(SubscriptionVariant, { change: 'never' }),
     // Parties may move into the US while it runs; invoices that are not FINAL follow it.
     sales_tax_percentage: field(DecimalText),
     init_invoice_on_hold: field(Type.Boolean()),
@@ -85,8 +92,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },
-    type: { kind: 'equals', column: 'type' },
-    variant: { kind: 'equals', column: 'variant' },
+    type: { kind: 'equals', column: 'type', schema: SubscriptionTypes },
+    variant: { kind: 'equals', column: 'variant', schema: SubscriptionVariant },
     created_at: { kind: 'range', column: 'created_at' },
     start_at: { kind: 'range', column: 'start_at' },
   },
