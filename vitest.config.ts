@@ -37,6 +37,7 @@ const TOGETHER = [
   'bench/usage-curve/*.it.test.ts',
   'bench/system-tests/{files,single-events}/*.it.test.ts',
   'bench/system-tests/usage-*.it.test.ts',
+  'infra/cli/*.it.test.ts',
 ]
 
 // `unit` is pure and quick; `it` talks to real servers. In both, files follow each other in a few processes, since to load the code

@@ -27,6 +27,8 @@ const SPECIAL: Readonly<Record<string, string>> = {
   'POST /v1/events/amend': 'events_amend_by_reference',
   'POST /v1/events/delete': 'events_delete_by_reference',
   'POST /v1/ingest/meter-data/amend': 'ingest_meter_data_amend_by_reference',
+  // One file, not a collection.
+  'GET /v1/catalog': 'catalog_get',
   'POST /v1/ingest/meter-data/delete': 'ingest_meter_data_delete_by_reference',
 }
 

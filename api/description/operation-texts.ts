@@ -251,6 +251,16 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   prices_calculate:
     'The amounts are exact, beside them rounded ones. A price that could not be saved is refused in the same words. Conditions are left ' +
     'out: the quantity is what they would let through.',
+  catalog_get:
+    'Meters, products, plans with their versions and prices, and what belongs to them, in sections. Entries name each other by ' +
+    '`reference`, so the file of one platform can be applied to another. Defaults are left out. Custom fields, customers and ' +
+    'subscriptions are not part of it. A product without a reference is refused by name.',
+  catalog_plan:
+    'Lists every difference between the file and the catalog. `refusals` says why apply would be refused, such as a price of an ' +
+    'ACTIVE version that differs. The file is really applied, and rolled back, so nothing is found later that is not found here.',
+  catalog_apply:
+    'All of the file is applied, or nothing. A second apply of the same file changes nothing. Members and entries that the file ' +
+    'leaves out stay as they are; null and an empty list clear. Pricings of a DRAFT version are matched by their place.',
   pricing_plan_versions_calculate:
     'A DRAFT version is billed too. The customer pays from the start of a full billing period; quantities are those of each pricing ' +
     'period, and prices without one have no usage.',

@@ -54,6 +54,11 @@ export const TAGS: readonly Tag[] = [
     'A feature is what a plan can grant besides its prices: a switch, a number, an amount, one of several values, or a text.',
   ),
   tag(
+    'catalog',
+    'Catalog as code',
+    'The catalog is one file: read it, keep it under version control, see what a change of it would do, and apply it in one transaction.',
+  ),
+  tag(
     'pricing-plans',
     'Pricing plans',
     'A pricing plan is what a customer subscribes to. It has versions, and a version has prices.',

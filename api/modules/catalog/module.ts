@@ -1,6 +1,7 @@
 // What is sold, and how usage of it is measured and priced.
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
+import { catalogFileRoutes } from './as-code/routes.ts'
 import { creditTypeResource } from './credit-types/credit-type.ts'
 import { CATALOG_EVENTS } from './events.ts'
 import { featureResource } from './features/feature.ts'
@@ -43,11 +44,21 @@ export const catalog = defineModule({
     pricingPlanGroupResource,
     creditTypeResource,
   ],
-  routes: meterPropertyVariableRoutes,
+  routes: (app, deps) => {
+    meterPropertyVariableRoutes(app, deps)
+    catalogFileRoutes(app, deps)
+  },
   effects: PRICING_EFFECTS,
   guards: [...METER_GUARDS, ...PRODUCT_GUARDS, ...PRICING_GUARDS, ...PRICING_PLAN_GROUP_GUARDS],
   fixtures: {
     'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
     'GET /v1/meter-property-variables/:id/values': aVariable,
+    'GET /v1/catalog': {},
+    'POST /v1/catalog/plan': {
+      body: () => ({ format: 1, product_categories: [{ reference: 'tools', name: 'Tools' }] }),
+    },
+    'POST /v1/catalog/apply': {
+      body: () => ({ format: 1, product_categories: [{ reference: 'tools', name: 'Tools' }] }),
+    },
   },
 })

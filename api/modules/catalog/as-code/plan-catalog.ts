@@ -1,0 +1,111 @@
+// POST /v1/catalog/plan: what a file changes, and why it cannot. Pure: the rest of what can refuse it is found by applying it and
+// keeping nothing (apply-catalog.ts).
+import { isDeepStrictEqual } from 'node:util'
+import type { Row } from '../../../resource/define-resource.ts'
+import type { PricingPlanVersion } from '../pricing-plans/table.ts'
+import { type Difference, differences } from './entries.ts'
+import { entryOf, pricingEntries, referenceOf, type StoredCatalog } from './read-catalog.ts'
+import type { CatalogChange, CatalogDocument, CatalogEntry, CatalogRefusal, VersionEntry } from './schema.ts'
+import { resourceOf, SECTION_NAMES } from './sections.ts'
+
+export type CatalogDiff = { readonly changes: readonly CatalogChange[]; readonly refusals: readonly CatalogRefusal[] }
+
+/** What the file changes of what is stored, in the order of the file. */
+export function diffCatalog(stored: StoredCatalog, file: CatalogDocument): CatalogDiff {
+  const changes: CatalogChange[] = []
+  const refusals: CatalogRefusal[] = []
+  for (const section of SECTION_NAMES) {
+    const seen = new Set<string>()
+    for (const [index, { versions, ...entry }] of (file[section] ?? []).entries()) {
+      const at = `${section}.${index}`
+      if (seen.has(entry.reference)) refusals.push(invalid(`${at}.reference`, 'The file has this entry already.'))
+      seen.add(entry.reference)
+      const row = stored.rows.get(section)?.find(each => referenceOf(each) === entry.reference)
+      const before: Row = row ? entryOf(resourceOf(section), row, stored) : {}
+      const found = differences(before, entry, stored.references)
+      add(changes, { isNew: !row, section, reference: entry.reference, differences: found })
+      if (section !== 'pricing_plans') continue
+      const own = (row && stored.versions.get(row.id)) ?? []
+      const ofVersions = diffVersions(stored, { own, given: versions ?? [], plan: entry, at: `${at}.versions` })
+      changes.push(...ofVersions.changes)
+      refusals.push(...ofVersions.refusals)
+    }
+  }
+  return { changes, refusals }
+}
+
+type Versions = {
+  readonly own: readonly PricingPlanVersion[]
+  readonly given: readonly VersionEntry[]
+  readonly plan: Pick<CatalogEntry, 'reference'>
+  readonly at: string
+}
+
+function diffVersions(stored: StoredCatalog, { own, given, plan, at }: Versions): CatalogDiff {
+  const changes: CatalogChange[] = []
+  const refusals: CatalogRefusal[] = []
+  const highest = own.at(-1)?.version ?? 0
+  let last = 0
+  for (const [index, entry] of given.entries()) {
+    const field = `${at}.${index}`
+    if (entry.version <= last)
+      refusals.push(invalid(`${field}.version`, 'Versions stand in the order of their numbers.'))
+    last = entry.version
+    const row = own.find(({ version }) => version === entry.version)
+    if (!row && entry.version < highest) {
+      const message = `A new version takes a number above ${highest}, the highest that the plan has.`
+      refusals.push(invalid(`${field}.version`, message))
+    }
+    const found = versionDifferences(stored, row, entry)
+    add(changes, {
+      isNew: !row,
+      section: 'pricing_plans',
+      reference: `${plan.reference}@${entry.version}`,
+      differences: found,
+    })
+    if (row && row.status !== 'DRAFT' && found.some(each => each.field.startsWith('pricings'))) {
+      const message = `Version ${entry.version} is ${row.status}, and its prices never change; add a version ${highest + 1} with the new ones.`
+      refusals.push({ field: `${field}.pricings`, code: 'INVALID_OPERATION', message })
+    }
+  }
+  return { changes, refusals }
+}
+
+/** Pricings are compared by their place. */
+function versionDifferences(
+  stored: StoredCatalog,
+  row: PricingPlanVersion | undefined,
+  { status, pricings }: VersionEntry,
+): Difference[] {
+  const found: Difference[] =
+    status !== undefined && status !== row?.status
+      ? [{ field: 'status', before: row?.status ?? null, after: status }]
+      : []
+  if (pricings === undefined) return found
+  const before = row ? pricingEntries(stored, row.id) : []
+  for (let place = 0; place < Math.max(before.length, pricings.length); place += 1) {
+    const [then, now] = [before[place], pricings[place] as Row | undefined]
+    const field = `pricings.${place}`
+    if (then && now) {
+      const each = differences(then, now, stored.references)
+      found.push(...each.map(one => ({ ...one, field: `${field}.${one.field}` })))
+    } else if (!isDeepStrictEqual(then, now)) found.push({ field, before: then ?? null, after: now ?? null })
+  }
+  return found
+}
+
+const invalid = (field: string, message: string): CatalogRefusal => ({ field, code: 'INVALID_FIELD', message })
+
+function add(
+  changes: CatalogChange[],
+  {
+    isNew,
+    ...change
+  }: Omit<CatalogChange, 'action' | 'differences'> & {
+    readonly isNew: boolean
+    readonly differences: readonly Difference[]
+  },
+): void {
+  if (!isNew && change.differences.length === 0) return
+  changes.push({ action: isNew ? 'CREATE' : 'UPDATE', ...change, differences: [...change.differences] })
+}

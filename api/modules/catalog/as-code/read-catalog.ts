@@ -1,0 +1,99 @@
+// GET /v1/catalog: the whole catalog as one file. Custom fields, and values of meter property variables, are not part of it.
+import { and, asc } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from '../../../resource/define-resource.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { pricingResource } from '../pricing-plans/pricing.ts'
+import { type Pricing, type PricingPlanVersion, pricingPlanVersions } from '../pricing-plans/table.ts'
+import { pricingsOf } from '../pricing-plans/version-pricings.ts'
+import { type Names, toFile, unnamed } from './entries.ts'
+import { type CatalogDocument, type CatalogEntry, FORMAT, type VersionEntry } from './schema.ts'
+import { resourceOf, SECTION_NAMES, type Section } from './sections.ts'
+
+/** The catalog as it is stored, and how its entries are named. */
+export type StoredCatalog = {
+  readonly rows: ReadonlyMap<Section, readonly StoredRow[]>
+  /** The reference of an id. */
+  readonly references: Names
+  /** The id of a reference. */
+  readonly ids: Names
+  /** By plan, lowest number first. */
+  readonly versions: ReadonlyMap<string, readonly PricingPlanVersion[]>
+  /** By version, as they are shown. */
+  readonly pricings: ReadonlyMap<string, readonly Pricing[]>
+}
+
+export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
+  const rows = new Map<Section, StoredRow[]>()
+  for (const section of SECTION_NAMES) {
+    const { table } = resourceOf(section)
+    const found = await uow.tx
+      .select()
+      .from(table)
+      .where(and(inThisTenant(uow, table)))
+      .orderBy(asc(table.created_at), asc(table.id))
+    rows.set(section, found as StoredRow[])
+  }
+  const v = pricingPlanVersions
+  const versions = await uow.tx.select().from(v).where(inThisTenant(uow, v)).orderBy(asc(v.version))
+  const pricings = await pricingsOf(
+    uow,
+    versions.map(({ id }) => id),
+  )
+  const namesBy = (pair: (id: string, reference: string) => [string, string]): Names =>
+    new Map(
+      [...rows].map(([section, list]) => [
+        section,
+        new Map(list.flatMap(row => (referenceOf(row) === null ? [] : [pair(row.id, String(referenceOf(row)))]))),
+      ]),
+    )
+  return {
+    rows,
+    references: namesBy((id, reference) => [id, reference]),
+    ids: namesBy((id, reference) => [reference, id]),
+    versions: groupBy(versions, each => each.pricing_plan_id),
+    pricings: groupBy(pricings, each => each.pricing_plan_version_id),
+  }
+}
+
+export const referenceOf = (row: StoredRow): string | null => ((row as Row).reference as string | null) ?? null
+
+/** The fields of a resource that a file has. */
+export const fieldsInFile = (resource: Pick<Resource, 'fields'>): string[] =>
+  Object.entries(resource.fields).flatMap(([name, { create }]) =>
+    create === 'never' || name === CUSTOM_FIELDS || name === 'pricing_plan_version_id' ? [] : [name],
+  )
+
+/** A row as an entry of its section. */
+export function entryOf(resource: Pick<Resource, 'fields'>, row: StoredRow, { references }: StoredCatalog): Row {
+  const fields = fieldsInFile(resource).map(name => [name, (row as Row)[name]] as const)
+  return toFile(Object.fromEntries(fields), references) as Row
+}
+
+/** The pricings of a version, in the order in which they are shown. */
+export const pricingEntries = (stored: StoredCatalog, versionId: string): Row[] =>
+  (stored.pricings.get(versionId) ?? []).map(row => entryOf(pricingResource, row, stored))
+
+const named = (section: Section, row: StoredRow): string => referenceOf(row) ?? unnamed(section, row.id)
+
+/** Throws INVALID_OPERATION naming a resource that has no reference to be named by. */
+export function catalogFile(stored: StoredCatalog): CatalogDocument {
+  const versionEntry = ({ id, version, status }: PricingPlanVersion): VersionEntry => ({
+    version,
+    status,
+    pricings: pricingEntries(stored, id),
+  })
+  const sections = SECTION_NAMES.map(section => {
+    const entries = (stored.rows.get(section) ?? []).map(row => {
+      const entry = { ...entryOf(resourceOf(section), row, stored), reference: named(section, row) }
+      const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []
+      return {
+        ...entry,
+        ...(versions.length === 0 ? {} : { versions: versions.map(versionEntry) }),
+      } satisfies CatalogEntry
+    })
+    return [section, entries] as const
+  })
+  return { format: FORMAT, ...Object.fromEntries(sections.filter(([, entries]) => entries.length > 0)) }
+}
