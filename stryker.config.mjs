@@ -4,6 +4,8 @@ export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'stryker.vitest.config.mjs' },
+  // The compiler is native, and has no programming interface that could rewrite a tsconfig; none is needed.
+  tsconfigFile: 'none.json',
   mutate: [
     'shared/rating/**/*.ts',
     'shared/billing/**/*.ts',
@@ -17,6 +19,18 @@ export default {
   tempDirName: '.tools/stryker',
   reporters: ['clear-text', 'html'],
   htmlReporter: { fileName: '.tools/mutation.html' },
-  ignorePatterns: ['dist', 'bench', 'identity', 'ingest', 'aggregator', 'api', 'infra', 'docs', '.ci'],
+  ignorePatterns: [
+    '.tools',
+    '.local',
+    'dist',
+    'bench',
+    'identity',
+    'ingest',
+    'aggregator',
+    'api',
+    'infra',
+    'docs',
+    '.ci',
+  ],
   clearTextReporter: { allowEmojis: false, logTests: false },
 }
