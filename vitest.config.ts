@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { RunOrder } from './shared/testing/run-order.ts'
 
-const NO_SOURCES = ['node_modules/**', 'dist/**']
+const NO_SOURCES = ['node_modules/**', 'dist/**', '.tools/**']
 
 /** Puts simulated modules in the place of real ones. */
 const SIMULATION = 'bench/system-tests/simulation/*.test.ts'

@@ -1,4 +1,4 @@
-// Usage in other forms than one volume: events one by one, values apart, money of several currencies, chosen amounts.
+// Usage in other forms than one volume: events one by one, money of several currencies, chosen amounts.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain } from '../decimal.ts'
@@ -7,7 +7,6 @@ import { convertAll, type DatedRate, type MoneyAt } from './dated-rates.ts'
 import { flexibleFault } from './flexible-amount.ts'
 import { amountVolume, numberVolume } from './price.ts'
 import { rateEvents } from './rate-events.ts'
-import { rateSplit } from './split-pricing.ts'
 import { price, priceOf } from './testing/prices.ts'
 
 const ONE = decimal('1')
@@ -54,22 +53,6 @@ describe('limits that hold for each event', () => {
       }),
     )
   })
-})
-
-test('split pricing: tiers start anew for each value, and lines are in the order of the values', () => {
-  const config = price('TIERED', { topBound: '10', amount: '1' }, { amount: '0.5' })
-  const usage = [
-    { values: ['us', 'gpu'], volume: numberVolume(decimal('12')) },
-    { values: ['eu', 'gpu'], volume: numberVolume(decimal('8')) },
-  ]
-  const lines = rateSplit(config, usage).map(
-    ({ values, rated }) => `${values.join('/')} ${plain(rated.total.quantity)}`,
-  )
-  expect(lines).toEqual(['eu/gpu 8', 'us/gpu 11'])
-  expect(rateSplit(config, usage.toReversed()).map(({ values }) => values)).toEqual([
-    ['eu', 'gpu'],
-    ['us', 'gpu'],
-  ])
 })
 
 describe('money of several currencies', () => {

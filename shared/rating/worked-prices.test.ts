@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../decimal.ts'
+import { moneyView, toMoney } from '../money.ts'
 import { amountVolume, numberVolume, type Volume } from './price.ts'
 import type { PriceConfig } from './rate.ts'
 import { rate } from './rate.ts'
+import { EDGES_OF_MONEY, EDGES_OF_NUMBERS, PRINTED } from './testing/edge-prices.ts'
 import { type BandText, priceOf } from './testing/prices.ts'
 import { OF_MONEY, OF_NUMBERS } from './testing/worked-prices.ts'
 
@@ -53,10 +55,15 @@ const costsOf = (config: PriceConfig, costs: string): string =>
     .join(' ')
 
 describe('worked prices', () => {
-  test.each(OF_NUMBERS)('%s %s', (type, bands, costs) => {
+  test.each([...OF_NUMBERS, ...EDGES_OF_NUMBERS])('%s %s', (type, bands, costs) => {
     expect(costsOf(configOf(type, bands, 'NUMBER'), costs)).toBe(costs)
   })
-  test.each(OF_MONEY)('%s %s of money', (type, bands, costs) => {
+  test.each([...OF_MONEY, ...EDGES_OF_MONEY])('%s %s of money', (type, bands, costs) => {
     expect(costsOf(configOf(type, bands, 'AMOUNT'), costs)).toBe(costs)
+  })
+  test.each(PRINTED)('is printed by the decimals of its currency: %s', row => {
+    const [currency = '', unit = '', volume = '', exact, printed] = row.split(' ')
+    const { total } = rate(priceOf('FLAT', [{ amount: unit }], { currency }), numberVolume(decimal(volume)))
+    expect([plain(total.quantity), moneyView(toMoney(total)).quantity]).toEqual([exact, printed])
   })
 })
