@@ -8,7 +8,7 @@ const API_LAYERS = [
   ['subscriptions'],
   ['billing', 'invoices'],
   ['wallets'],
-  ['ingestion', 'alerts', 'payments'],
+  ['ingestion', 'alerts', 'payments', 'test-clocks'],
   ['webhooks'],
 ]
 

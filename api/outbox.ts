@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../shared/database/database.ts'
 import { type DomainEvent, writeNotices } from '../shared/database/outbox.ts'
+import { realTime } from '../shared/test-time.ts'
 import { formatInstant } from '../shared/time.ts'
 
 export type { DomainEvent } from '../shared/database/outbox.ts'
@@ -11,4 +12,5 @@ export const emit = (uow: Uow, event: DomainEvent): Promise<void> => emitAll(uow
 
 /** The same of many events, in their order. */
 export const emitAll = ({ tx, tenant, actor, now }: Uow, events: readonly DomainEvent[]): Promise<void> =>
-  writeNotices(tx, { tenant, actor, at: sql`${formatInstant(now)}` }, events)
+  // In real time: webhooks and the audit trail go by the day on which it happened, whatever a test clock shows.
+  writeNotices(tx, { tenant, actor, at: sql`${formatInstant(realTime(now))}` }, events)

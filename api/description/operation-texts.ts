@@ -101,6 +101,17 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'charged in advance is not given back.',
   pricing_plan_subscriptions_resume:
     'The pause ends now; the day it ends on is charged. Without a running pause, the one that would start next is removed.',
+  test_clocks_create:
+    'Customers that are attached live in `frozen_time`: their subscriptions are activated, changed, billed and cancelled in it, and by ' +
+    'nothing else. Customers are attached before their first subscription is ACTIVE.',
+  test_clocks_advance:
+    'Moves `frozen_time` on, by two years at most. All that falls due on the way is done, each thing at its time: periods are billed, ' +
+    'invoices become FINAL, trials end, terms are renewed, cancellations take effect. `failures` names each subscription that could ' +
+    'not be billed. An advance that was cut off is continued by sending it again.',
+  test_clocks_list: 'All test clocks of the TEST environment, the oldest first. LIVE has none.',
+  test_clocks_get: 'Its `frozen_time` is where it stands. While it is ADVANCING, another advance is refused.',
+  test_clocks_customers:
+    'A customer has one clock, and keeps it. Usage is sent as ever; its timestamps are not checked against the clock.',
   pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
   pricing_plan_schedules_create:
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +

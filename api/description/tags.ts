@@ -156,6 +156,11 @@ export const TAGS: readonly Tag[] = [
     'File processing settings',
     'Settings map the columns of a CSV file to the fields of events.',
   ),
+  tag(
+    'test-clocks',
+    'Test clocks',
+    'A test clock is the time in which some customers of TEST live: it stands still until you advance it.',
+  ),
   tag('platforms', 'Platforms', 'A platform is your account: its settings for invoices, late usage and ingestion.'),
   tag(
     'api-keys',

@@ -13,6 +13,7 @@ import {
 import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
+import { inTimeOf } from '../test-clock.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
@@ -64,7 +65,9 @@ export function readRoute<
     handler: async (request, reply) => {
       const caller = await authenticate(deps, request, spec.permission)
       const read = (actor: Actor) =>
-        readTenant(deps.database, caller.tenant, uow => spec.handle(uow, inputOf(request)), actor)
+        inTimeOfRequest(deps, caller, request, () =>
+          readTenant(deps.database, caller.tenant, uow => spec.handle(uow, inputOf(request)), actor),
+        )
       const keyed = await answerOnce(deps, { request, caller, status: 200, response: spec.response }, read)
       if (keyed) return await send(reply, keyed)
       return await reply.status(200).send(await read(actorOf(caller, request, null)))
@@ -98,7 +101,7 @@ export function writeRoute<
       const reservation = spec.method === 'POST' && !dryRun ? reservationOf(request) : null
       const actor = actorOf(caller, request, reservation?.key ?? null)
       let replayed = false
-      const work = inTenant(deps.database, tenant, actor, async uow => {
+      const change = async (uow: Uow) => {
         const stored = reservation === null ? null : await findStoredAnswer(uow, reservation)
         replayed = stored !== null
         if (stored) return stored
@@ -115,7 +118,8 @@ export function writeRoute<
         if (reservation !== null) await storeAnswer(uow, reservation, { status, body: textOf(toRepeat) })
         await deps.failpoint?.('api.before-commit')
         return fresh
-      })
+      }
+      const work = inTimeOfRequest(deps, caller, request, () => inTenant(deps.database, tenant, actor, change))
       const answer = await answerOf(work)
       if (dryRun) reply.header('x-dry-run', 'true')
       await deps.failpoint?.('api.after-commit')
@@ -165,7 +169,9 @@ export function actionRoute<
     handler: async (request, reply) => {
       const caller = await authenticate(deps, request, spec.permission)
       const run = (actor: Actor) =>
-        spec.handle({ tenant: caller.tenant, actor, database: deps.database }, inputOf(request), reply)
+        inTimeOfRequest(deps, caller, request, () =>
+          spec.handle({ tenant: caller.tenant, actor, database: deps.database }, inputOf(request), reply),
+        )
       const keyed = await answerOnce(deps, { request, caller, ...spec }, run)
       if (keyed) return await send(reply, keyed)
       return await reply.status(spec.status).send(await run(actorOf(caller, request, null)))
@@ -202,6 +208,36 @@ export function intentRoute<
     },
   })
 }
+
+/** Does what a request wants in the time of the test clock of the customer that it is about, if there is one. */
+const inTimeOfRequest = <T>(
+  deps: RouteDeps,
+  { tenant }: Caller,
+  request: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> => inTimeOf(deps.database, tenant, namesIn(request), work)
+
+/** What a call names its customer by: the paths of what belongs to customers, and the fields of bodies. */
+function namesIn({ routeOptions, params, body }: FastifyRequest): string[] {
+  if (!OF_CUSTOMERS.test(routeOptions.url ?? '')) return []
+  const given = { ...(isRecord(params) ? params : {}), ...(isRecord(body) ? body : {}) } as Record<string, unknown>
+  const nested = isRecord(given['pricing_plan_subscription']) ? given['pricing_plan_subscription'] : {}
+  return [...NAMES.map(name => given[name]), nested['customer_id'], nested['customer_reference']].filter(
+    name => typeof name === 'string',
+  )
+}
+
+const OF_CUSTOMERS =
+  /^\/v1\/(customers|pricing-plan-subscriptions|pricing-plan-schedules|invoices|wallets|wallet-grants|payments|seat-assignments)(\/|$)/
+const NAMES = [
+  'id',
+  'customer_id',
+  'customer_reference',
+  'pricing_plan_subscription_id',
+  'pricing_plan_schedule_id',
+  'wallet_id',
+]
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 type Once = {
   readonly request: FastifyRequest

@@ -21,6 +21,7 @@ import type { InvoiceProducer } from './invoices/producer.ts'
 import { parties } from './parties/module.ts'
 import { payments } from './payments/module.ts'
 import { subscriptions } from './subscriptions/module.ts'
+import { testClocks } from './test-clocks/module.ts'
 import { wallets } from './wallets/module.ts'
 import { webhooks } from './webhooks/module.ts'
 
@@ -37,6 +38,7 @@ const LISTED = [
   ingestion,
   alerts,
   webhooks,
+  testClocks,
   accounts,
 ] as const
 type Listed = (typeof LISTED)[number]

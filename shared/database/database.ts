@@ -3,6 +3,7 @@
 import pg from 'pg'
 import type { Logger } from '../logger.ts'
 import type { Tenant } from '../tenant.ts'
+import { withTestTime } from '../test-time.ts'
 import type { Clock, Instant } from '../time.ts'
 import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
@@ -115,7 +116,7 @@ function openPool(options: Options, more: string): Database {
     pipeline: true,
   } as pg.PoolConfig)
   pool.on('error', error => logger.warn({ err: error }, 'an idle database connection was lost'))
-  const database: Database = { role, clock, close: () => pool.end() }
+  const database: Database = { role, clock: withTestTime(clock), close: () => pool.end() }
   pools.set(database, pool)
   guards.set(
     pool,

@@ -62,8 +62,24 @@ const MEMBERSHIP = {
   roles: [],
 }
 
+const TEST_CLOCK = {
+  object_type: 'TEST_CLOCK',
+  id: 'tclk_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  created_at: '2026-11-22T10:00:00Z',
+  name: 'A year of Acme',
+  frozen_time: '2025-01-01T00:00:00Z',
+  status: 'READY',
+  customer_ids: ['cust_0w4mZQ1SgqhV5Yd0CFFkZ2'],
+}
+
 /** By the name of the component. */
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
+  NewTestClock: { name: TEST_CLOCK.name, frozen_time: TEST_CLOCK.frozen_time, customer_ids: ['acme'] },
+  TestClock: TEST_CLOCK,
+  TestClockList: { data: [TEST_CLOCK] },
+  TestClockAttach: { customer_ids: ['acme'] },
+  TestClockAdvance: { frozen_time: '2026-01-01T00:00:00Z' },
+  TestClockAdvanced: { ...TEST_CLOCK, frozen_time: '2026-01-01T00:00:00Z', billing_runs: 25, failures: [] },
   MeterDataCreate: EVENT,
   MeterDataCreateList: { meter_datas: [EVENT, { ...EVENT, reference: 'call-2026-01-15-0002' }] },
   InvoicePreviewCreate: { pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2' },

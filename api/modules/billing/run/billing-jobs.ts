@@ -9,6 +9,7 @@ import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { payloadOf, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import { inTimeOf } from '../../../test-clock.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 import { on } from '../../../workers/reaction.ts'
 import type { BillingDeps } from './compute-invoice.ts'
@@ -39,9 +40,11 @@ export async function findDueBilling(database: Database): Promise<Due[]> {
     tx.execute<Due>(sql`
       select platform_id, environment, id,
         billing_claimed_until is not null or next_billing_at is null or next_billing_at > ${now}::timestamptz as alone
-      from pricing_plan_subscriptions
+      from pricing_plan_subscriptions s
       where (next_billing_at <= ${now}::timestamptz or (status = 'ACTIVE' and cancelled_at <= ${now}::timestamptz))
         and (billing_claimed_until is null or billing_claimed_until <= ${now}::timestamptz)
+        and (environment = 'LIVE' or not exists (select from test_clock_customers m where m.platform_id = s.platform_id
+          and m.environment = s.environment and m.customer_id = s.customer_id))
       order by coalesce(next_billing_at, cancelled_at) limit ${DUE_MAX}`),
   )
   return found.rows
@@ -75,8 +78,16 @@ type Run = (
 ) => Promise<{ readonly nextBillingAt: Instant | null }>
 
 /** Runs one subscription's billing. True when it is due again already, because one run has a bound. */
-async function billSubscription(deps: BillingJobDeps, due: DueSubscription, run: Run): Promise<boolean> {
+const billSubscription = (deps: BillingJobDeps, due: DueSubscription, run: Run): Promise<boolean> => {
   const tenant: Tenant = { platformId: due.platform_id, environment: due.environment }
+  return inTimeOf(deps.database, tenant, [due.id], () => billNow(deps, { tenant, due }, run))
+}
+
+async function billNow(
+  deps: BillingJobDeps,
+  { tenant, due }: { readonly tenant: Tenant; readonly due: DueSubscription },
+  run: Run,
+): Promise<boolean> {
   const subscription = await settleCancelled(deps.database, tenant, due.id)
   // Deleted since it was queued, a draft whose schedule was activated, or a TEMPLATE: none is billed.
   if (!subscription || subscription.status === 'DRAFT' || subscription.type !== 'BILLING') return false
@@ -122,7 +133,7 @@ export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =
       class: 'short',
       // Each subscription has its own next_billing_at; the minute is how late a run may start. A change is queued at once besides.
       every: '* * * * *',
-      rights: { pricing_plan_subscriptions: ['select'] },
+      rights: { pricing_plan_subscriptions: ['select'], test_clock_customers: ['select'] },
       run: async ({ system }) => {
         const due = await findDueBilling(system)
         await asSystem(system, 'find-due-billing', async tx => {

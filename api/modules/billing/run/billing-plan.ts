@@ -72,14 +72,19 @@ const HOUR_MS = 3_600_000
 /** How stale the figures of an OPEN invoice may become before a run computes them again. */
 const REFRESH_MS = HOUR_MS
 
-/** When the run must look again, given what it left behind; null when nothing will be due. */
+/**
+ * When the run must look again, given what it left behind; null when nothing will be due. `refreshMs`: how stale figures may become;
+ * null for as long as the period runs.
+ */
 export function nextBilling(
   rows: readonly SubscriptionInvoice[],
   nextOpensAt: Instant | null,
   now: Instant,
+  refreshMs: number | null = REFRESH_MS,
 ): Instant | null {
   const times = rows.flatMap(row => {
-    if (row.status === 'OPEN') return [Math.min(at(row.cutoff_at), now + REFRESH_MS)]
+    if (row.status === 'OPEN')
+      return [Math.min(at(row.cutoff_at), refreshMs === null ? Number.POSITIVE_INFINITY : now + refreshMs)]
     // A DRAFT past its time could not go FINAL; what is missing may be given later.
     if (row.status === 'DRAFT' && row.finalize_at !== null) return [Math.max(at(row.finalize_at), now + 60_000)]
     return []

@@ -13,6 +13,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
+import { inTimeOf } from '../../../test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { openPurse } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
@@ -124,20 +125,24 @@ export const countedUntil = ({ usage, database }: BillingDeps): Promise<Instant 
 
 const ATTEMPTS_MAX = 5
 
-/** Computes one invoice and saves what `saving` makes of it, in one transaction. Throws SERVICE_UNAVAILABLE when its inputs never stand still. */
-export async function computeInvoice<T>(
-  deps: BillingDeps,
-  of: {
-    readonly tenant: Tenant
-    readonly actor: Actor
-    readonly target: Target
-    /** Whether the invoice may close now, so that it must be known to the event what it counts. */
-    mayClose(state: InvoiceState): boolean
-    /** Changes lines that people added, in the saving transaction. */
-    readonly prepare?: ((uow: Uow) => Promise<void>) | undefined
-  },
-  saving: Saving<T>,
-): Promise<T> {
+type Computing = {
+  readonly tenant: Tenant
+  readonly actor: Actor
+  readonly target: Target
+  /** Whether the invoice may close now, so that it must be known to the event what it counts. */
+  mayClose(state: InvoiceState): boolean
+  /** Changes lines that people added, in the saving transaction. */
+  readonly prepare?: ((uow: Uow) => Promise<void>) | undefined
+}
+
+/**
+ * Computes one invoice and saves what `saving` makes of it, in one transaction; in the time of its customer's test clock, if it has
+ * one. Throws SERVICE_UNAVAILABLE when its inputs never stand still.
+ */
+export const computeInvoice = <T>(deps: BillingDeps, of: Computing, saving: Saving<T>): Promise<T> =>
+  inTimeOf(deps.database, of.tenant, [of.target.subscriptionId], () => computeNow(deps, of, saving))
+
+async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>): Promise<T> {
   const { tenant, actor, target } = of
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const loaded = await readTenant(deps.database, tenant, uow => loadState(uow, target))

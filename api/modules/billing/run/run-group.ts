@@ -4,6 +4,7 @@
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import { isTestTime } from '../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.ts'
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
@@ -134,7 +135,10 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const times = new Map<string, string | null>()
   let place = 0
   for (const [id, step, plan] of advanced) {
-    const nextBillingAt = comeBack(complete, plan, uow.now) ?? nextBilling(step.rows, plan.nextOpensAt, uow.now)
+    // A test clock stands still in between, so that nothing gets staler.
+    const refreshMs = isTestTime() ? null : undefined
+    const nextBillingAt =
+      comeBack(complete, plan, uow.now) ?? nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
     const invoices = rows.slice(place, place + step.pending.length)
     place += step.pending.length

@@ -1,0 +1,157 @@
+// `advance`: moves a test clock on, and does on the way all that falls due of its customers, each at its time and by the very code that
+// does it in LIVE. Where it stands is stored after every moment, so that one that was killed is gone on with by the next.
+import { and, eq, sql } from 'drizzle-orm'
+import { type Actor, inTenant, readTenant, type Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { atTestTime } from '../../../shared/test-time.ts'
+import { at, formatInstant, type Instant, instantOf } from '../../../shared/time.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import type { BillingDeps } from '../billing/run/compute-invoice.ts'
+import { settleCancelled } from '../billing/run/group-jobs.ts'
+import { runBilling } from '../billing/run/run-billing.ts'
+import { getClock } from '../subscriptions/test-clocks/store-clocks.ts'
+import { testClocks } from '../subscriptions/test-clocks/table.ts'
+
+/** Real time after which an advance that stores nothing has stopped. */
+const LEASE_MS = 60_000
+const DAY_MS = 86_400_000
+/** At most so far at once, so that an answer comes in minutes. */
+const ADVANCE_MAX_MS = 2 * 366 * DAY_MS
+/** What a run asks for when it could not finish, and how often it is then run at once again. */
+const RETRY_MS = 60_000
+const TRIES_MAX = 3
+/** After that it is looked at again a day later. */
+const STUCK_MS = DAY_MS
+
+export type Failure = { readonly pricing_plan_subscription_id: string; readonly at: string; readonly message: string }
+/** What an advance did. */
+export type Advanced = { readonly billing_runs: number; readonly failures: readonly Failure[] }
+
+type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly clockId: string }
+
+/**
+ * Moves the clock to `to`. A subscription that cannot be billed is among the failures and holds up no other. Throws INVALID_FIELD for a
+ * time that lies behind or too far ahead, INVALID_OPERATION while another advance is under way.
+ */
+export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promise<Advanced> {
+  const target = at(to)
+  let time = at(await inTenant(deps.database, of.tenant, of.actor, uow => begin(uow, of.clockId, target)))
+  const state: State = { runs: 0, failures: new Map(), tries: new Map(), notBefore: new Map() }
+  for (;;) {
+    const due = await dueUntil(deps, of, { target, state })
+    const [first] = due
+    if (!first) break
+    time = instantOf(Math.max(time, first.at))
+    await stand(deps, of, time, LEASE_MS)
+    for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
+  }
+  await stand(deps, of, target, null)
+  return { billing_runs: state.runs, failures: [...state.failures.values()] }
+}
+
+type State = {
+  runs: number
+  /** By subscription, its last one. */
+  readonly failures: Map<string, Failure>
+  readonly tries: Map<string, number>
+  readonly notBefore: Map<string, Instant>
+}
+
+async function begin(uow: Uow, clockId: string, target: Instant): Promise<string> {
+  const clock = await getClock(uow, clockId, { lock: true })
+  const refuse = (message: string) => {
+    throw new AppError('INVALID_FIELD', message, { field: 'frozen_time' })
+  }
+  if (clock.advancing_until !== null && clock.advancing_until > formatInstant(uow.now)) {
+    throw new AppError('INVALID_OPERATION', 'The clock is being advanced already; wait for its answer.', {
+      resourceId: clock.id,
+    })
+  }
+  if (target < at(clock.frozen_time)) refuse(`The clock stands at ${clock.frozen_time} and only moves on.`)
+  if (target - at(clock.frozen_time) > ADVANCE_MAX_MS) refuse('One advance goes two years at most; send more than one.')
+  await hold(uow, clockId, { advancing_until: formatInstant(instantOf(uow.now + LEASE_MS)) })
+  return clock.frozen_time
+}
+
+const hold = async (
+  uow: Uow,
+  clockId: string,
+  values: { readonly frozen_time?: string; readonly advancing_until: string | null },
+): Promise<void> => {
+  await uow.tx
+    .update(testClocks)
+    .set(values)
+    .where(and(inThisTenant(uow, testClocks), eq(testClocks.id, clockId)))
+}
+
+/** Stores where the clock stands. */
+const stand = (
+  deps: BillingDeps,
+  { tenant, actor, clockId }: Of,
+  time: Instant,
+  leaseMs: number | null,
+): Promise<void> =>
+  inTenant(deps.database, tenant, actor, uow =>
+    hold(uow, clockId, {
+      frozen_time: formatInstant(time),
+      advancing_until: leaseMs === null ? null : formatInstant(instantOf(uow.now + leaseMs)),
+    }),
+  )
+
+type Due = { readonly id: string; readonly at: Instant }
+
+/** What falls due until then, the earliest first. */
+async function dueUntil(
+  deps: BillingDeps,
+  { tenant, clockId }: Of,
+  { target, state }: { readonly target: Instant; readonly state: State },
+): Promise<Due[]> {
+  const here = (table: string) =>
+    sql`${sql.raw(table)}.platform_id = ${tenant.platformId} and ${sql.raw(table)}.environment = ${tenant.environment}`
+  const { rows } = await readTenant(deps.database, tenant, uow =>
+    uow.tx.execute<{ id: string; at: string }>(sql`
+      select s.id, (extract(epoch from least(s.next_billing_at, case when s.status = 'ACTIVE' then s.cancelled_at end)) * 1000)::bigint::text as at
+      from test_clock_customers m
+      join pricing_plan_subscriptions s on ${here('s')} and s.customer_id = m.customer_id
+      where ${here('m')} and m.test_clock_id = ${clockId} and s.type = 'BILLING' and s.status in ('ACTIVE', 'CANCELLED')
+        and least(s.next_billing_at, case when s.status = 'ACTIVE' then s.cancelled_at end)
+          <= ${formatInstant(target)}::timestamptz`),
+  )
+  return rows
+    .map(({ id, at: due }) => ({ id, at: instantOf(Math.max(Number(due), state.notBefore.get(id) ?? 0)) }))
+    .filter(each => each.at <= target)
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+}
+
+/** One subscription at one moment, in the time of the clock. */
+async function runAt(
+  deps: BillingDeps,
+  { tenant }: Of,
+  { id, time, state }: { readonly id: string; readonly time: Instant; readonly state: State },
+): Promise<void> {
+  state.runs += 1
+  const fail = (message: string): void => {
+    state.failures.set(id, { pricing_plan_subscription_id: id, at: formatInstant(time), message })
+    state.notBefore.set(id, instantOf(time + STUCK_MS))
+  }
+  try {
+    const { nextBillingAt } = await atTestTime(time, deps.database.clock, async () => {
+      await settleCancelled(deps.database, tenant, id)
+      return await runBilling(deps, tenant, id)
+    })
+    // It could not finish: usage that is still on its way, or an invoice that lacks something.
+    const isStuck = nextBillingAt !== null && nextBillingAt > time && nextBillingAt - time <= RETRY_MS
+    if (!isStuck) {
+      state.tries.delete(id)
+      state.failures.delete(id)
+      return
+    }
+    const tries = (state.tries.get(id) ?? 0) + 1
+    state.tries.set(id, tries)
+    if (tries >= TRIES_MAX) fail('An invoice that is due cannot be made FINAL yet; its validation_result says why.')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    fail(error.message)
+  }
+}

@@ -1,0 +1,195 @@
+// Test clocks, through the api: a year of a customer in one call, by the code that bills in LIVE.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../shared/database/database.ts'
+import { silentLogger } from '../../../shared/logger.ts'
+import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
+import { refusal } from '../../testing/catalog.ts'
+import { type Answer, type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import type { Row } from '../../testing/wire.ts'
+import { findDueBilling } from '../billing/run/billing-jobs.ts'
+import { runBilling } from '../billing/run/run-billing.ts'
+import { type Billed, type BilledOptions, billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { claimBilling } from '../subscriptions/next-billing.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aTest
+  api.clock.set(Date.parse('2026-11-22T10:00:00Z'))
+})
+afterAll(() => api.close())
+
+const CLOCKS = '/v1/test-clocks'
+const start = '2025-01-01T00:00:00Z'
+const SUBSCRIPTIONS = '/v1/pricing-plan-subscriptions'
+
+/** A subscription of 100 a month in advance since the start of the clock that its customer lives by. */
+async function living(options: Partial<BilledOptions> = {}): Promise<{ billed: Billed; clock: string }> {
+  const billed = await billedSubscription(tenant, { start_at: start, fee: '100', activate: false, ...options })
+  const clock = await succeed(tenant, 'POST', CLOCKS, { frozen_time: start, customer_ids: [billed.customerReference] })
+  await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${billed.subscriptionId}`, { status: 'ACTIVE' })
+  return { billed, clock: clock['id'] }
+}
+const advance = (clock: string, frozen_time: string): Promise<Answer> =>
+  tenant.call('POST', `${CLOCKS}/${clock}/advance`, { frozen_time })
+const subscriptionOf = ({ subscriptionId }: Billed): Promise<Row> =>
+  succeed(tenant, 'GET', `${SUBSCRIPTIONS}/${subscriptionId}`)
+async function invoicesOf({ subscriptionId }: Billed): Promise<Row[]> {
+  const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&limit=100`
+  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
+  return data.toSorted((a, b) => (a['created_at'] < b['created_at'] ? -1 : 1))
+}
+const amountOf = (invoice: Row): string => invoice['invoice_amount_excluding_tax'].quantity
+
+describe('a year', () => {
+  test('of a monthly subscription is billed by one call, each invoice at its time', async () => {
+    const { billed, clock } = await living()
+    expect(await subscriptionOf(billed)).toMatchObject({ status: 'ACTIVE', activated_at: start })
+    const answer = await advance(clock, '2026-01-01T00:00:00Z')
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { object_type: 'TEST_CLOCK', status: 'READY', frozen_time: '2026-01-01T00:00:00Z', failures: [] },
+    })
+    // Thousands would mean that it looks at every hour.
+    expect(answer.body['billing_runs']).toBeLessThan(40)
+    const invoices = await invoicesOf(billed)
+    const final = invoices.filter(({ status }) => status === 'FINAL')
+    expect(final.map(amountOf)).toEqual(Array(12).fill('100.00'))
+    const inOrder = final.toSorted((a, b) => (a['updated_to_final_at'] < b['updated_to_final_at'] ? -1 : 1))
+    const numbers = inOrder.map(invoice => Number(/[0-9]+$/.exec(invoice['invoice_number'])?.[0]))
+    expect(numbers).toEqual(numbers.map((_, index) => Math.min(...numbers) + index))
+    // Made when their time was, not on the day of the test.
+    expect(inOrder.map(invoice => invoice['updated_to_final_at'].slice(0, 7))).toEqual(
+      Array.from({ length: 12 }, (_, month) => `2025-${String(month + 1).padStart(2, '0')}`),
+    )
+    expect(
+      invoices
+        .filter(({ status }) => status !== 'FINAL')
+        .map(({ status }) => status)
+        .toSorted(),
+    ).toEqual(['DRAFT', 'OPEN'])
+  })
+
+  test('in steps gives the same as at once', async () => {
+    const [one, many] = [await living(), await living()]
+    await advance(one.clock, '2025-06-15T12:00:00Z')
+    for (const day of ['2025-01-20', '2025-03-01', '2025-03-02', '2025-06-15'])
+      await succeed(tenant, 'POST', `${CLOCKS}/${many.clock}/advance`, { frozen_time: `${day}T12:00:00Z` })
+    const shown = (invoices: Row[]) =>
+      invoices.map(invoice => [
+        invoice['status'],
+        invoice['period_start'],
+        invoice['updated_to_final_at'],
+        amountOf(invoice),
+      ])
+    expect(shown(await invoicesOf(many.billed))).toEqual(shown(await invoicesOf(one.billed)))
+  })
+
+  test('has its trial, its change of plan, its pause and the end of its term in the time of the clock', async () => {
+    const { billed, clock } = await living({
+      subscription: { initial_term: { type: 'MONTH', value: 6 }, auto_renewal: false },
+      schedule: async () => ({ type: 'TRIAL', end_at: '2025-02-01T00:00:00Z' }),
+      activate: false,
+    })
+    const [trial] = (
+      await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${billed.subscriptionId}`)
+    )['data']
+    const { id } = await succeed(tenant, 'POST', '/v1/pricing-plan-schedules', {
+      pricing_plan_subscription_id: billed.subscriptionId,
+      pricing_plan_version_id: trial.pricing_plan_version_id,
+      start_at: '2025-02-01T00:00:00Z',
+    })
+    await succeed(tenant, 'POST', `/v1/pricing-plan-schedules/${id}/activate`)
+    await advance(clock, '2025-03-20T00:00:00Z')
+    const paused = await succeed(tenant, 'POST', `${SUBSCRIPTIONS}/${billed.subscriptionId}/pause`, {
+      end_at: '2025-04-16T00:00:00Z',
+    })
+    expect(paused['inactive_periods'][0]).toMatchObject({ type: 'PAUSE', start_at: '2025-03-20T00:00:00Z' })
+    await advance(clock, '2025-08-01T00:00:00Z')
+    expect(await subscriptionOf(billed)).toMatchObject({ status: 'CANCELLED' })
+    const final = (await invoicesOf(billed)).filter(({ status }) => status === 'FINAL')
+    // February and March were charged before the pause; of April the 15 days after it; nothing of the trial, nor after June.
+    expect(final.map(amountOf).filter(amount => amount !== '0.00')).toEqual([
+      '100.00',
+      '100.00',
+      '50.00',
+      '100.00',
+      '100.00',
+    ])
+  })
+})
+
+describe('nothing else', () => {
+  test('bills a customer of a clock: no job claims it, and a run for it is in its time', async () => {
+    const { billed } = await living()
+    const shared = { clock: api.clock, logger: silentLogger, poolMax: 1 }
+    const worker = await openTestDatabase({ ...shared, url: api.databaseUrl, role: 'millrace_worker' })
+    const ids = (await findDueBilling(worker)).map(({ id }) => id)
+    await worker.close()
+    expect(ids).not.toContain(billed.subscriptionId)
+    const claimed = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+      claimBilling(uow, { max: 1_000, until: uow.now }),
+    )
+    expect(claimed.map(({ id }) => id)).not.toContain(billed.subscriptionId)
+    const { invoices } = await runBilling(
+      { database: api.database, usage: NO_USAGE },
+      tenant.tenant,
+      billed.subscriptionId,
+    )
+    expect(invoices.map(({ status, created_at }) => [status, created_at.slice(0, 10)]).toSorted()).toEqual([
+      ['DRAFT', '2025-01-01'],
+      ['OPEN', '2025-01-01'],
+    ])
+  })
+
+  test('what happened is sent on the day it happened', async () => {
+    const { billed } = await living()
+    const rows = await api.sql(
+      `select created_at::text as at, data ->> 'activated_at' as activated from outbox
+       where object_id = $1 and type = 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED'`,
+      [billed.subscriptionId],
+    )
+    expect(rows).toEqual([{ at: expect.stringContaining('2026-11-22'), activated: start }])
+  })
+})
+
+describe('refusals', () => {
+  test('name what is wrong', async () => {
+    const { billed, clock } = await living()
+    const create = (body: object, by = tenant) => by.call('POST', CLOCKS, { frozen_time: start, ...body })
+    expect(refusal(await create({}, api.tenants.aLive)).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+    expect(refusal(await create({ frozen_time: 'soon' }))).toEqual([400, 'INVALID_FIELD', 'frozen_time'])
+    expect(refusal(await create({ customer_ids: ['nobody'] }))).toEqual([404, 'RESOURCE_NOT_FOUND', 'customer_ids.0'])
+    expect(refusal(await create({ customer_ids: [billed.customerId] }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'customer_ids.0',
+    ])
+    const before = await billedSubscription(tenant, { start_at: start })
+    const attach = (ids: string[]) => tenant.call('POST', `${CLOCKS}/${clock}/customers`, { customer_ids: ids })
+    expect(refusal(await attach([before.customerId]))).toEqual([400, 'INVALID_FIELD', 'customer_ids.0'])
+    expect((await attach([billed.customerId])).status).toBe(200)
+    for (const time of ['2024-12-31T00:00:00Z', '2028-01-01T00:00:00Z'])
+      expect(refusal(await advance(clock, time))).toEqual([400, 'INVALID_FIELD', 'frozen_time'])
+    expect((await advance('tclk_0000000000000000000000', start)).status).toBe(404)
+    const clocks: Row[] = (await succeed(tenant, 'GET', CLOCKS))['data']
+    expect(clocks.map(({ id }) => id)).toContain(clock)
+    expect((await api.tenants.bTest.call('GET', `${CLOCKS}/${clock}`)).status).toBe(404)
+  })
+
+  test('of two advances at once one is done; one that was cut off is gone on with', async () => {
+    const { billed, clock } = await living()
+    const to = '2025-04-01T12:00:00Z'
+    const answers = await Promise.all([advance(clock, to), advance(clock, to)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
+    const until = 'update test_clocks set advancing_until = $2 where id = $1'
+    await api.sql(until, [clock, '2026-11-22T10:00:30Z'])
+    expect((await succeed(tenant, 'GET', `${CLOCKS}/${clock}`))['status']).toBe('ADVANCING')
+    expect(refusal(await advance(clock, '2025-05-01T12:00:00Z')).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+    await api.sql(until, [clock, '2026-11-22T09:59:59Z'])
+    expect((await advance(clock, '2025-05-01T12:00:00Z')).status).toBe(200)
+    expect((await invoicesOf(billed)).filter(({ status }) => status === 'FINAL')).toHaveLength(5)
+  })
+})

@@ -1,0 +1,48 @@
+// In which time something happens: customers of the TEST environment may live in that of a test clock.
+import { sql } from 'drizzle-orm'
+import { type Database, readTenant } from '../shared/database/database.ts'
+import type { Tenant } from '../shared/tenant.ts'
+import { atTestTime, isTestTime } from '../shared/test-time.ts'
+import { instantOf } from '../shared/time.ts'
+
+/**
+ * Does `work` in the time of the customer that one of `names` is of: ids or references of customers and subscriptions, ids of
+ * schedules, invoices and wallets. Without a test clock, and in LIVE, that is the time of the day.
+ */
+export async function inTimeOf<T>(
+  database: Database,
+  tenant: Tenant,
+  names: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  // What is within the time of a clock already stays in it.
+  if (tenant.environment !== 'TEST' || names.length === 0 || isTestTime()) return await work()
+  const at = await frozenTimeOf(database, tenant, names)
+  return at === null ? await work() : await atTestTime(instantOf(at), database.clock, work)
+}
+
+async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly string[]): Promise<number | null> {
+  const list = sql`any(${sql.param(names)}::text[])`
+  const here = (table: string) =>
+    sql`${sql.raw(table)}.platform_id = ${tenant.platformId} and ${sql.raw(table)}.environment = ${tenant.environment}`
+  const { rows } = await readTenant(database, tenant, uow =>
+    uow.tx.execute<{ at: string }>(sql`
+      select (extract(epoch from t.frozen_time) * 1000)::bigint::text as at
+      from test_clock_customers m
+      join test_clocks t on ${here('t')} and t.id = m.test_clock_id
+      where ${here('m')} and m.customer_id in (
+        select c.id from customers c where ${here('c')} and (c.id = ${list} or c.reference = ${list})
+        union all select s.customer_id from pricing_plan_subscriptions s
+          where ${here('s')} and (s.id = ${list} or s.reference = ${list})
+        union all select s.customer_id from pricing_plan_schedules h
+          join pricing_plan_subscriptions s on ${here('s')} and s.id = h.pricing_plan_subscription_id
+          where ${here('h')} and h.id = ${list}
+        union all select v.customer_id from invoices v where ${here('v')} and v.id = ${list}
+        union all select w.customer_id from wallets w where ${here('w')} and w.id = ${list}
+        union all select w.customer_id from wallet_grants g
+          join wallets w on ${here('w')} and w.id = g.wallet_id where ${here('g')} and g.id = ${list}
+      )
+      limit 1`),
+  )
+  return rows[0] ? Number(rows[0].at) : null
+}
