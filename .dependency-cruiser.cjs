@@ -5,6 +5,7 @@ const PROCESSES = ['ingest', 'aggregator', 'api', 'identity']
 const API_LAYERS = [
   ['accounts', 'catalog', 'custom-fields'],
   ['parties'],
+  ['coupons'],
   ['subscriptions'],
   ['billing', 'invoices'],
   ['wallets'],

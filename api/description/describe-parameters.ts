@@ -26,6 +26,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   variant: 'Only those of this variant.',
   'variants[]': 'Only those of one of these variants. May be repeated.',
   active: 'Only those that are active, or only those that are not.',
+  coupon_id: 'Only those of the coupon with this id.',
+  code: 'Only the one with this code; case does not count.',
   created_at: 'Only those created within a range `[from,to]` of times; either may be left out.',
   updated_at: 'Only those changed within a range `[from,to]` of times; either may be left out.',
   billing_entity_id: 'Only those of the billing entity with this id.',

@@ -40,6 +40,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   customers_entitlements_read:
     'Adds up what the ACTIVE schedules of the customer’s ACTIVE subscriptions grant. Amounts of different currencies are listed ' +
     'separately. Millrace shows entitlements; it does not enforce them.',
+  coupons_redemptions_read:
+    'One entry for each subscription that has the coupon, by its id or by any of its promotion codes.',
+  promotion_codes_redemptions_read: 'One entry for each subscription that redeemed the coupon by this code.',
   wallet_grants_create:
     'Give `grant_amount` for a wallet of money and `grant_credits` for one of credits. The grant starts now unless `start_at` says ' +
     'otherwise, and never expires without `expire_at`, which is exclusive.',

@@ -115,6 +115,16 @@ export const TAGS: readonly Tag[] = [
     'A reprocess run computes invoices that are not FINAL again, from what parties, prices and usage are now.',
   ),
   tag(
+    'coupons',
+    'Coupons',
+    'A coupon is a discount that schedules take on, by its id or by a promotion code: a percentage, an amount, or free usage.',
+  ),
+  tag(
+    'promotion-codes',
+    'Promotion codes',
+    'A promotion code is what a customer types to redeem a coupon. It has limits of its own, and case does not count.',
+  ),
+  tag(
     'credit-types',
     'Credit types',
     'A credit type is a unit other than money, such as compute credits. Wallets hold amounts of it.',

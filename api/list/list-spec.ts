@@ -31,7 +31,7 @@ export type ListQuery = Readonly<Record<string, string | string[] | undefined>>
 
 export type Filter<Column extends string = string> = {
   /** `range` takes `[from,to]` of times, `boolean` true or false, `contains` one of the texts of a list. */
-  readonly kind: 'equals' | 'oneOf' | 'range' | 'boolean' | 'contains'
+  readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
   readonly column: Column
   readonly schema?: TSchema
 }
@@ -135,6 +135,7 @@ export async function filterConditions(uow: ReadUow, spec: ListSpec, query: List
     const column = columnOf(table, columnName)
     if (kind === 'oneOf') return [inArray(column, values)]
     if (kind === 'equals') return [eq(column, value)]
+    if (kind === 'equalsIgnoringCase') return [eq(sql`upper(${column})`, value.toUpperCase())]
     if (kind === 'contains') return [arrayContains(column, [value])]
     if (kind === 'boolean') return [eq(column, value === 'true')]
     return within(column, name, value)

@@ -13,6 +13,7 @@ import { alerts } from './alerts/module.ts'
 import { billing } from './billing/module.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import { catalog } from './catalog/module.ts'
+import { coupons } from './coupons/module.ts'
 import { customFields } from './custom-fields/module.ts'
 import type { Module } from './define-module.ts'
 import { ingestion } from './ingestion/module.ts'
@@ -30,6 +31,7 @@ const LISTED = [
   parties,
   customFields,
   catalog,
+  coupons,
   subscriptions,
   invoices,
   billing,

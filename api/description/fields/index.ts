@@ -2,6 +2,7 @@
 import { ACCESS } from './access.ts'
 import { CATALOG } from './catalog.ts'
 import { COMMON } from './common.ts'
+import { COUPONS } from './coupons.ts'
 import { EXPLANATIONS } from './explanations.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
@@ -17,6 +18,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...USAGE,
   ...PARTIES,
   ...WALLETS,
+  ...COUPONS,
   ...WEBHOOKS,
   ...COMMON,
 }

@@ -159,6 +159,18 @@ const Line = Type.Object({
   discount_type: Optional(Text),
   /** The path of the clause in its schedule that made the line. */
   clause: Optional(Text),
+  /** Of a discount by a coupon. */
+  coupon_data: Optional(
+    Type.Object(
+      {
+        coupon_id: Text,
+        coupon_name: Text,
+        promotion_code_id: Optional(Text),
+        promotion_code: Optional(Text),
+      },
+      { title: 'InvoiceLineCouponData' },
+    ),
+  ),
   /** Of a line that a person added: the clauses it takes part in. */
   applicable_for_clauses: Optional(Type.Array(OneOf('discount.totals'))),
   tax_categories: Type.Array(TaxCategoryShare),

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { REDEMPTION_EFFECTS } from './coupons/redemptions.ts'
 import { scheduleResource } from './schedule.ts'
 import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
 
@@ -19,6 +20,7 @@ async function keepStart(uow: Uow, subscriptionId: string, exceptId: string): Pr
 }
 
 export const SUBSCRIPTION_EFFECTS = [
+  ...REDEMPTION_EFFECTS,
   afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
     if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, '')
   }),

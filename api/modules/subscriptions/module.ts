@@ -2,6 +2,7 @@
 import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { changePlanRoute } from './change-plan/routes.ts'
+import { redemptionRoutes } from './coupons/routes.ts'
 import { SUBSCRIPTION_EFFECTS } from './effects.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
@@ -24,6 +25,7 @@ export const subscriptions = defineModule({
     lifecycleRoutes(app, deps)
     successionRoutes(app, deps)
     entitlementRoutes(app, deps)
+    redemptionRoutes(app, deps)
     changePlanRoute(app, deps)
     pauseRoutes(app, deps)
   },
@@ -76,5 +78,7 @@ export const subscriptions = defineModule({
       body: seeded => ({ pricing_plan_id: seededId(seeded, 'PRICING_PLAN') }),
     },
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
+    'GET /v1/coupons/:id/redemptions': onSeeded('COUPON'),
+    'GET /v1/promotion-codes/:id/redemptions': onSeeded('PROMOTION_CODE'),
   },
 })

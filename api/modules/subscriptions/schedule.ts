@@ -12,6 +12,9 @@ import { canonicalEntitlements } from '../catalog/features/canonical-entitlement
 import { featureResource } from '../catalog/features/feature.ts'
 import { EntitlementsShape } from '../catalog/features/schema.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { AppliedCouponShape, CouponIds, PromotionCodes } from './coupons/schema.ts'
+import { couponsOf } from './coupons/show-coupons.ts'
+import { takeCoupons } from './coupons/take-coupons.ts'
 import { checkDiscount } from './discounts/check-discount.ts'
 import { DiscountShape } from './discounts/schema.ts'
 import { type GivenVersion, requireSellable } from './schedule-version.ts'
@@ -41,6 +44,9 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     entitlements: field(EntitlementsShape, { change: 'draft' }),
     // May change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
     discount: field(DiscountShape),
+    // Redeemed when they are saved; may change while the schedule is ACTIVE.
+    coupon_ids: field(CouponIds),
+    promotion_codes: field(PromotionCodes),
   },
   given: { pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }) },
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts.
@@ -58,8 +64,20 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     type: 'DEFAULT',
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
     entitlements: [],
+    coupon_ids: [],
+    promotion_codes: [],
   }),
-  resolve: async (uow, row) => ({ ...row, entitlements: await canonicalEntitlements(uow, row.entitlements) }),
+  resolve: async (uow, row, previous) => ({
+    ...row,
+    entitlements: await canonicalEntitlements(uow, row.entitlements),
+    applied_coupons: await takeCoupons(uow, {
+      schedule: row,
+      previous,
+      subscription: await subscriptionOf(uow, row),
+    }),
+  }),
+  computed: { coupons: Type.Array(AppliedCouponShape), coupon_discount: DiscountShape },
+  compute: couponsOf,
   check: checkSchedule,
   fixture: {
     create: async seed => ({

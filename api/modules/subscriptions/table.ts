@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Entitlement } from '../catalog/features/schema.ts'
+import type { AppliedCoupon } from './coupons/schema.ts'
 import type { Discount } from './discounts/schema.ts'
 import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
 
@@ -54,6 +55,10 @@ export const schedules = pgTable('pricing_plan_schedules', {
   billing_period: wireJson<PeriodLength>(),
   entitlements: wireJson<Entitlement[]>().notNull(),
   discount: wireJson<Discount>(),
+  /** Named by the client, and as they were when the schedule took them on. */
+  coupon_ids: text().array().notNull().default([]),
+  promotion_codes: text().array().notNull().default([]),
+  applied_coupons: wireJson<readonly AppliedCoupon[]>().notNull().default([]),
   /** Whether what it has charged ahead is credited for the days left when it ends. */
   refund_advance_charges: boolean().notNull().default(false),
 })

@@ -4,6 +4,7 @@ import type { AmountLine } from '../amount-pipeline.ts'
 import type { Clauses } from './clauses.ts'
 import { commitments, invoiceCommitment } from './commitments.ts'
 import { discounts, totalDiscounts } from './discounts.ts'
+import { freeUsage } from './free-usage.ts'
 import type { Line } from './line.ts'
 import { markup } from './markup.ts'
 import type { Step, StepContext, StepResult } from './step.ts'
@@ -23,6 +24,8 @@ const roundRated: Step = (lines, _clauses, { rounding, currency }) => ({
 
 const STEPS: readonly Step[] = [
   roundRated,
+  // Free usage was never owed, so everything that follows sees the rest.
+  freeUsage,
   // A markup is a part of the price, so discounts and commitments see it.
   markup,
   // Discounts lower what counts towards a commitment: 80 less 10 % is 72, and 28 is missing from 100.

@@ -71,7 +71,17 @@ export type WalletBalance = {
   readonly available: Decimal
 }
 
+/** Usage that a coupon gives for free: what it would have cost, by line. */
+export type FreeUsage = {
+  readonly id: string
+  /** How much of the metered value is free. */
+  readonly quantity: Decimal
+  readonly coupon: CouponOf
+  readonly parts: readonly { readonly lineKey: string; readonly exact: Decimal }[]
+}
+
 export type Clauses = {
+  readonly freeUsage: readonly FreeUsage[]
   readonly markups: readonly Markup[]
   readonly discounts: readonly Discount[]
   readonly commitments: readonly Commitment[]
@@ -81,4 +91,11 @@ export type Clauses = {
   readonly billedBefore: readonly Line[]
 }
 
-export const NO_CLAUSES: Clauses = { markups: [], discounts: [], commitments: [], wallets: [], billedBefore: [] }
+export const NO_CLAUSES: Clauses = {
+  freeUsage: [],
+  markups: [],
+  discounts: [],
+  commitments: [],
+  wallets: [],
+  billedBefore: [],
+}

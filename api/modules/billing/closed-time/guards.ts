@@ -3,6 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { beforeSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
+import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
@@ -15,7 +16,13 @@ import { refuseVoidingBilled } from './voided.ts'
 async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   const activates = row.status === 'ACTIVE' && previous?.status !== 'ACTIVE'
   const before = activates ? null : (previous?.discount ?? null)
-  const changes = discountChanges(before, row.discount, at(row.start_at))
+  const kept = activates ? [] : (previous?.applied_coupons ?? [])
+  const added = row.applied_coupons.filter(({ coupon_id: id }) => !kept.some(each => each.coupon_id === id))
+  // A coupon that is taken away counts on no further invoice; those that are FINAL keep it.
+  const changes = [
+    ...discountChanges(before, row.discount, at(row.start_at)),
+    ...couponChanges([], added, row.start_at),
+  ]
   await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)
   if (!activates) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)

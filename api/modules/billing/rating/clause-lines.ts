@@ -8,8 +8,10 @@ import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { pathOfClause } from '../terms/clauses-of.ts'
 import { isMetered } from '../terms/price-terms.ts'
+import type { CountingCoupon } from './coupon-clauses.ts'
 import { groupOf, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
 import { walletLines } from './wallet-lines.ts'
@@ -24,6 +26,8 @@ type Applied = {
   readonly context: StepContext
   /** The billing period of the subscription, for lines that are of the whole invoice. */
   readonly period: PeriodLength
+  /** The coupons behind the clauses, for their names. */
+  readonly coupons: readonly CountingCoupon[]
 }
 
 /** The lines that clauses make of charges, and what discounts deduct from each charge in advance, by its key. */
@@ -107,15 +111,21 @@ const TYPES: Readonly<Record<string, string>> = {
   products: 'PRODUCT',
   product_categories: 'PRODUCT_CATEGORY',
   totals: 'TOTAL',
+  usage: 'USAGE',
 }
 
-function discountLine(line: Line, { groups, context, period }: Applied & { groups: readonly LineGroup[] }): DraftLine {
+function discountLine(
+  line: Line,
+  { groups, context, period, coupons, clauses }: Applied & { groups: readonly LineGroup[] },
+): DraftLine {
   const [why] = line.because
   const [first] = groups
   if (!why || !first) throw new Error(`the line ${line.key} changes no other line`)
   const path = pathOfClause(why.clauseId)
+  const free = clauses.freeUsage.find(({ id }) => id === why.clauseId)
   const type = TYPES[path.split('.')[1] ?? ''] ?? 'TOTAL'
   const { itemId, ...of } = line.of
+  const coupon = coupons.find(each => each.coupon.coupon_id === why.coupon?.couponId)?.coupon
   const shared = groups.every(group => groupKey(group) === groupKey(first))
   const source: ClauseSource = { clause: why.clauseId, step: why.step }
   return {
@@ -129,13 +139,16 @@ function discountLine(line: Line, { groups, context, period }: Applied & { group
       type !== 'TOTAL' && shared
         ? first
         : { ...first, billingPeriod: period, pricing: null, category: null, product: null },
-    description: nameOf(why, type),
+    description: free
+      ? `${coupon?.coupon_name ?? 'Coupon'}: ${plain(free.quantity)} free`
+      : nameOf(why, type, coupon?.coupon_name),
     printed: {
       ...(itemId === null ? {} : { pricing_item_id: itemId }),
       ...(of.configId === null ? {} : { pricing_item_config_id: of.configId }),
       product_items: [],
       discount_type: type,
       clause: path,
+      ...(coupon ? { coupon_data: couponData(coupon) } : {}),
     },
     details: {
       pricing_currency: context.currency,
@@ -146,9 +159,16 @@ function discountLine(line: Line, { groups, context, period }: Applied & { group
   }
 }
 
-const nameOf = ({ percentage }: Because, type: string): string =>
+const couponData = (coupon: AppliedCoupon) => ({
+  coupon_id: coupon.coupon_id,
+  coupon_name: coupon.coupon_name,
+  ...(coupon.promotion_code_id === null ? {} : { promotion_code_id: coupon.promotion_code_id }),
+  ...(coupon.promotion_code === null ? {} : { promotion_code: coupon.promotion_code }),
+})
+
+const nameOf = ({ percentage }: Because, type: string, coupon: string | undefined): string =>
   [
-    'Discount',
+    coupon === undefined ? 'Discount' : `${coupon}: discount`,
     ...(percentage === null ? [] : [`of ${plain(percentage)} %`]),
     ...(type === 'TOTAL' ? ['on the total'] : []),
   ].join(' ')

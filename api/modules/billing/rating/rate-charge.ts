@@ -12,6 +12,7 @@ import {
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
+import type { Volume } from '../../../../shared/rating/price.ts'
 import type { Charge } from '../charges/charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
@@ -32,11 +33,14 @@ export type RatedCharge = PricedUsage & {
   readonly quantity: Decimal
 }
 
-/** Rates one charge. Throws INVALID_OPERATION when the currency or the price cannot be billed. */
-export function rateCharge(charge: Charge, usage: UsageFigures, rounding: RoundingMode): RatedCharge {
+/**
+ * Rates one charge. Throws INVALID_OPERATION when the currency or the price cannot be billed. `own` takes the place of what was
+ * metered in its time.
+ */
+export function rateCharge(charge: Charge, usage: UsageFigures, rounding: RoundingMode, own?: Volume): RatedCharge {
   const config = priceOf(charge)
   const { scale, share } = fractionsOf(charge)
-  const priced = priceUsage(config, charge, usage)
+  const priced = priceUsage(config, charge, usage, own)
   const { rated, before } = priced
   const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
   const scaled = timesFraction(due, multiplyFractions(scale, share))

@@ -6,6 +6,7 @@ import { afterSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import type { Customer } from '../../parties/customers/table.ts'
+import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
 import { scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
@@ -32,6 +33,7 @@ async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null
   const changed = [
     ...(row.end_at === previous.end_at ? [] : [uow.now, ...ends]),
     ...discountChanges(previous.discount, row.discount, at(row.start_at)).map(({ from }) => from),
+    ...couponChanges(previous.applied_coupons, row.applied_coupons, row.start_at).map(({ from }) => from),
   ]
   if (changed.length === 0) return
   const { customer_id } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)

@@ -17,7 +17,9 @@ import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, withDeductions } from '../rating/clause-lines.ts'
+import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { draftLine } from '../rating/draft-line.ts'
+import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { withPayments } from '../rating/wallet-lines.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
@@ -203,12 +205,16 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
 /** The draft with the lines that clauses make. Every charge counts, those without a line too. */
 function withClauses(
   inputs: BillingInputs,
-  { window, wallets = [] }: InvoiceRequest,
+  { terms, window, usage, wallets = [] }: InvoiceRequest,
   { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
 ): Pick<PriceParts, 'draft' | 'steps'> {
   const ofSchedules = clausesOf(inputs.schedules)
-  if (ofSchedules === NO_CLAUSES && wallets.length === 0) return { draft, steps: [] }
-  const clauses = { ...ofSchedules, wallets }
+  const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
+  const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
+  if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
+  const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms)]
+  const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
+  const clauses = { ...ofSchedules, discounts, freeUsage, wallets }
   const service = periodOf(window)
   const context = {
     currency: draft.currency,
@@ -220,7 +226,7 @@ function withClauses(
   }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
-  const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period })
+  const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })
   return { draft: { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }, steps }
 }
 

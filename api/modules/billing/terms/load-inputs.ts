@@ -167,6 +167,7 @@ async function loadSchedules(
       pricing_currency: s.pricing_currency,
       billing_period: s.billing_period,
       discount: s.discount,
+      coupons: s.applied_coupons,
       refund: s.refund_advance_charges,
       type: s.type,
     })
@@ -183,8 +184,9 @@ async function loadSchedules(
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, refund, type, ...schedule }) => ({
+      own.map(({ subscription_id: _subscription, status: _status, refund, type, coupons, ...schedule }) => ({
         ...schedule,
+        ...(coupons.length > 0 ? { coupons } : {}),
         ...(refund ? { refund_advance_charges: true as const } : {}),
         ...(type === 'TRIAL' ? { trial: true as const } : {}),
       })),

@@ -1,21 +1,17 @@
 // Wire shapes of the discounts of a schedule, by what they are limited to.
 import Type, { type Static } from 'typebox'
-import { COMPARATORS } from '../../../../shared/billing/steps/clauses.ts'
-import { Amount, DecimalText, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { Amount, DecimalText, IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { DiscountCondition } from '../../coupons/schema.ts'
 
 /** Discounts in one list of a schedule, and ids in one discount. */
 const ENTRIES_MAX = 100
 
-const Condition = Shape(
-  { comparator: OneOf(...COMPARATORS), value: Shape({ amount: Amount }, { title: 'DiscountConditionValue' }) },
-  { title: 'DiscountCondition' },
-)
 const valueFields = {
   start_at: Optional(Nullable(Timestamp)),
   end_at: Optional(Nullable(Timestamp)),
   amount: Optional(Nullable(Amount)),
   percentage: Optional(Nullable(DecimalText)),
-  condition: Optional(Nullable(Condition)),
+  condition: Optional(Nullable(DiscountCondition)),
 }
 const OnIds = Shape(
   {

@@ -4,16 +4,21 @@ import type { Static } from 'typebox'
 import { listOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
-import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import { viewOf } from '../../../resource/views.ts'
 import { NeighbourQuery, neighboursOf } from '../neighbour-query.ts'
 import { scheduleResource } from '../schedule.ts'
 import { VersionSelector } from '../schema.ts'
-import { copySchedule, migrateSchedule, type Span } from './succeed-schedule.ts'
+import { type CouponBehaviour, copySchedule, migrateSchedule, type Span } from './succeed-schedule.ts'
 
+const CouponDiscountBehaviour = Optional(OneOf('NONE', 'CARRY_OVER'))
 const CopyBody = Shape(
-  { start_at: Optional(Timestamp), end_at: Optional(Nullable(Timestamp)) },
+  {
+    start_at: Optional(Timestamp),
+    end_at: Optional(Nullable(Timestamp)),
+    coupon_discount_behaviour: CouponDiscountBehaviour,
+  },
   { title: 'PricingPlanScheduleCopy' },
 )
 const MigrateBody = Shape(
@@ -22,6 +27,7 @@ const MigrateBody = Shape(
     end_at: Optional(Nullable(Timestamp)),
     pricing_plan_version_id: Optional(IdText('pricing plan version')),
     pricing_plan_version_selector: Optional(VersionSelector),
+    coupon_discount_behaviour: CouponDiscountBehaviour,
   },
   { title: 'PricingPlanScheduleMigrate' },
 )
@@ -44,7 +50,12 @@ export function successionRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: `${SCHEDULE}/copy`,
     body: CopyBody,
     handle: async (uow, { params, query, body }) => {
-      const row = await copySchedule(uow, params.id, normalizeTimes(CopyBody, body) as Span, neighboursOf(query))
+      const row = await copySchedule(
+        uow,
+        params.id,
+        normalizeTimes(CopyBody, body) as Span & CouponBehaviour,
+        neighboursOf(query),
+      )
       return await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
     },
   })

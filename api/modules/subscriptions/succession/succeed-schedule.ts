@@ -9,13 +9,23 @@ import type { Schedule } from '../table.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
 export type Span = { readonly start_at?: string; readonly end_at?: string | null }
+/** Whether the new schedule has the coupons of the other (contract: coupon_discount_behaviour). NONE is the default. */
+export type CouponBehaviour = { readonly coupon_discount_behaviour?: 'NONE' | 'CARRY_OVER' }
+
+const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
+  behaviour === 'CARRY_OVER' ? {} : { coupon_ids: [], promotion_codes: [] }
 
 /** Creates a DRAFT of the same version, with the same terms. It starts where the other ends, and runs on unless it is given an end. */
-export async function copySchedule(uow: Uow, id: string, span: Span, neighbours: Neighbours): Promise<Schedule> {
+export async function copySchedule(
+  uow: Uow,
+  id: string,
+  span: Span & CouponBehaviour,
+  neighbours: Neighbours,
+): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const placed = { start_at: startOf(schedule, span), end_at: span.end_at ?? null }
   await makeRoom(uow, subscription, placed, neighbours)
-  return await cloneSchedule(uow, subscription, schedule, placed)
+  return await cloneSchedule(uow, subscription, schedule, { ...placed, ...carriedCoupons(span) })
 }
 
 /**
@@ -25,7 +35,7 @@ export async function copySchedule(uow: Uow, id: string, span: Span, neighbours:
 export async function migrateSchedule(
   uow: Uow,
   id: string,
-  body: Span & NamesVersion,
+  body: Span & CouponBehaviour & NamesVersion,
   neighbours: Neighbours,
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
@@ -44,6 +54,7 @@ export async function migrateSchedule(
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     discount: withoutPrices(schedule.discount),
+    ...carriedCoupons(body),
   })
 }
 

@@ -85,7 +85,7 @@ describe('migrate', () => {
   test.each<[object, string, string]>([
     [{}, 'pricing_plan_version_id', 'MISSING_FIELD'],
     [{ pricing_plan_version_id: 'ppve_0000000000000000000000' }, 'pricing_plan_version_id', 'RESOURCE_NOT_FOUND'],
-    [{ coupon_discount_behaviour: 'CARRY_OVER' }, 'coupon_discount_behaviour', 'INVALID_FIELD'],
+    [{ coupon_discount_behaviour: 'LATER' }, 'coupon_discount_behaviour', 'INVALID_FIELD'],
     [{ pricing_plan_version_id: 'another' }, 'start_at', 'MISSING_FIELD'],
   ])('refuses %j of a schedule without an end, by name', async (given, field, code) => {
     const { schedule } = await scheduled()

@@ -1,0 +1,109 @@
+// The coupons of schedules as clauses of an invoice. A coupon counts on whole invoices, and is never prorated (semantics 2, 4.4). Pure.
+import { addPeriodAt } from '../../../../shared/billing/periods.ts'
+import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import { at, type Interval } from '../../../../shared/time.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
+import { startOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { chargesOf } from '../charges/charges.ts'
+import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
+
+/** One invoice of the subscription, and whether it charges something ahead. */
+export type OfInvoice = {
+  readonly terms: readonly PriceTerm[]
+  readonly window: InvoiceWindow
+  readonly chargesAhead: boolean
+}
+
+/** A coupon that counts on the invoice, with the schedule that has it. */
+export type CountingCoupon = { readonly schedule: ScheduleInput; readonly coupon: AppliedCoupon }
+
+/** The coupons that count on this invoice: ONE_TIME on the first since it was redeemed, PERIOD while it lasts, FOREVER on all. */
+export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingCoupon[] =>
+  inputs.schedules.flatMap(schedule =>
+    (schedule.coupons ?? [])
+      .filter(coupon => counts(inputs, { schedule, coupon }, of))
+      .map(coupon => ({ schedule, coupon })),
+  )
+
+/** The time that an invoice is paid for: what it charges ahead, else what it collects. */
+const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
+  chargesAhead && window.advance ? window.advance : periodOf(window)
+
+function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
+  const from = at(startOfCoupon(coupon, schedule.start_at))
+  // What was cut before the coupon was there does not have it.
+  if (of.window.cutoffAt < from) return false
+  const { type, period } = coupon.duration
+  if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, coupon, schedule) === of.window.cutoffAt
+  if (type === 'FOREVER' || !period) return true
+  return paidTime(of.window, of.chargesAhead).start < addPeriodAt(from, period, zoneOfParties(inputs), 1)
+}
+
+/** When the first invoice since the coupon was redeemed that charges anything is cut; null when there is none. */
+function firstCutoff(
+  inputs: BillingInputs,
+  terms: readonly PriceTerm[],
+  coupon: AppliedCoupon,
+  schedule: ScheduleInput,
+): number | null {
+  const from = at(startOfCoupon(coupon, schedule.start_at))
+  for (const window of invoiceWindows(inputs)) {
+    if (window.cutoffAt >= from && chargesOf(terms, window, new Set()).length > 0) return window.cutoffAt
+  }
+  return null
+}
+
+const LISTS = [
+  ['product_items', 'PRODUCT_ITEM', 'product_item_ids'],
+  ['products', 'PRODUCT', 'product_ids'],
+  ['product_categories', 'CATEGORY', 'product_category_ids'],
+] as const satisfies readonly (readonly [string, (typeof CLAUSE_LEVELS)[number], string])[]
+
+const idsOf = ({ limited_to }: AppliedCoupon, member: (typeof LISTS)[number][2]): readonly string[] =>
+  limited_to?.[member] ?? []
+
+const isLimited = (coupon: AppliedCoupon): boolean => LISTS.some(([, , member]) => idsOf(coupon, member).length > 0)
+
+/** Whether a coupon is about what a price sells. */
+export const isLimitedTo = (coupon: AppliedCoupon, { productItem, product, category }: PriceTerm): boolean =>
+  !isLimited(coupon) ||
+  idsOf(coupon, 'product_item_ids').includes(productItem.id) ||
+  idsOf(coupon, 'product_ids').includes(product.id) ||
+  (category !== null && idsOf(coupon, 'product_category_ids').includes(category.id))
+
+/** What these coupons take off: of what they are limited to, else of the total of their schedule. */
+export const couponDiscounts = (coupons: readonly CountingCoupon[], terms: readonly PriceTerm[]): Discount[] =>
+  coupons.filter(({ coupon }) => !coupon.discount.usage).map(counting => discountOf(counting, terms))
+
+function discountOf({ schedule, coupon }: CountingCoupon, terms: readonly PriceTerm[]): Discount {
+  const { amount, percentage, condition } = coupon.discount
+  const { list, of } = targetOf(coupon, terms)
+  return {
+    id: `${schedule.id} coupon_discount.${list}.${coupon.coupon_id}`,
+    scheduleId: schedule.id,
+    during: null,
+    of,
+    value: amount
+      ? { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+      : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO },
+    condition: condition
+      ? { comparator: condition.comparator, amount: decimal(condition.value.amount.quantity) }
+      : null,
+    coupon: { couponId: coupon.coupon_id, promotionCodeId: coupon.promotion_code_id },
+  }
+}
+
+/** Limited to several kinds of things, it is one discount on all that any of them names, so that an amount is taken once. */
+function targetOf(coupon: AppliedCoupon, terms: readonly PriceTerm[]): { list: string; of: ClauseTarget | null } {
+  const given = LISTS.filter(([, , member]) => idsOf(coupon, member).length > 0)
+  const [only] = given
+  if (!only) return { list: 'totals', of: null }
+  const [list, level, member] = only
+  if (given.length === 1) return { list, of: { level, ids: idsOf(coupon, member) } }
+  const ids = terms.filter(term => isLimitedTo(coupon, term)).map(({ productItem }) => productItem.id)
+  return { list: 'product_items', of: { level: 'PRODUCT_ITEM', ids: [...new Set(ids)] } }
+}

@@ -1,0 +1,180 @@
+// Coupons of schedules on invoices: on which of them each counts, what it takes off, and what the line says.
+import { describe, expect, test } from 'vitest'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+
+const START = '2026-01-01T00:00:00Z'
+const MONTH = { type: 'MONTH', value: 1 } as const
+const coupon = (given: Partial<AppliedCoupon> = {}): AppliedCoupon => ({
+  coupon_id: 'coup_1',
+  coupon_name: 'Welcome',
+  promotion_code_id: null,
+  promotion_code: null,
+  discount: { type: 'PERCENTAGE', percentage: '10' },
+  meter_value_reference: null,
+  duration: { type: 'FOREVER' },
+  limited_to: null,
+  start_at: null,
+  ...given,
+})
+const amountOff = (quantity: string) => ({ type: 'AMOUNT' as const, amount: eur(quantity) })
+
+function invoicesOf(coupons: readonly AppliedCoupon[], example: Partial<Example> = {}, count = 3, usage = '0') {
+  const inputs = exampleInputs({
+    start: START,
+    items: [recurring('200')],
+    ...example,
+    schedules: [{ coupons }],
+  })
+  return exampleInvoices(inputs, count, usage)
+}
+type Invoice = ReturnType<typeof exampleInvoices>[number]
+const lines = (invoice: Invoice | undefined) =>
+  (invoice?.content.periods ?? []).flatMap(({ groups }) => groups.flatMap(group => group.lines))
+const discounts = (invoices: readonly Invoice[]) =>
+  invoices.map(invoice =>
+    lines(invoice).flatMap(line => (line.type === 'DISCOUNT' ? [line.amount_excluding_tax.quantity] : [])),
+  )
+
+describe('on which invoices a coupon counts', () => {
+  const inAdvance = { items: [recurring('200', { billing_in_advance: true })] }
+  const both = { items: [recurring('200', { billing_in_advance: true }), recurring('100')] }
+  const period = { type: 'PERIOD' as const, period: { type: 'MONTH' as const, value: 2 } }
+  const cases: readonly [string, Partial<AppliedCoupon>, Partial<Example>, string[][]][] = [
+    ['FOREVER on every one', {}, {}, [['-20.00'], ['-20.00'], ['-20.00']]],
+    ['ONE_TIME on the first', { duration: { type: 'ONE_TIME' } }, {}, [['-20.00'], [], []]],
+    [
+      'ONE_TIME on the first that is charged ahead',
+      { duration: { type: 'ONE_TIME' } },
+      inAdvance,
+      [['-20.00'], [], []],
+    ],
+    [
+      'ONE_TIME on one alone where some is charged ahead and some is not',
+      { duration: { type: 'ONE_TIME' }, discount: amountOff('15') },
+      both,
+      [['-15.00'], [], []],
+    ],
+    ['PERIOD on as many as it lasts', { duration: period }, {}, [['-20.00'], ['-20.00'], []]],
+    ['PERIOD of what is charged ahead', { duration: period }, inAdvance, [['-20.00'], ['-20.00'], []]],
+    [
+      'an amount of a PERIOD once an invoice',
+      { duration: period, discount: amountOff('15') },
+      both,
+      [['-15.00'], ['-15.00'], []],
+    ],
+    ['one redeemed in February from there on', { start_at: '2026-02-10T00:00:00Z' }, {}, [[], ['-20.00'], ['-20.00']]],
+    [
+      'ONE_TIME redeemed in February on that invoice',
+      { start_at: '2026-02-10T00:00:00Z', duration: { type: 'ONE_TIME' } },
+      {},
+      [[], ['-20.00'], []],
+    ],
+  ]
+  test.each(cases)('%s', (_name, given, example, expected) => {
+    expect(discounts(invoicesOf([coupon(given)], example))).toEqual(expected)
+  })
+})
+
+test('the line names the coupon and its code', () => {
+  const [invoice] = invoicesOf([coupon({ promotion_code_id: 'prco_1', promotion_code: 'SPRING' })], {}, 1)
+  expect(lines(invoice)[1]).toMatchObject({
+    type: 'DISCOUNT',
+    discount_type: 'TOTAL',
+    description: 'Welcome: discount of 10 % on the total',
+    coupon_data: { coupon_id: 'coup_1', coupon_name: 'Welcome', promotion_code_id: 'prco_1', promotion_code: 'SPRING' },
+    details: { description: '10 % of 200 EUR' },
+  })
+  expect(invoice?.amount_including_tax).toBe('217.8')
+})
+
+test('what it is limited to: any of the things it names, an amount once', () => {
+  const items = [recurring('200'), recurring('100'), recurring('50')]
+  const of = (limited_to: AppliedCoupon['limited_to'], discount = amountOff('15')) =>
+    discounts(invoicesOf([coupon({ limited_to, discount })], { items }, 1))
+  expect(of({ product_item_ids: ['item1'] })).toEqual([['-15.00']])
+  expect(of({ product_item_ids: ['item1'], product_ids: ['product'] })).toEqual([['-15.00']])
+  expect(of({ product_ids: ['another'] })).toEqual([[]])
+  expect(of({ product_item_ids: ['item2'] }, amountOff('80'))).toEqual([['-50.00']])
+})
+
+test('a condition compares what it would be taken from', () => {
+  const condition = (quantity: string) => ({
+    type: 'PERCENTAGE' as const,
+    percentage: '10',
+    condition: { comparator: 'GREATER_THAN_OR_EQUALS' as const, value: { amount: eur(quantity) } },
+  })
+  expect(discounts(invoicesOf([coupon({ discount: condition('200') })], {}, 1))).toEqual([['-20.00']])
+  expect(discounts(invoicesOf([coupon({ discount: condition('200.01') })], {}, 1))).toEqual([[]])
+})
+
+test('coupons come after the discounts of the schedule, each on what is left', () => {
+  const inputs = exampleInputs({
+    start: START,
+    items: [recurring('200')],
+    schedules: [{ discount: { totals: [{ percentage: '10' }] }, coupons: [coupon(), coupon({ coupon_id: 'coup_2' })] }],
+  })
+  expect(discounts(exampleInvoices(inputs, 1))).toEqual([['-20.00', '-18.00', '-16.20']])
+})
+
+describe('free usage', () => {
+  const free = (number: string, given: Partial<AppliedCoupon> = {}) =>
+    coupon({
+      discount: { type: 'USAGE', usage: { meter_value_id: 'metv_1', number } },
+      meter_value_reference: 'tokens',
+      ...given,
+    })
+  const tiers = [{ amount: eur('0.10'), tier_top_bound: { number: '1000' } }, { amount: eur('0.08') }]
+  const price = (coupons: readonly AppliedCoupon[], usage: string) => {
+    const [invoice] = invoicesOf(
+      coupons,
+      { items: [metered(tiers, { pricing_type: 'TIERED' }), metered([{ amount: eur('1') }])] },
+      1,
+      usage,
+    )
+    return [
+      lines(invoice).map(line => [line.description, line.amount_excluding_tax.quantity]),
+      invoice?.amount_excluding_tax,
+    ]
+  }
+
+  test('is what it would have cost, taken from prices in their order until it is used up', () => {
+    // 1,200 used: 100 + 16 in tiers, 1,200 flat. Of 500 free the first price takes all: 700 of it are left, at 70.
+    expect(price([free('500')], '1200')).toEqual([
+      [
+        ['Tokens', '116.00'],
+        ['Tokens', '1200.00'],
+        ['Welcome: 500 free', '-46.00'],
+      ],
+      '1270',
+    ])
+    // 1,500 free: 1,200 of the first price, 300 of the second.
+    expect(price([free('1500')], '1200')).toEqual([
+      [
+        ['Tokens', '116.00'],
+        ['Tokens', '1200.00'],
+        ['Welcome: 1500 free', '-416.00'],
+      ],
+      '900',
+    ])
+  })
+
+  test('of a second coupon goes on where the first ended, and money discounts see what is left', () => {
+    const second = free('100', { coupon_id: 'coup_2', coupon_name: 'More' })
+    const ten = coupon({ coupon_id: 'coup_3', coupon_name: 'Ten' })
+    expect(price([ten, free('1100'), second], '1200')[1]).toBe('1080')
+  })
+
+  test('of another value, or of nothing used, makes no line', () => {
+    expect(price([free('500', { meter_value_reference: 'images' })], '1200')[1]).toBe('1316')
+    expect(price([free('500')], '0')).toEqual([[], '0'])
+  })
+})
+
+test('a quarter of months has an amount once', () => {
+  const example = {
+    items: [recurring('100', { billing_period: MONTH })],
+    subscription: { billing_period: { type: 'MONTH' as const, value: 3 } },
+  }
+  expect(discounts(invoicesOf([coupon({ discount: amountOff('15') })], example, 1))).toEqual([['-15.00']])
+})

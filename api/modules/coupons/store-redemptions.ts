@@ -1,0 +1,50 @@
+// Redemptions as they are stored: one for each coupon of a subscription.
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../shared/database/database.ts'
+import { newId } from '../../../shared/ids.ts'
+import { formatInstant } from '../../../shared/time.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { couponRedemptions } from './table.ts'
+
+type Redeemed = {
+  readonly coupon_id: string
+  readonly promotion_code_id: string | null
+  readonly promotion_code: string | null
+}
+type By = { readonly customerId: string; readonly subscriptionId: string }
+
+/** Counts these coupons for the subscription; one that is counted already stays as it is. */
+export async function addRedemptions(
+  uow: Uow,
+  coupons: readonly Redeemed[],
+  { customerId, subscriptionId }: By,
+): Promise<void> {
+  const now = formatInstant(uow.now)
+  const rows = coupons.map(coupon => ({
+    platform_id: uow.tenant.platformId,
+    environment: uow.tenant.environment,
+    id: newId('core'),
+    created_at: now,
+    updated_at: now,
+    coupon_id: coupon.coupon_id,
+    promotion_code_id: coupon.promotion_code_id,
+    code: coupon.promotion_code,
+    customer_id: customerId,
+    pricing_plan_subscription_id: subscriptionId,
+    redeemed_at: now,
+  }))
+  await uow.tx.insert(couponRedemptions).values(rows).onConflictDoNothing()
+}
+
+/** Gives back what the subscription redeemed of these coupons. */
+export async function removeRedemptions(uow: Uow, subscriptionId: string, couponIds: readonly string[]): Promise<void> {
+  await uow.tx
+    .delete(couponRedemptions)
+    .where(
+      and(
+        inThisTenant(uow, couponRedemptions),
+        eq(couponRedemptions.pricing_plan_subscription_id, subscriptionId),
+        inArray(couponRedemptions.coupon_id, [...couponIds]),
+      ),
+    )
+}

@@ -1,0 +1,45 @@
+// What a coupon takes off, as lists of discounts, and what has changed of the coupons of a schedule. Pure.
+import { at, type Instant } from '../../../../shared/time.ts'
+import type { DiscountChange } from '../discounts/discount-entries.ts'
+import type { Discount } from '../discounts/schema.ts'
+import type { AppliedCoupon } from './schema.ts'
+
+type Held = Pick<AppliedCoupon, 'discount' | 'limited_to'>
+/** From when to when it holds, as its lists show it. */
+export type ShownTime = { readonly start_at: string; readonly end_at: string | null }
+
+/** The discounts of a coupon by what it is limited to; null for free usage, which is no discount of money. */
+export function discountOfCoupon({ discount, limited_to }: Held, time: ShownTime): Discount | null {
+  if (discount.usage) return null
+  const { amount, percentage, condition } = discount
+  const value = {
+    ...time,
+    ...(amount ? { amount } : {}),
+    ...(percentage ? { percentage } : {}),
+    ...(condition ? { condition } : {}),
+  }
+  const { product_category_ids: categories, product_ids: products, product_item_ids: items } = limited_to ?? {}
+  const on = (ids: readonly string[] | null | undefined) => (ids && ids.length > 0 ? [{ ids: [...ids], ...value }] : [])
+  const lists = { product_items: on(items), products: on(products), product_categories: on(categories) }
+  const named = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0))
+  return Object.keys(named).length > 0 ? named : { totals: [value] }
+}
+
+/** When a coupon of a schedule begins to count. */
+export const startOfCoupon = ({ start_at }: Pick<AppliedCoupon, 'start_at'>, scheduleStart: string): string =>
+  start_at ?? scheduleStart
+
+/** From when on coupons that were added or taken away change invoices. */
+export function couponChanges(
+  before: readonly AppliedCoupon[],
+  after: readonly AppliedCoupon[],
+  scheduleStart: string,
+): DiscountChange[] {
+  const fromOf = (coupon: AppliedCoupon): Instant => at(startOfCoupon(coupon, scheduleStart))
+  const without = (list: readonly AppliedCoupon[], others: readonly AppliedCoupon[]) =>
+    list.filter(({ coupon_id }) => !others.some(other => other.coupon_id === coupon_id))
+  return [...without(after, before), ...without(before, after)].map(coupon => ({
+    from: fromOf(coupon),
+    path: coupon.promotion_code === null ? 'coupon_ids' : 'promotion_codes',
+  }))
+}

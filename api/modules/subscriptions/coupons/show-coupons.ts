@@ -1,0 +1,70 @@
+// The coupons of schedules as they are shown: each by itself, and their discounts together.
+import { and, inArray } from 'drizzle-orm'
+import { addPeriodAt } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, formatInstant } from '../../../../shared/time.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { zoneOfSubscription } from '../billing-calendar.ts'
+import type { Discount } from '../discounts/schema.ts'
+import { type Schedule, type Subscription, subscriptions } from '../table.ts'
+import { discountOfCoupon, type ShownTime, startOfCoupon } from './coupon-lists.ts'
+import type { AppliedCoupon } from './schema.ts'
+
+/** `coupons` and `coupon_discount` of each schedule. */
+export async function couponsOf(uow: ReadUow, rows: readonly Schedule[]): Promise<Row[]> {
+  const ids = rows.filter(row => row.applied_coupons.length > 0).map(row => row.pricing_plan_subscription_id)
+  const found = await subscriptionsOf(uow, ids)
+  const views: Row[] = []
+  for (const row of rows) views.push(await shownOf(uow, row, found.get(row.pricing_plan_subscription_id)))
+  return views
+}
+
+async function subscriptionsOf(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>> {
+  if (ids.length === 0) return new Map()
+  const rows = await uow.tx
+    .select()
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), inArray(subscriptions.id, [...new Set(ids)])))
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+async function shownOf(uow: ReadUow, row: Schedule, subscription: Subscription | undefined): Promise<Row> {
+  if (!subscription) return { coupons: [], coupon_discount: null }
+  const shown: { readonly coupon: AppliedCoupon; readonly discount: Discount | null }[] = []
+  for (const coupon of row.applied_coupons) {
+    const time = await timeOf(uow, coupon, { subscription, start: startOfCoupon(coupon, row.start_at) })
+    shown.push({ coupon, discount: discountOfCoupon(coupon, time) })
+  }
+  return {
+    coupons: shown.map(({ coupon, discount }) => ({
+      id: coupon.coupon_id,
+      coupon_name: coupon.coupon_name,
+      promotion_code_resource_id: coupon.promotion_code_id,
+      promotion_code: coupon.promotion_code,
+      duration: coupon.duration,
+      discount,
+    })),
+    coupon_discount: together(shown.flatMap(({ discount }) => (discount ? [discount] : []))),
+  }
+}
+
+/** A PERIOD lasts for its length from where it begins; the others show no end. */
+async function timeOf(
+  uow: ReadUow,
+  { duration: { period } }: AppliedCoupon,
+  { subscription, start }: { readonly subscription: Subscription; readonly start: string },
+): Promise<ShownTime> {
+  if (!period) return { start_at: start, end_at: null }
+  const zone = await zoneOfSubscription(uow, subscription)
+  return { start_at: start, end_at: formatInstant(addPeriodAt(at(start), period, zone, 1)) }
+}
+
+function together(all: readonly Discount[]): Discount | null {
+  if (all.length === 0) return null
+  const merged: Record<string, unknown[]> = {}
+  for (const discount of all) {
+    for (const [list, entries] of Object.entries(discount)) merged[list] = [...(merged[list] ?? []), ...(entries ?? [])]
+  }
+  return merged as Discount
+}
