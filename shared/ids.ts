@@ -34,5 +34,15 @@ export function newId<Prefix extends string>(prefix: Prefix): Id<Prefix> {
  */
 export const newUserId = (): Id<'user'> => `user_${base62(randomBytes(16))}`
 
+/**
+ * Texts as ids of this kind, where nothing but their source says so: what a caller sent, or a query in plain SQL gave. One that is of
+ * another kind is found nowhere.
+ */
+export const idsOf = <Prefix extends string>(_prefix: Prefix, texts: Iterable<string>): Id<Prefix>[] =>
+  [...texts] as Id<Prefix>[]
+
+/** The same of one text. */
+export const idOf = <Prefix extends string>(_prefix: Prefix, text: string): Id<Prefix> => text as Id<Prefix>
+
 /** Whether `text` has the form of one of our ids; a tenant's `reference` may not, so id-or-reference is never ambiguous. */
 export const looksLikeId = (text: string): boolean => ID.test(text)

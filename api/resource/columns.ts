@@ -1,5 +1,7 @@
 // Columns every tenant table shares, and column types whose values are already what the wire shows.
+
 import { customType, jsonb, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../shared/time.ts'
 
 /** As the database writes a time of its own zone, which is UTC, in years of four digits. */
@@ -23,10 +25,10 @@ export const decimalText = customType<{ data: string; driverData: string }>({ da
 /** jsonb that holds a wire shape. */
 export const wireJson = <T>() => jsonb().$type<T>()
 
-export const tenantColumns = () => ({
+export const tenantColumns = <Prefix extends string = string>() => ({
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  id: text().notNull(),
+  id: text().$type<string extends Prefix ? string : Id<Prefix>>().notNull(),
   created_at: timestamp().notNull(),
   updated_at: timestamp().notNull(),
 })

@@ -1,8 +1,10 @@
 // A resource is one value: its table, its fields, and what its rules add. Routes, shapes, OpenAPI, events and the tenant
 // tests all follow from it (api/resource/README.md is the recipe).
+
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
+import type { Id } from '../../shared/ids.ts'
 import type { Filter } from '../list/list-spec.ts'
 import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
 import { Nullable, Shape, Timestamp } from './shapes.ts'
@@ -168,6 +170,8 @@ type Traits<R extends StoredRow, Given> = {
 
 /** A resource as its module writes it: every name is one of a column, so that a misspelt one does not compile. */
 export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R, Given> & {
+  /** That of the ids in its table, where the table says. */
+  readonly idPrefix: R['id'] extends Id<infer Prefix> ? Prefix : string
   readonly table: TenantTable & { readonly $inferSelect: R }
   readonly fields: { readonly [Name in keyof R]?: Entry }
   /** Fields of bodies that are no columns: another way to give one, which `resolve` makes of them. */

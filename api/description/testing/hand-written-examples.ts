@@ -142,7 +142,7 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   },
   PricingPlanSubscriptionCancel: { type: 'NEXT_BILLING_PERIOD' },
   PricingPlanSubscriptionChangePlan: {
-    pricing_plan_id: 'ppln_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    pricing_plan_id: 'pric_0w4mZQ1SgqhV5Yd0CFFkZ2',
     start_at: '2026-02-01T00:00:00Z',
   },
   PricingPlanSubscriptionPause: { start_at: '2026-02-01T00:00:00Z', end_at: '2026-03-01T00:00:00Z' },

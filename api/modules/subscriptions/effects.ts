@@ -1,6 +1,7 @@
 // What a subscription says of its schedules follows them.
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { REDEMPTION_EFFECTS } from './coupons/redemptions.ts'
@@ -8,11 +9,17 @@ import { scheduleResource } from './schedule.ts'
 import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
 
 /** The start of the first schedule, which lists filter by. Not a change of the subscription: its updated_at stays. */
-async function keepStart(uow: Uow, subscriptionId: string, exceptId: string): Promise<void> {
+async function keepStart(uow: Uow, subscriptionId: Id<'ppsu'>, exceptId: Id<'ppsc'> | null): Promise<void> {
   const first = uow.tx
     .select({ start: sql`min(${h.start_at})` })
     .from(h)
-    .where(and(inThisTenant(uow, h), eq(h.pricing_plan_subscription_id, subscriptionId), sql`${h.id} <> ${exceptId}`))
+    .where(
+      and(
+        inThisTenant(uow, h),
+        eq(h.pricing_plan_subscription_id, subscriptionId),
+        exceptId === null ? undefined : ne(h.id, exceptId),
+      ),
+    )
   await uow.tx
     .update(s)
     .set({ start_at: sql`(${first})` })
@@ -22,7 +29,7 @@ async function keepStart(uow: Uow, subscriptionId: string, exceptId: string): Pr
 export const SUBSCRIPTION_EFFECTS = [
   ...REDEMPTION_EFFECTS,
   afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
-    if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, '')
+    if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, null)
   }),
   withDelete(scheduleResource, async (uow, row: Schedule) => {
     await keepStart(uow, row.pricing_plan_subscription_id, row.id)

@@ -2,12 +2,13 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type Subscription, subscriptions } from './table.ts'
 
 /** Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. */
-export async function lockSubscription(uow: Uow, id: string): Promise<{ status: string }> {
+export async function lockSubscription(uow: Uow, id: Id<'ppsu'>): Promise<{ status: string }> {
   const [row] = await uow.tx
     .select({ status: subscriptions.status })
     .from(subscriptions)
@@ -25,9 +26,9 @@ export async function lockSubscription(uow: Uow, id: string): Promise<{ status: 
  */
 export async function lockSubscriptions(
   uow: Uow,
-  ids: readonly string[],
+  ids: readonly Id<'ppsu'>[],
   { skip }: { readonly skip: boolean },
-): Promise<string[]> {
+): Promise<Id<'ppsu'>[]> {
   const rows = await uow.tx
     .select({ id: subscriptions.id })
     .from(subscriptions)

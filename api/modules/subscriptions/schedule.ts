@@ -3,6 +3,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { defineResource, field, readOnly } from '../../resource/define-resource.ts'
 import { Currency, IdText, OneOf, Period, Timestamp } from '../../resource/shapes.ts'
@@ -93,7 +94,7 @@ const subscriptionOf = async (uow: Uow, schedule: { pricing_plan_subscription_id
   await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
 
 /** The schedules of a subscription in the order of time. */
-export async function listSchedules(uow: ReadUow, subscriptionId: string): Promise<Schedule[]> {
+export async function listSchedules(uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<Schedule[]> {
   const where = and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptionId))
   return inTimelineOrder(await uow.tx.select().from(schedules).where(where))
 }
@@ -107,7 +108,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const where = and(
     inThisTenant(uow, schedules),
     eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id),
-    ne(schedules.id, own),
+    previous ? ne(schedules.id, previous.id) : undefined,
   )
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })

@@ -162,13 +162,13 @@ async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promi
   }
 }
 
-async function named(
+async function named<R extends StoredRow>(
   uow: Uow,
-  resource: Resource,
+  resource: Resource<R>,
   party: string,
-  id: string | null,
+  id: R['id'] | null,
   reference: string | null | undefined,
-): Promise<string | null> {
+): Promise<R['id'] | null> {
   if (!reference) return id
   const found = await findOne(uow, resource, reference)
   if (!found) throw notFound(resource, reference, `${party}_reference`)

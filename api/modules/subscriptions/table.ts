@@ -1,6 +1,7 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Entitlement } from '../catalog/features/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
@@ -8,14 +9,14 @@ import type { Discount } from './discounts/schema.ts'
 import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
-  ...tenantColumns(),
+  ...tenantColumns<'ppsu'>(),
   reference: text(),
   status: text().$type<'DRAFT' | 'ACTIVE' | 'CANCELLED' | 'VOID' | 'ARCHIVED'>().notNull(),
   name: text(),
   description: text(),
   purchase_order_number: text(),
   /** Null of a TEMPLATE alone. */
-  customer_id: text(),
+  customer_id: text().$type<Id<'cust'>>(),
   billing_entity_id: text().notNull(),
   billing_period: wireJson<PeriodLength>().notNull(),
   billing_currency: text().notNull(),
@@ -43,8 +44,8 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
 })
 
 export const schedules = pgTable('pricing_plan_schedules', {
-  ...tenantColumns(),
-  pricing_plan_subscription_id: text().notNull(),
+  ...tenantColumns<'ppsc'>(),
+  pricing_plan_subscription_id: text().$type<Id<'ppsu'>>().notNull(),
   type: text().$type<'DEFAULT' | 'TRIAL'>().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
   pricing_plan_id: text().notNull(),

@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -82,8 +83,8 @@ type SubscriptionRow = Pick<
   SubscriptionInput,
   'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
 > & {
-  readonly id: string
-  readonly customer_id: string
+  readonly id: Id<'ppsu'>
+  readonly customer_id: Id<'ppsu'>
   readonly customer_zone: string | null
   readonly entity_zone: string | null
   readonly platform_zone: string
@@ -133,7 +134,7 @@ async function loadSubscriptions(
 }
 
 /** From when to when the ACTIVE schedules of each hold, in order. */
-async function loadTerms(uow: ReadUow, ids: readonly string[]) {
+async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
   if (ids.length === 0) return new Map<string, never[]>()
   const { pricing_plan_subscription_id, start_at, end_at, pricing_currency, status, id } = schedules
   const rows = await uow.tx

@@ -1,5 +1,6 @@
 // Load → query → build → save. Usage is read between two transactions, never inside one; so what was loaded is compared
 // with what is there when the invoice is saved, and the invoice is computed again when it changed meanwhile.
+
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import {
   type Actor,
@@ -11,6 +12,7 @@ import {
 } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock.ts'
@@ -156,8 +158,8 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const closes = of.mayClose(loaded)
     const usage = closes ? await exactUsage(deps.usage, { tenant, inputs, charges: all, positions, read }) : read
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
-      await lockSubscription(uow, target.subscriptionId)
-      await holdCustomer(uow, loaded.inputs.customer.id)
+      await lockSubscription(uow, idOf('ppsu', target.subscriptionId))
+      await holdCustomer(uow, idOf('cust', loaded.inputs.customer.id))
       const state = await loadState(uow, target)
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)

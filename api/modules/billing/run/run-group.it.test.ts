@@ -1,8 +1,10 @@
 // Many subscriptions billed at once: the same invoices as one by one, and none of them keeps the others from being billed.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
@@ -119,7 +121,7 @@ describe('a group', () => {
   test('does not wait for a subscription that is held: it is to be run by itself', async () => {
     const [held, free] = (await subscribed(2)) as [Billed, Billed]
     const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
-      await lockSubscription(uow, held.subscriptionId)
+      await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
       return await runGroup(deps, tenant.tenant, idsOf([held, free]))
     })
     expect(idsOf([held, free]).map(id => outcomes.get(id)?.kind)).toEqual(['ALONE', 'DONE'])

@@ -1,8 +1,10 @@
 // The billing of many subscriptions of a tenant at once: what they are billed by is read in a handful of statements, their usage in
 // one, and what comes of it is saved in one transaction. Usage is read between two transactions, never inside one; so what was read
 // is compared with what is there when it is saved, and a subscription that changed meanwhile is run again.
+
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { isTestTime } from '../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -154,8 +156,8 @@ async function holdStates(
   { prepared, skip }: Save,
   outcomes: Map<string, Outcome | null>,
 ): Promise<Map<string, SubscriptionState>> {
-  const locked = await lockSubscriptions(uow, [...prepared.keys()], { skip })
-  const customerOf = (id: string): string => prepared.get(id)?.state.inputs.customer.id ?? ''
+  const locked = await lockSubscriptions(uow, idsOf('ppsu', prepared.keys()), { skip })
+  const customerOf = (id: Id<'ppsu'>): Id<'cust'> => idOf('cust', prepared.get(id)?.state.inputs.customer.id ?? '')
   const customers = await holdCustomers(uow, locked.map(customerOf), { skip })
   const held = locked.filter(id => customers.has(customerOf(id)))
   const states = await loadStates(uow, held)
@@ -164,7 +166,7 @@ async function holdStates(
     if (now?.hash === state.hash) continue
     states.delete(id)
     // What is gone is found out by the next attempt, as is one that changed.
-    outcomes.set(id, skip && !held.includes(id) ? { kind: 'ALONE' } : null)
+    outcomes.set(id, skip && !held.some(each => each === id) ? { kind: 'ALONE' } : null)
   }
   return states
 }

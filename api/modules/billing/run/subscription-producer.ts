@@ -1,5 +1,7 @@
 // How an invoice for a period of a subscription is computed again, whoever asks for it (api/modules/invoices/producer.ts).
+
 import type { Uow } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -22,7 +24,7 @@ export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
   name: SUBSCRIPTION_BILLING,
   finalizesByItself: true,
   settle: timeoutMs => deps.usage.settle(timeoutMs),
-  lock: async (uow, row) => void (await lockSubscription(uow, subscriptionOf(row))),
+  lock: async (uow, row) => void (await lockSubscription(uow, idOf('ppsu', subscriptionOf(row)))),
   recompute: ({ tenant, actor, row, mayClose, prepare }, save) =>
     computeInvoice(
       deps,

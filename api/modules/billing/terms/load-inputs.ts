@@ -3,6 +3,7 @@
 import { and, asc, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
 import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
@@ -137,7 +138,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
     })
     .from(s)
     // A TEMPLATE has no customer, and so no invoices.
-    .where(and(inThisTenant(uow, s), inArray(s.id, [...ids]), isNotNull(s.customer_id)))
+    .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
   return rows.flatMap(({ customer_id, ...row }) => {
     const { period, type } = row.due_date_configuration
@@ -154,7 +155,10 @@ async function loadSchedules(
 ): Promise<ReadonlyMap<string, ScheduleInput[]>> {
   const s = schedules
   const drafts = new Set(all.flatMap(({ id, status }) => (status === 'DRAFT' ? [id] : [])))
-  const ids = all.map(({ id }) => id)
+  const ids = idsOf(
+    'ppsu',
+    all.map(({ id }) => id),
+  )
   const rows = await uow.tx
     .select({
       subscription_id: s.pricing_plan_subscription_id,

@@ -1,6 +1,7 @@
 // What the customers whose events may be on an invoice are called, where its lines say what of them is whose.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import { customers } from '../../parties/customers/table.ts'
@@ -18,7 +19,7 @@ export async function loadSubLineCustomers(uow: ReadUow, all: readonly Of[]): Pr
   const rows = await uow.tx
     .select({ id: c.id, reference: c.reference, type: c.type, individual: c.individual, organization: c.organization })
     .from(c)
-    .where(and(inThisTenant(uow, c), inArray(c.id, ids)))
+    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('cust', ids))))
     .orderBy(asc(c.id))
   const named = rows.map(({ individual, organization, ...row }) => ({
     ...row,

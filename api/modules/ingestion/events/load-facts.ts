@@ -5,6 +5,7 @@ import { placesOf } from '../../../../shared/attribution/replicate.ts'
 import { namedSubscription, subscriptionKey } from '../../../../shared/attribution/selector.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { EventKey } from '../../../usage/stored-events.ts'
@@ -115,7 +116,7 @@ const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 
 async function loadCustomers(uow: ReadUow, keys: readonly string[]): Promise<Map<string, Customer>> {
   if (keys.length === 0) return new Map()
-  const named = or(inArray(customers.id, [...keys]), inArray(customers.reference, [...keys]))
+  const named = or(inArray(customers.id, idsOf('cust', keys)), inArray(customers.reference, [...keys]))
   const rows = await uow.tx
     .select()
     .from(customers)
@@ -165,7 +166,7 @@ async function loadOwners(uow: ReadUow, events: readonly EventKey[]): Promise<Ma
   const references = asked.flatMap(each => (each.kind === 'REFERENCE' ? [each.reference] : []))
   if (ids.length + references.length === 0) return new Map()
   const { id, reference, customer_id } = subscriptions
-  const named = or(inArray(id, [...ids, '']), inArray(reference, [...references, '']))
+  const named = or(inArray(id, idsOf('ppsu', [...ids, ''])), inArray(reference, [...references, '']))
   const rows = await uow.tx
     .select({ id, reference, customer_id })
     .from(subscriptions)

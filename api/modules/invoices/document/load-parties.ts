@@ -2,6 +2,7 @@
 import { and, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntities } from '../../parties/billing-entities/table.ts'
 import { customers } from '../../parties/customers/table.ts'
@@ -41,7 +42,7 @@ export async function loadCustomers(uow: ReadUow, ids: readonly string[]): Promi
       organization: c.organization,
     })
     .from(c)
-    .where(and(inThisTenant(uow, c), inArray(c.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('cust', new Set(ids)))))
   return new Map(rows.map(row => [row.id, row as CustomerInput]))
 }
 

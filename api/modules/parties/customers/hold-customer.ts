@@ -1,6 +1,7 @@
 // Keeps what decides about a customer's usage as it is until commit.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from './table.ts'
 
@@ -8,7 +9,7 @@ import { customers } from './table.ts'
  * Holds the customer's row against change, beside others who do the same. Whoever brings a schedule into force or changes the
  * customer takes the row for itself, so an invoice is saved by what is in force then.
  */
-export async function holdCustomer(uow: Uow, id: string): Promise<void> {
+export async function holdCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
   await uow.tx
     .select({ id: customers.id })
     .from(customers)
@@ -19,7 +20,7 @@ export async function holdCustomer(uow: Uow, id: string): Promise<void> {
 /** The same of many customers, in one order. Gives the ids of those it holds; one that is being changed is left out with `skip`. */
 export async function holdCustomers(
   uow: Uow,
-  ids: readonly string[],
+  ids: readonly Id<'cust'>[],
   { skip }: { readonly skip: boolean },
 ): Promise<ReadonlySet<string>> {
   const rows = await uow.tx

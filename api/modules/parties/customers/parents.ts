@@ -33,7 +33,7 @@ export async function checkParents(uow: Uow, row: Customer): Promise<void> {
   await uow.tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${platformId} ${environment}`}, 0))`,
   )
-  const own = row.id ?? ''
+  const own: string = row.id ?? ''
   const up = await walk(uow, row.parent_customer_ids, 'UP')
   if (up.ids.includes(own)) {
     throw new AppError('INVALID_FIELD', 'A customer cannot be its own parent, nor that of one of its parents.', {

@@ -5,7 +5,7 @@ import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { Individual, Organization } from './schema.ts'
 
 export const customers = pgTable('customers', {
-  ...tenantColumns(),
+  ...tenantColumns<'cust'>(),
   reference: text(),
   status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
   type: text().$type<'ORGANIZATION' | 'INDIVIDUAL'>().notNull(),

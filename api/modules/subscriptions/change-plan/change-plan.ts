@@ -145,7 +145,7 @@ async function startOf(
   return formatInstant(await currentPeriodEnd(uow, billed, await activeSchedules(uow, subscription.id)))
 }
 
-const activeSchedules = async (uow: Uow, id: string): Promise<Schedule[]> =>
+const activeSchedules = async (uow: Uow, id: Subscription['id']): Promise<Schedule[]> =>
   (await listSchedules(uow, id)).filter(({ status }) => status === 'ACTIVE')
 
 /** The new one takes the place of what was left of the old one. Throws when there is nothing of it left then. */

@@ -20,7 +20,10 @@ export async function couponsOf(uow: ReadUow, rows: readonly Schedule[]): Promis
   return views
 }
 
-async function subscriptionsOf(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>> {
+async function subscriptionsOf(
+  uow: ReadUow,
+  ids: readonly Subscription['id'][],
+): Promise<ReadonlyMap<string, Subscription>> {
   if (ids.length === 0) return new Map()
   const rows = await uow.tx
     .select()

@@ -2,7 +2,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { idOf, newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
@@ -123,7 +123,7 @@ async function requireNew(uow: Uow, customerId: string, field: string): Promise<
     .where(
       and(
         inThisTenant(uow, subscriptions),
-        eq(subscriptions.customer_id, customerId),
+        eq(subscriptions.customer_id, idOf('cust', customerId)),
         inArray(subscriptions.status, ['ACTIVE', 'CANCELLED']),
       ),
     )

@@ -1,6 +1,7 @@
 // What a file is read by, from what the tenant has saved: its meter or its settings, and the customers they name.
 import { and, inArray, or } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
 import { findOne, getOne } from '../../../../resource/store.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { meterResource } from '../../../catalog/meters/meter.ts'
@@ -50,6 +51,11 @@ async function everyName(uow: ReadUow, names: readonly CustomerName[]): Promise<
   const rows = await uow.tx
     .select({ id: customers.id, reference: customers.reference })
     .from(customers)
-    .where(and(inThisTenant(uow, customers), or(inArray(customers.id, given), inArray(customers.reference, given))))
+    .where(
+      and(
+        inThisTenant(uow, customers),
+        or(inArray(customers.id, idsOf('cust', given)), inArray(customers.reference, given)),
+      ),
+    )
   return new Set([...given, ...rows.flatMap(({ id, reference }) => (reference === null ? [id] : [id, reference]))])
 }

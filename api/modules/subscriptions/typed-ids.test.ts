@@ -1,0 +1,36 @@
+// An id of another kind does not compile where rows are asked for, held or named: `npm run types` fails when one of these does.
+import { eq } from 'drizzle-orm'
+import { expectTypeOf, test } from 'vitest'
+import type { Uow } from '../../../shared/database/database.ts'
+import type { Id } from '../../../shared/ids.ts'
+import { holdCustomer } from '../parties/customers/hold-customer.ts'
+import type { Customer } from '../parties/customers/table.ts'
+import { lockSubscription, lockSubscriptions } from './next-billing.ts'
+import { listSchedules } from './schedule.ts'
+import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
+
+test('rows carry ids of their kind, and references those of what they name', () => {
+  expectTypeOf<Customer['id']>().toEqualTypeOf<Id<'cust'>>()
+  expectTypeOf<Subscription['id']>().toEqualTypeOf<Id<'ppsu'>>()
+  expectTypeOf<Subscription['customer_id']>().toEqualTypeOf<Id<'cust'> | null>()
+  expectTypeOf<Schedule['pricing_plan_subscription_id']>().toEqualTypeOf<Subscription['id']>()
+  expectTypeOf<Schedule['id']>().not.toEqualTypeOf<Subscription['id']>()
+})
+
+test('a mix-up does not compile', () => {
+  const mixUps = (uow: Uow, subscription: Subscription, schedule: Schedule, customer: Customer) => [
+    // @ts-expect-error a customer is no subscription
+    () => lockSubscription(uow, customer.id),
+    // @ts-expect-error the schedules of a schedule
+    () => listSchedules(uow, schedule.id),
+    // @ts-expect-error a subscription is no customer
+    () => holdCustomer(uow, subscription.id),
+    // @ts-expect-error schedules are no subscriptions
+    () => lockSubscriptions(uow, [schedule.id], { skip: false }),
+    // @ts-expect-error a column is compared with ids of its own kind alone
+    () => eq(subscriptions.id, schedule.id),
+    // @ts-expect-error a reference is one too
+    () => eq(schedules.pricing_plan_subscription_id, customer.id),
+  ]
+  expectTypeOf(mixUps).toBeFunction()
+})
