@@ -43,6 +43,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   coupons_redemptions_read:
     'One entry for each subscription that has the coupon, by its id or by any of its promotion codes.',
   promotion_codes_redemptions_read: 'One entry for each subscription that redeemed the coupon by this code.',
+  customers_entitlements_get:
+    'Ask before a use whether the customer still has some of a feature. Usage is counted as the invoice of the running billing period ' +
+    'will count it. `as_of` and `age_ms` say up to when. Millrace shows entitlements; it does not enforce them.',
   wallet_grants_create:
     'Give `grant_amount` for a wallet of money and `grant_credits` for one of credits. The grant starts now unless `start_at` says ' +
     'otherwise, and never expires without `expire_at`, which is exclusive.',

@@ -68,6 +68,21 @@ export const USAGE: Readonly<Record<string, string>> = {
   required: 'Whether every event must carry it.',
   'MeterData.type': 'Always INGEST.',
   'MeterData.cost_prediction': 'What the event costs, with cost_prediction=true.',
+  'EntitlementUse.as_of': 'Usage that was accepted before this time is counted.',
+  'EntitlementUse.age_ms':
+    'How long ago that was when it was answered, in milliseconds: under two seconds unless ingestion lags.',
+  'EntitlementUse.entitlements':
+    'In all: one for a feature, of an AMOUNT one for each currency; none when nothing is granted.',
+  'EntitlementUse.pricing_plan_subscription_entitlements': 'The same of each subscription that grants the feature.',
+  'EntitlementUseTotal.granted': 'What is granted, by the type of the feature.',
+  'EntitlementUseTotal.used': 'What is used in the running billing period; null when nothing measures the feature.',
+  'EntitlementUseTotal.left': 'What is granted less what is used, and never below zero.',
+  'EntitlementUseTotal.resets_at': 'When the first of the running billing periods ends.',
+  'EntitlementUseOfSubscription.granted': 'What the subscription grants.',
+  'EntitlementUseOfSubscription.used':
+    'What is used in its running billing period; null when nothing measures the feature.',
+  'EntitlementUseOfSubscription.left': 'What is granted less what is used, and never below zero.',
+  'EntitlementUseOfSubscription.resets_at': 'When its running billing period ends.',
   'MeterDataCalculation.cost_prediction': 'What the event would cost.',
   'CostPredictionDetails.pre_wallet_balance':
     'The wallet that pays another part of the invoice with the event, as it is without it; null when none does.',

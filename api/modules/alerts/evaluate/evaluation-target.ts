@@ -29,7 +29,15 @@ export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
   readonly schedules: readonly Pick<ScheduleInput, 'id' | 'start_at' | 'end_at' | 'pricing_currency'>[]
 }
 
-export type EvaluationTarget = WatchingRule & {
+/** Of a rule, what says whose use of which feature it is about. */
+export type Watching = {
+  readonly rule: Pick<AlertRule, 'customer_ids'> & {
+    readonly entitlement: Pick<RuleEntitlement, 'feature_id' | 'threshold'>
+  }
+  readonly calculation: CalculationInput
+}
+
+export type TargetOf<W extends Watching> = W & {
   readonly subscription: WatchedSubscription
   readonly granted: Grant
   /** The time whose usage is held against it. */
@@ -38,32 +46,37 @@ export type EvaluationTarget = WatchingRule & {
   readonly told: (PersistedUsage & { readonly currency: string }) | null
   /** The same for the same crossing: of one subscription in one billing period (and, of money, one currency). */
   readonly reference: string
+  /** The billing period that runs now. */
+  readonly period: Interval
 }
+export type EvaluationTarget = TargetOf<WatchingRule>
 
 /** The rules that look at the subscription and find something granted, in the billing period that runs now; none when none runs. */
-export function targetsOf(
+export function targetsOf<W extends Watching>(
   subscription: WatchedSubscription,
   of: {
-    readonly rules: readonly WatchingRule[]
+    readonly rules: readonly W[]
     readonly grants: readonly Grant[]
     readonly told: PersistedUsageByPrice
     readonly now: Instant
   },
-): EvaluationTarget[] {
+): TargetOf<W>[] {
   const running = runningPeriod(subscription, of)
   if (!running) return []
-  return of.rules.flatMap(({ rule, calculation }) => {
+  return of.rules.flatMap(watching => {
+    const { rule, calculation } = watching
     if (rule.customer_ids.length > 0 && !rule.customer_ids.includes(subscription.customer_id)) return []
-    return grantsFor(rule.entitlement, of.grants).map((granted): EvaluationTarget => {
+    return grantsFor(rule.entitlement, of.grants).map((granted): TargetOf<W> => {
       const currency = rule.entitlement.threshold.amount?.currency ?? granted.amount?.currency
       const reference = `${subscription.id} ${formatInstant(running.period.start)}${currency ? ` ${currency}` : ''}`
-      return { rule, calculation, subscription, granted, ...running.timeOf(calculation), reference }
+      const { period } = running
+      return { ...watching, subscription, granted, ...running.timeOf(calculation), reference, period }
     })
   })
 }
 
 /** What is granted of the rule's feature. Of money there may be several grants, one a currency: a share is of each of them. */
-function grantsFor({ feature_id, threshold }: RuleEntitlement, grants: readonly Grant[]): Grant[] {
+function grantsFor({ feature_id, threshold }: Watching['rule']['entitlement'], grants: readonly Grant[]): Grant[] {
   const own = grants.filter(grant => grant.feature_id === feature_id)
   if (threshold.percentage != null) return own
   return [own.find(grant => grant.amount?.currency === threshold.amount?.currency) ?? own[0]].filter(
@@ -104,7 +117,7 @@ function runningPeriod(
 
 /** What is used in all: what events come to, on top of the recorded state, if there is one. */
 export function usedOf(
-  { calculation, told }: EvaluationTarget,
+  { calculation, told }: Pick<EvaluationTarget, 'calculation' | 'told'>,
   figures: readonly UsageFigure[],
 ): readonly UsageFigure[] {
   const type = calculation.calculation_type

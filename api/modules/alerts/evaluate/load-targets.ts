@@ -19,6 +19,7 @@ import {
   type LastEvaluation,
   targetsOf,
   type WatchedSubscription,
+  type Watching,
   type WatchingRule,
 } from './evaluation-target.ts'
 import { loadPersisted } from './load-persisted-usage.ts'
@@ -56,7 +57,7 @@ export async function loadPage(
   of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
 ): Promise<Page> {
   const { rules, limit } = of
-  const subscriptions = await loadSubscriptions(uow, of)
+  const subscriptions = await loadWatched(uow, of)
   const ids = subscriptions.map(({ id }) => id)
   const granted = await loadEntitlements(uow, { subscriptionIds: ids }, uow.now)
   const grantsOf = new Map(granted.map(({ subscriptionId, grants }) => [subscriptionId, grants]))
@@ -90,9 +91,10 @@ type SubscriptionRow = Pick<
   readonly platform_zone: string
 }
 
-async function loadSubscriptions(
+/** The ACTIVE subscriptions after `after` that grant a feature of one of the rules now. */
+export async function loadWatched(
   uow: ReadUow,
-  of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
+  of: { readonly rules: readonly Watching[]; readonly after: string; readonly limit: number },
 ): Promise<WatchedSubscription[]> {
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)

@@ -3,6 +3,7 @@
 // events a month costs no more than one with ten.
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { createShortMemory } from '../../../../shared/short-memory.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
@@ -12,7 +13,6 @@ import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { type EventFacts, loadFacts } from '../events/load-facts.ts'
 import { gatherUsed } from './gather-used.ts'
 import type { PredictedEvent } from './read-event.ts'
-import { createShortMemory } from './short-memory.ts'
 
 export type PredictDeps = { readonly database: Database; readonly usage: UsageReader; readonly events: EventStore }
 
@@ -35,8 +35,8 @@ const STORED_MS = 30_000
 
 export function createPredictor(deps: PredictDeps): Predictor {
   const { clock } = deps.database
-  const facts = createShortMemory<EventFacts>(clock, FRESH_MS)
-  const states = createShortMemory<PredictionState>(clock, FRESH_MS)
+  const facts = createShortMemory<EventFacts>(clock, { ms: FRESH_MS })
+  const states = createShortMemory<PredictionState>(clock, { ms: FRESH_MS })
   const used = gatherUsed(deps.events)
   const recent = new Map<string, number>()
 

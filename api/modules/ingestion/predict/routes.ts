@@ -6,6 +6,7 @@ import { eventId } from '../../../../shared/contracts/usage-event.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { createShortMemory } from '../../../../shared/short-memory.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { PredictCosts } from '../../../gateway/forward-ingest.ts'
@@ -19,7 +20,6 @@ import { MeasuredProperties, MeasuredValues } from '../events/schema.ts'
 import { createPredictor, type PredictDeps, type Prediction, type Predictor } from './predict.ts'
 import { CalculateBody, type EventInput, meterOf, type PredictedEvent, readEvent } from './read-event.ts'
 import { CostPrediction, predictionView } from './schema.ts'
-import { createShortMemory } from './short-memory.ts'
 
 const MeterDataCalculation = Type.Object(
   {
@@ -52,7 +52,7 @@ const METER_MS = 1_000
 /** Both ways to a prediction, which share what was read a moment ago. */
 export function predictions(deps: Deps): Predictions {
   const predictor = createPredictor(deps)
-  const meters = createShortMemory<Listed | null>(deps.database.clock, METER_MS)
+  const meters = createShortMemory<Listed | null>(deps.database.clock, { ms: METER_MS })
   const listed = (tenant: Tenant, name: string): Promise<Listed | null> =>
     meters(JSON.stringify([tenant.platformId, tenant.environment, name]), () =>
       readTenant(deps.database, tenant, uow => loadEntries(uow, name)),
