@@ -118,6 +118,7 @@ export const INVOICES: Readonly<Record<string, string>> = {
   lines: 'The lines.',
   line_order: 'The place of the line, from 0.',
   'InvoiceLine.type': 'REVENUE is charged. DISCOUNT deducts from what is charged.',
+  commitment_type: 'What the minimum is of, from PRICING_ITEM_CONFIG to PRICING, or TOTAL.',
   discount_type: 'What the discount is limited to, from PRICING_ITEM_CONFIG to PRODUCT_CATEGORY, or TOTAL.',
   clause: 'The path of the discount in its schedule, such as `discount.totals.0`.',
   'InvoiceLine.applicable_for_clauses':

@@ -154,9 +154,10 @@ const Line = Type.Object({
   pricing_item_id: Optional(Text),
   pricing_item_config_id: Optional(Text),
   product_items: Type.Array(LineProductItem),
-  type: OneOf('REVENUE', 'DISCOUNT', 'WALLET'),
+  type: OneOf('REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'),
   pricing_type: Optional(Text),
   discount_type: Optional(Text),
+  commitment_type: Optional(Text),
   /** The path of the clause in its schedule that made the line. */
   clause: Optional(Text),
   /** Of a discount by a coupon. */
@@ -193,7 +194,7 @@ const groupFields = {
   billing_period: Optional(Period),
   start_at: Text,
   end_at: Text,
-  type: OneOf('PRICING', 'DISCOUNT', 'WALLET', 'ONE_OFF'),
+  type: OneOf('PRICING', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET', 'ONE_OFF'),
   product_category: Optional(Named),
   products: Type.Array(Named),
   pricing: Optional(Type.Object({ id: Text, name: Text })),

@@ -109,7 +109,7 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
-    summary: 'Change a draft schedule, or the end and the discounts of an active one.',
+    summary: 'Change a draft schedule, or the end, the discounts, the markups and the minimums of an active one.',
     method: 'PATCH',
     url: SCHEDULE,
     query: NeighbourQuery,

@@ -4,7 +4,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
-import { checkDiscount } from './discounts/check-discount.ts'
+import { checkClauses } from './clauses/check-clauses.ts'
 import { wakeBilling } from './next-billing.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable } from './schedule-version.ts'
@@ -56,7 +56,7 @@ export async function makeRoom(
   )
 }
 
-/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead and in its discounts. */
+/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead and in its clauses. */
 export async function updateSchedule(
   uow: Uow,
   id: string,
@@ -138,7 +138,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   requireOpen(subscription)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
-  await checkDiscount(uow, schedule)
+  await checkClauses(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
 }
 
@@ -184,7 +184,7 @@ async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): 
     const message = `Nothing would be left of the schedule ${next.id}, which ends at ${next.end_at}; delete it first.`
     throw new AppError('INVALID_FIELD', message, { field })
   }
-  await checkDiscount(uow, { ...next, start_at: endAt })
+  await checkClauses(uow, { ...next, start_at: endAt })
   await saveChange(uow, scheduleResource, next, { start_at: endAt })
 }
 

@@ -13,11 +13,12 @@ import { canonicalEntitlements } from '../catalog/features/canonical-entitlement
 import { featureResource } from '../catalog/features/feature.ts'
 import { EntitlementsShape } from '../catalog/features/schema.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { checkClauses } from './clauses/check-clauses.ts'
+import { DiscountShape } from './clauses/discount-schema.ts'
+import { CommitmentShape, MarkupShape } from './clauses/schema.ts'
 import { AppliedCouponShape, CouponIds, PromotionCodes } from './coupons/schema.ts'
 import { couponsOf } from './coupons/show-coupons.ts'
 import { takeCoupons } from './coupons/take-coupons.ts'
-import { checkDiscount } from './discounts/check-discount.ts'
-import { DiscountShape } from './discounts/schema.ts'
 import { type GivenVersion, requireSellable } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -45,6 +46,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     entitlements: field(EntitlementsShape, { change: 'draft' }),
     // May change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
     discount: field(DiscountShape),
+    markup: field(MarkupShape),
+    commitment: field(CommitmentShape),
     // Redeemed when they are saved; may change while the schedule is ACTIVE.
     coupon_ids: field(CouponIds),
     promotion_codes: field(PromotionCodes),
@@ -113,7 +116,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
-  await checkDiscount(uow, row)
+  await checkClauses(uow, row)
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

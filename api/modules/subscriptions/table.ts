@@ -4,8 +4,9 @@ import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.
 import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Entitlement } from '../catalog/features/schema.ts'
+import type { Discount } from './clauses/discount-schema.ts'
+import type { Commitment, Markup } from './clauses/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
-import type { Discount } from './discounts/schema.ts'
 import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
@@ -56,6 +57,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   billing_period: wireJson<PeriodLength>(),
   entitlements: wireJson<Entitlement[]>().notNull(),
   discount: wireJson<Discount>(),
+  markup: wireJson<Markup>(),
+  commitment: wireJson<Commitment>(),
   /** Named by the client, and as they were when the schedule took them on. */
   coupon_ids: text().array().notNull().default([]),
   promotion_codes: text().array().notNull().default([]),

@@ -3,8 +3,8 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { beforeSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
+import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
-import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
@@ -12,15 +12,14 @@ import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
-/** A schedule: its discounts, all of them when it becomes ACTIVE, and the time it is then in force for. */
+/** A schedule: its clauses, all of them when it becomes ACTIVE, and the time it is then in force for. */
 async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   const activates = row.status === 'ACTIVE' && previous?.status !== 'ACTIVE'
-  const before = activates ? null : (previous?.discount ?? null)
   const kept = activates ? [] : (previous?.applied_coupons ?? [])
   const added = row.applied_coupons.filter(({ coupon_id: id }) => !kept.some(each => each.coupon_id === id))
   // A coupon that is taken away counts on no further invoice; those that are FINAL keep it.
   const changes = [
-    ...discountChanges(before, row.discount, at(row.start_at)),
+    ...clauseChanges(activates ? {} : (previous ?? {}), row, at(row.start_at)),
     ...couponChanges([], added, row.start_at),
   ]
   await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)

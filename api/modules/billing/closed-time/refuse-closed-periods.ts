@@ -1,16 +1,16 @@
-// A discount changes invoices from a moment on, and one that is FINAL never changes: that moment may lie in any billing period
+// A discount, a markup or a commitment changes invoices from a moment on, and one that is FINAL never changes: that moment may lie in any billing period
 // whose invoice is not FINAL (contract: discounts by invoice status).
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import type { DiscountChange } from '../../subscriptions/discounts/discount-entries.ts'
+import type { ClauseChange } from '../../subscriptions/clauses/clause-entries.ts'
 
 /** Throws INVALID_FIELD when one of these changes takes effect in a billing period that is closed. The caller holds the subscription's lock. */
 export async function refuseClosedPeriods(
   uow: Uow,
   subscriptionId: string,
-  changes: readonly DiscountChange[],
+  changes: readonly ClauseChange[],
 ): Promise<void> {
   const { platformId, environment } = uow.tenant
   for (const { from, path } of changes) {
@@ -23,8 +23,8 @@ export async function refuseClosedPeriods(
     const [closed] = rows
     if (!closed) continue
     const message =
-      `It would change a discount from ${formatInstant(from)} on, and the invoice of that billing period is FINAL. ` +
-      `Have discounts start, or end, at ${closed.until} or later.`
+      `It would change a ${path.split('.')[0]} from ${formatInstant(from)} on, and the invoice of that billing period is FINAL. ` +
+      `Have it start, or end, at ${closed.until} or later.`
     throw new AppError('INVALID_FIELD', message, { field: path })
   }
 }

@@ -24,7 +24,12 @@ function readPrice(config: ConfigInput, metric: Metric, currency: string): Price
 }
 
 /** Throws INVALID_OPERATION when the currency or the price cannot be billed. */
-export function priceOf({ config, schedule, calculation, billingCurrency }: Charge): PriceConfig {
+export function priceOf({
+  config,
+  schedule,
+  calculation,
+  billingCurrency,
+}: Pick<Charge, 'config' | 'schedule' | 'calculation' | 'billingCurrency'>): PriceConfig {
   if (schedule.pricing_currency !== billingCurrency) {
     throw new AppError(
       'INVALID_OPERATION',

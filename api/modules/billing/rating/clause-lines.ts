@@ -1,7 +1,7 @@
 // Clauses applied to what an invoice charges, and the lines they make as an invoice takes them. Pure.
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
-import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
+import { type Clauses, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
 import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
 import type { StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
@@ -9,8 +9,8 @@ import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { pathOfClause } from '../terms/clauses-of.ts'
 import { isMetered } from '../terms/price-terms.ts'
+import { pathOfClause } from './clauses-of.ts'
 import type { CountingCoupon } from './coupon-clauses.ts'
 import { groupOf, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
@@ -42,26 +42,50 @@ export type ClauseResult = {
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
   const before = [...rated.map(lineOf), ...applied.beside.map(besideLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
-  const groups = new Map([
+  const groups = new Map<string, LineGroup>([
     ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
     ...applied.beside.map(({ key, group }): [string, LineGroup] => [key, group]),
   ])
-  const discounts = lines
-    .filter(line => line.kind === 'DISCOUNT')
-    .map(line => {
-      const changed = lines.filter(each => each.key !== line.key && each.because.some(why => why.lineKey === line.key))
-      return discountLine(line, { ...applied, groups: changed.flatMap(({ key }) => groups.get(key) ?? []) })
-    })
+  const changes: DraftLine[] = []
+  for (const line of lines.filter(({ kind }) => CHANGES.includes(kind))) {
+    // A minimum is of the lines that stand for what it is of; whatever else a clause made is of the lines that it changed.
+    const changed =
+      line.kind === 'COMMITMENT'
+        ? lines.filter(each => each.kind === 'REVENUE' && each.applicableForClauses === null && coveredBy(line, each))
+        : lines.filter(each => each.key !== line.key && each.because.some(why => why.lineKey === line.key))
+    const made = clauseLine(line, { ...applied, groups: changed.flatMap(({ key }) => groups.get(key) ?? []) })
+    groups.set(line.key, made.group)
+    changes.push(made)
+  }
   const deducted = new Map(
     lines.filter(({ inAdvance }) => inAdvance).map(line => [line.key, deductedFrom(line)] as const),
   )
-  return { lines: [...discounts, ...walletLines(lines, { ...applied, groups })], deducted, steps: lines }
+  return { lines: [...changes, ...walletLines(lines, { ...applied, groups })], deducted, steps: lines }
 }
 
-const DISCOUNT_STEPS: readonly Because['step'][] = ['DISCOUNT', 'TOTAL_DISCOUNT']
+const CHANGES: readonly Line['kind'][] = ['MARKUP', 'DISCOUNT', 'COMMITMENT']
 
+/** Whether a minimum is about a line: it is of everything that its scope names. */
+const coveredBy = ({ of }: Line, line: Line): boolean =>
+  (Object.keys(of) as (keyof Line['of'])[]).every(name => of[name] === null || of[name] === line.of[name])
+
+const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DISCOUNT']
+
+/** What discounts deduct from it, less what markups put on it: a refund gives back what was paid. */
 const deductedFrom = ({ because }: Line): Decimal =>
-  sum(because.filter(({ step }) => DISCOUNT_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+  sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+
+/** Charges of earlier invoices as they were charged, after the markups and discounts on prices. */
+export function earlierLines(rated: readonly RatedCharge[], clauses: Clauses, context: StepContext): Line[] {
+  if (rated.length === 0) return []
+  const onPrices = clauses.discounts.filter(({ of }) => of !== null)
+  const { lines } = applyClauses(
+    rated.map(lineOf),
+    { ...NO_CLAUSES, markups: clauses.markups, discounts: onPrices },
+    context,
+  )
+  return lines.filter(({ kind }) => kind === 'REVENUE')
+}
 
 /** The lines, each charge in advance with what discounts deduct from it kept beside it. */
 export const withDeductions = (lines: readonly DraftLine[], deducted: ClauseResult['deducted']): DraftLine[] =>
@@ -114,13 +138,13 @@ const TYPES: Readonly<Record<string, string>> = {
   usage: 'USAGE',
 }
 
-function discountLine(
+function clauseLine(
   line: Line,
   { groups, context, period, coupons, clauses }: Applied & { groups: readonly LineGroup[] },
 ): DraftLine {
   const [why] = line.because
-  const [first] = groups
-  if (!why || !first) throw new Error(`the line ${line.key} changes no other line`)
+  const first = groups[0] ?? (line.kind === 'COMMITMENT' ? NO_GROUP : undefined)
+  if (!why || !first) throw new Error(`the line ${line.key} is of no other line`)
   const path = pathOfClause(why.clauseId)
   const free = clauses.freeUsage.find(({ id }) => id === why.clauseId)
   const type = TYPES[path.split('.')[1] ?? ''] ?? 'TOTAL'
@@ -130,7 +154,7 @@ function discountLine(
   const source: ClauseSource = { clause: why.clauseId, step: why.step }
   return {
     key: line.key,
-    kind: 'DISCOUNT',
+    kind: line.kind,
     of: { ...of, pricingItemId: itemId },
     quantity: line.exact,
     taxCategory: line.taxCategory,
@@ -141,19 +165,20 @@ function discountLine(
         : { ...first, billingPeriod: period, pricing: null, category: null, product: null },
     description: free
       ? `${coupon?.coupon_name ?? 'Coupon'}: ${plain(free.quantity)} free`
-      : nameOf(why, type, coupon?.coupon_name),
+      : nameOf(line, why, { type, coupon: coupon?.coupon_name }),
     printed: {
       ...(itemId === null ? {} : { pricing_item_id: itemId }),
       ...(of.configId === null ? {} : { pricing_item_config_id: of.configId }),
       product_items: [],
-      discount_type: type,
+      ...(line.kind === 'COMMITMENT' ? { commitment_type: type } : {}),
+      ...(line.kind === 'DISCOUNT' ? { discount_type: type } : {}),
       clause: path,
       ...(coupon ? { coupon_data: couponData(coupon) } : {}),
     },
     details: {
       pricing_currency: context.currency,
       pricing_amount: amountView(amount(line.exact, context.currency)),
-      description: explained(why, context.currency),
+      description: explained(line, why, context.currency),
     },
     source,
   }
@@ -166,16 +191,32 @@ const couponData = (coupon: AppliedCoupon) => ({
   ...(coupon.promotion_code === null ? {} : { promotion_code: coupon.promotion_code }),
 })
 
-const nameOf = ({ percentage }: Because, type: string, coupon: string | undefined): string =>
+/** Of a minimum where nothing was charged. */
+const NO_GROUP: LineGroup = {
+  billingPeriod: null,
+  pricing: null,
+  category: null,
+  product: null,
+  scheduleId: null,
+  subscriptionId: null,
+}
+
+const NAMES: Readonly<Partial<Record<Line['kind'], string>>> = { MARKUP: 'Markup', COMMITMENT: 'Minimum' }
+
+type Named = { readonly type: string; readonly coupon: string | undefined }
+
+const nameOf = ({ kind }: Line, { percentage }: Because, { type, coupon }: Named): string =>
   [
-    coupon === undefined ? 'Discount' : `${coupon}: discount`,
+    NAMES[kind] ?? (coupon === undefined ? 'Discount' : `${coupon}: discount`),
     ...(percentage === null ? [] : [`of ${plain(percentage)} %`]),
     ...(type === 'TOTAL' ? ['on the total'] : []),
   ].join(' ')
 
 /** What it was computed from; a discount of some days of the time says which part counts. */
-function explained({ percentage, base, share }: Because, currency: string): string {
+function explained({ kind }: Line, { percentage, base, share }: Because, currency: string): string {
   const of = `${plain(base)} ${currency}`
   const part = share === null ? '' : `, for ${plain(share.numerator)}/${plain(share.denominator)} of the time`
-  return percentage === null ? `Deducted from ${of}${part}` : `${plain(percentage)} % of ${of}${part}`
+  if (kind === 'COMMITMENT') return `Up to what is committed, beyond the ${of} that were charged`
+  if (percentage !== null) return `${plain(percentage)} % of ${of}${part}`
+  return kind === 'MARKUP' ? `On top of ${of}${part}` : `Deducted from ${of}${part}`
 }

@@ -6,8 +6,8 @@ import { afterSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import type { Customer } from '../../parties/customers/table.ts'
+import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
-import { discountChanges } from '../../subscriptions/discounts/discount-entries.ts'
 import { scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule } from '../../subscriptions/table.ts'
@@ -26,13 +26,13 @@ async function followCustomer(uow: Uow, row: Customer, previous: Customer | null
   for (const customerId of [row.id, ...dropped].toSorted()) await scheduleReprocess(uow, { customerId, from })
 }
 
-/** The end and the discounts of a live schedule are what can change its price (semantics 1.4). */
+/** The end and the clauses of a live schedule are what can change its price (semantics 1.4). */
 async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   if (previous?.status !== 'ACTIVE') return
   const ends = [row.end_at, previous.end_at].flatMap(end => parseInstant(end ?? '') ?? [])
   const changed = [
     ...(row.end_at === previous.end_at ? [] : [uow.now, ...ends]),
-    ...discountChanges(previous.discount, row.discount, at(row.start_at)).map(({ from }) => from),
+    ...clauseChanges(previous, row, at(row.start_at)).map(({ from }) => from),
     ...couponChanges(previous.applied_coupons, row.applied_coupons, row.start_at).map(({ from }) => from),
   ]
   if (changed.length === 0) return

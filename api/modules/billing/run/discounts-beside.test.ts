@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { LineView } from '../../invoices/schema.ts'
-import type { Discount } from '../../subscriptions/discounts/schema.ts'
+import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { closeInTurn, linesIn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 

@@ -1,6 +1,6 @@
 // Discounts of schedules on invoices: which lines they make, from what, and what the invoice comes to.
 import { describe, expect, test } from 'vitest'
-import type { Discount } from '../../subscriptions/discounts/schema.ts'
+import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 

@@ -16,7 +16,8 @@ import type { InvoiceColumns } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { clauseLines, withDeductions } from '../rating/clause-lines.ts'
+import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
+import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
@@ -28,7 +29,6 @@ import { partsOfCharges } from '../shares/customer-parts.ts'
 import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { clausesOf } from '../terms/clauses-of.ts'
 import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
@@ -205,16 +205,20 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
 /** The draft with the lines that clauses make. Every charge counts, those without a line too. */
 function withClauses(
   inputs: BillingInputs,
-  { terms, window, usage, wallets = [] }: InvoiceRequest,
+  { terms, window, billed, usage, wallets = [] }: InvoiceRequest,
   { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
 ): Pick<PriceParts, 'draft' | 'steps'> {
-  const ofSchedules = clausesOf(inputs.schedules)
+  const all = clausesOf(inputs.schedules, terms)
+  // An invoice that collects no period has no minimum of its own.
+  const ofSchedules =
+    window.arrears === null && all !== NO_CLAUSES
+      ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
+      : all
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
   const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
   const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms)]
   const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
-  const clauses = { ...ofSchedules, discounts, freeUsage, wallets }
   const service = periodOf(window)
   const context = {
     currency: draft.currency,
@@ -222,12 +226,32 @@ function withClauses(
     rounding: roundingOf(inputs),
     tax: invoiceTax(draft, draft.dates.day).decision,
     zone: zoneOfParties(inputs),
-    invoicePeriod: { service, full: service },
+    invoicePeriod: { service, full: fullPeriod(rated, service) },
   }
+  const earlier = ofSchedules.commitments.length > 0 ? chargedAheadOf(terms, window, billed) : []
+  const billedBefore = earlierLines(
+    earlier.map(charge => rateCharge(charge, usage, context.rounding)),
+    ofSchedules,
+    context,
+  )
+  const clauses = { ...ofSchedules, discounts, freeUsage, wallets, billedBefore }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })
   return { draft: { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }, steps }
+}
+
+/** The whole of the period that the invoice collects, of which a subscription that starts or ends in it has a part. */
+const fullPeriod = (rated: readonly RatedCharge[], { start, end }: Interval): Interval =>
+  rated.find(
+    ({ charge: { inAdvance, period } }) => !inAdvance && period.covered.start === start && period.covered.end === end,
+  )?.charge.period.full ?? { start, end }
+
+/** What earlier invoices charged ahead for the time that this one collects: it counts towards what is committed for it. */
+function chargedAheadOf(terms: readonly PriceTerm[], { arrears, opensAt }: InvoiceWindow, billed: ReadonlySet<string>) {
+  if (arrears === null) return []
+  const ahead = { arrears: null, advance: arrears, cutoffAt: arrears.start, opensAt }
+  return chargesOf(terms, ahead, new Set()).filter(({ key, inAdvance }) => inAdvance && billed.has(key))
 }
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {

@@ -12,8 +12,9 @@ import type { ModelType } from '../../catalog/products/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
+import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
+import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import type { Discount } from '../../subscriptions/discounts/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
 
@@ -54,6 +55,8 @@ export type ScheduleInput = {
   readonly discount: Discount | null
   /** Absent where it has none. */
   readonly coupons?: readonly AppliedCoupon[]
+  readonly markup?: Markup
+  readonly commitment?: Commitment
   /** Whether what it has charged ahead is credited for the days left when it ends; absent where it is not. */
   readonly refund_advance_charges?: true
   /** Of a TRIAL, which charges nothing; absent of any other. */

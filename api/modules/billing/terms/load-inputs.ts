@@ -172,6 +172,8 @@ async function loadSchedules(
       billing_period: s.billing_period,
       discount: s.discount,
       coupons: s.applied_coupons,
+      markup: s.markup,
+      commitment: s.commitment,
       refund: s.refund_advance_charges,
       type: s.type,
     })
@@ -188,12 +190,17 @@ async function loadSchedules(
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, refund, type, coupons, ...schedule }) => ({
-        ...schedule,
-        ...(coupons.length > 0 ? { coupons } : {}),
-        ...(refund ? { refund_advance_charges: true as const } : {}),
-        ...(type === 'TRIAL' ? { trial: true as const } : {}),
-      })),
+      own.map(({ subscription_id: _subscription, status: _status, refund, type, ...given }) => {
+        const { coupons, markup, commitment, ...schedule } = given
+        return {
+          ...schedule,
+          ...(coupons.length > 0 ? { coupons } : {}),
+          ...(markup ? { markup } : {}),
+          ...(commitment ? { commitment } : {}),
+          ...(refund ? { refund_advance_charges: true as const } : {}),
+          ...(type === 'TRIAL' ? { trial: true as const } : {}),
+        }
+      }),
     ]),
   )
 }

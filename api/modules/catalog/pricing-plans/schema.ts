@@ -25,7 +25,8 @@ const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 /** The block a price stands for, in units of the metered value. */
 const BlockSize = Shape({ number: DecimalText })
 /** Inclusive; a number, or money where money is metered. */
-const TierTopBound = Shape({ number: Given(DecimalText), amount: Given(Amount) })
+/** A quantity of what is metered: a number, or an amount of money. */
+export const TierTopBound = Shape({ number: Given(DecimalText), amount: Given(Amount) })
 
 export const PricingBand = Shape({
   amount: Given(Amount),

@@ -42,7 +42,10 @@ export type PrintedMembers = Pick<
   LineView,
   'pricing_item_id' | 'pricing_item_config_id' | 'product_items' | 'pricing_type' | 'conditions' | 'meter_value'
 > &
-  Pick<LineView, 'late_for_invoice_id' | 'discount_type' | 'clause' | 'coupon_data' | 'applicable_for_clauses'>
+  Pick<
+    LineView,
+    'late_for_invoice_id' | 'discount_type' | 'commitment_type' | 'clause' | 'coupon_data' | 'applicable_for_clauses'
+  >
 
 export type DraftLine = {
   /** The same for the same line whenever it is computed; no two lines of an invoice share one. Its id follows from it. */

@@ -73,12 +73,18 @@ function headingOf(figures: Figures, lines: readonly LaidLine[]) {
 function typeOf({ pricing, isPayment }: LineGroup, kind: LineView['type']): GroupView['type'] {
   if (pricing) return 'PRICING'
   if (isPayment) return 'WALLET'
-  return kind === 'DISCOUNT' ? 'DISCOUNT' : 'ONE_OFF'
+  return kind === 'REVENUE' ? 'ONE_OFF' : kind
+}
+
+const HEADINGS: Readonly<Partial<Record<GroupView['type'], string>>> = {
+  DISCOUNT: 'Discounts',
+  COMMITMENT: 'Minimums',
+  MARKUP: 'Markups',
 }
 
 function headingWithoutPricing(type: GroupView['type'], { product }: LineGroup): string {
   if (type === 'WALLET') return 'Paid by wallets'
-  return type === 'DISCOUNT' ? 'Discounts' : (product?.name ?? 'Other')
+  return HEADINGS[type] ?? product?.name ?? 'Other'
 }
 
 function groupView(figures: Figures, lines: readonly LaidLine[], order: number): GroupView {

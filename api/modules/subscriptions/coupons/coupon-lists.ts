@@ -1,7 +1,7 @@
 // What a coupon takes off, as lists of discounts, and what has changed of the coupons of a schedule. Pure.
 import { at, type Instant } from '../../../../shared/time.ts'
-import type { DiscountChange } from '../discounts/discount-entries.ts'
-import type { Discount } from '../discounts/schema.ts'
+import type { ClauseChange } from '../clauses/clause-entries.ts'
+import type { Discount } from '../clauses/discount-schema.ts'
 import type { AppliedCoupon } from './schema.ts'
 
 type Held = Pick<AppliedCoupon, 'discount' | 'limited_to'>
@@ -34,7 +34,7 @@ export function couponChanges(
   before: readonly AppliedCoupon[],
   after: readonly AppliedCoupon[],
   scheduleStart: string,
-): DiscountChange[] {
+): ClauseChange[] {
   const fromOf = (coupon: AppliedCoupon): Instant => at(startOfCoupon(coupon, scheduleStart))
   const without = (list: readonly AppliedCoupon[], others: readonly AppliedCoupon[]) =>
     list.filter(({ coupon_id }) => !others.some(other => other.coupon_id === coupon_id))

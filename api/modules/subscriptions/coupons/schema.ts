@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { IdText, Nullable, Optional } from '../../../resource/shapes.ts'
 import { Code, type CouponDiscount, CouponDuration, type CouponLimitedTo } from '../../coupons/schema.ts'
-import { DiscountShape } from '../discounts/schema.ts'
+import { DiscountShape } from '../clauses/discount-schema.ts'
 
 const COUPONS_MAX = 20
 

@@ -1,8 +1,8 @@
 // The schedule that comes after another: the same plan for longer, or another version of a plan (semantics 4.3).
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
-import type { Discount } from '../discounts/schema.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedule-version.ts'
 import type { Schedule } from '../table.ts'
@@ -54,6 +54,9 @@ export async function migrateSchedule(
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     discount: withoutPrices(schedule.discount),
+    // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
+    markup: null,
+    commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
     ...carriedCoupons(body),
   })
 }

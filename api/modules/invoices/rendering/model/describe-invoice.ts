@@ -110,12 +110,19 @@ function dueOf({ invoice, words, formats }: Context): Fact | null {
   return { label: words.amountDue, value: formats.money(invoice.open_invoice_amount) }
 }
 
+/** Of groups that are of no pricing. */
+const titlesOf = (words: Context['words']): Readonly<Record<string, string>> => ({
+  DISCOUNT: words.discount,
+  COMMITMENT: words.minimum,
+  MARKUP: words.markup,
+})
+
 function sectionsOf(context: Context): Section[] {
   const { invoice, words, formats, presentation } = context
   return (invoice.periods ?? []).flatMap(period =>
     period.groups.map((group): Section => {
       const products = group.products.map(({ name }) => name)
-      const title = group.type === 'DISCOUNT' ? words.discount : [group.description, ...products].join(' · ')
+      const title = titlesOf(words)[group.type] ?? [group.description, ...products].join(' · ')
       return {
         title: printable(title),
         period: daysText(at(group.start_at), at(group.end_at), context) ?? '',

@@ -4,7 +4,7 @@ import { decimal, ZERO } from '../../../../../shared/decimal.ts'
 import type { BandView, LineView, MoneyView, PriceDetailsView, SubLineView } from '../../schema.ts'
 import type { Formats } from '../words/formats.ts'
 import type { Words } from '../words/table.ts'
-import { discountIn } from '../words/words.ts'
+import { clauseIn } from '../words/words.ts'
 import type { Row } from './document-model.ts'
 import type { UnitName } from './presentation.ts'
 import { printable } from './printable.ts'
@@ -22,12 +22,12 @@ export function lineRows(line: LineView, context: RowContext): Row[] {
     money: (quantity: string, currency: string) => formats.money({ quantity, currency }),
     number: formats.number,
   }
-  if (line.type === 'DISCOUNT') {
-    const notes = [discountIn(words, figures, line.details.description), ...roundingNote(line.details, context)]
+  if (line.type === 'DISCOUNT' || line.type === 'COMMITMENT' || line.type === 'MARKUP') {
+    const notes = [clauseIn(words, figures, line.details.description), ...roundingNote(line.details, context)]
     return [
       {
         kind: 'DISCOUNT',
-        text: printable(discountIn(words, figures, line.description)),
+        text: printable(clauseIn(words, figures, line.description)),
         notes: notes.map(printable).filter(note => note !== ''),
         quantity: '',
         price: '',

@@ -52,6 +52,12 @@ export type Words = {
   readonly discountOf: (percentage: string) => string
   readonly discountOnTotal: string
   readonly discountOfOnTotal: (percentage: string) => string
+  readonly minimum: string
+  readonly minimumOnTotal: string
+  readonly markup: string
+  readonly markupOf: (percentage: string) => string
+  readonly onTopOf: (amount: string) => string
+  readonly beyondCharged: (amount: string) => string
   readonly percentageOf: (percentage: string, amount: string) => string
   readonly deductedFrom: (amount: string) => string
   readonly forPartOfTime: (part: string) => string

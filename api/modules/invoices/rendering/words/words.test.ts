@@ -6,7 +6,7 @@ import { es } from './es.ts'
 import { formatsOf } from './formats.ts'
 import { fr } from './fr.ts'
 import { nl } from './nl.ts'
-import { discountIn, localeOf, sentenceIn, wordsOf } from './words.ts'
+import { clauseIn, localeOf, sentenceIn, wordsOf } from './words.ts'
 
 describe('the language of a customer', () => {
   test.each([
@@ -80,5 +80,5 @@ test.each([
   const locale = localeOf('nl')
   const formats = formatsOf(locale)
   const money = (quantity: string, currency: string) => formats.money({ quantity, currency })
-  expect(discountIn(wordsOf(locale), { money, number: formats.number }, text)).toBe(shown)
+  expect(clauseIn(wordsOf(locale), { money, number: formats.number }, text)).toBe(shown)
 })

@@ -58,8 +58,29 @@ const DISCOUNT = new RegExp(`^Discount(?: of ${NUMBER} %)?( on the total)?$`)
 const PERCENTAGE_OF = new RegExp(`^${NUMBER} % of ${MONEY}${PART}$`)
 const DEDUCTED = new RegExp(`^Deducted from ${MONEY}${PART}$`)
 
-/** The name or explanation of a discount in the reader's language; any other text stays as it is. */
-export function discountIn(words: Words, { money, number }: Figures, text: string): string {
+const MARKUP = new RegExp(`^Markup(?: of ${NUMBER} %)?$`)
+const ON_TOP = new RegExp(`^On top of ${MONEY}${PART}$`)
+const COMMITTED = new RegExp(`^Up to what is committed, beyond the ${MONEY} that were charged$`)
+
+/** The name or explanation of a markup or a minimum; null for any other text. */
+function surchargeIn(words: Words, { money, number }: Figures, text: string): string | null {
+  if (text === 'Minimum') return words.minimum
+  if (text === 'Minimum on the total') return words.minimumOnTotal
+  const name = MARKUP.exec(text)
+  if (name) return name[1] === undefined ? words.markup : words.markupOf(number(name[1]))
+  const committed = COMMITTED.exec(text)
+  if (committed) return words.beyondCharged(money(committed[1] ?? '', committed[2] ?? ''))
+  const fixed = ON_TOP.exec(text)
+  if (!fixed) return null
+  const [, quantity = '', currency = '', part] = fixed
+  return words.onTopOf(money(quantity, currency)) + partOf(words, part)
+}
+
+/** The name or explanation of what a clause made in the reader's language; any other text stays as it is. */
+export function clauseIn(words: Words, figures: Figures, text: string): string {
+  const { money, number } = figures
+  const surcharge = surchargeIn(words, figures, text)
+  if (surcharge !== null) return surcharge
   const name = DISCOUNT.exec(text)
   if (name) {
     const [, percentage, total] = name

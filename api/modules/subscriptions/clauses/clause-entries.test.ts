@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { at, formatInstant } from '../../../../shared/time.ts'
-import { discountChanges } from './discount-entries.ts'
-import type { Discount } from './schema.ts'
+import { clauseChanges } from './clause-entries.ts'
+import type { Discount } from './discount-schema.ts'
 
 const START = at('2026-01-01T00:00:00Z')
 const MARCH = '2026-03-01T00:00:00Z'
 const APRIL = '2026-04-01T00:00:00Z'
 const changes = (before: Discount | null, after: Discount | null) =>
-  discountChanges(before, after, START).map(({ from, path }) => `${formatInstant(from).slice(0, 10)} ${path}`)
+  clauseChanges({ discount: before }, { discount: after }, START).map(
+    ({ from, path }) => `${formatInstant(from).slice(0, 10)} ${path}`,
+  )
 const ten = { percentage: '10' }
 
 test.each<[string, Discount | null, Discount | null, string[]]>([

@@ -1,0 +1,118 @@
+// What the schedules of a subscription say about the lines of its invoices, as the steps of the amount pipeline take it. Pure.
+
+import type { Span } from '../../../../shared/billing/periods.ts'
+import {
+  type Change,
+  type Clauses,
+  type Commitment,
+  type Discount,
+  type Markup,
+  type Minimum,
+  NO_CLAUSES,
+} from '../../../../shared/billing/steps/clauses.ts'
+import { decimal, ONE, ZERO } from '../../../../shared/decimal.ts'
+import { amountVolume, numberVolume } from '../../../../shared/rating/price.ts'
+import { rate } from '../../../../shared/rating/rate.ts'
+import { at, instantOf } from '../../../../shared/time.ts'
+import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
+import type { ScheduleInput } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { priceOf } from './charge-volume.ts'
+
+/** The clauses of these schedules; NO_CLAUSES itself when they have none. Commitments look at the prices they are of. */
+export function clausesOf(schedules: readonly ScheduleInput[], terms: readonly PriceTerm[]): Clauses {
+  const markups = schedules.flatMap(schedule =>
+    clauseEntries('markup', schedule).map(entry => markupOf(schedule, entry)),
+  )
+  const discounts = schedules.flatMap(schedule =>
+    clauseEntries('discount', schedule).map(entry => discountOf(schedule, entry)),
+  )
+  const charging = schedules.filter(({ trial }) => trial !== true)
+  const commitments = charging.flatMap(schedule => {
+    const own = terms.filter(term => term.schedule.id === schedule.id)
+    return clauseEntries('commitment', schedule).flatMap(entry => commitmentOf(schedule, entry, own))
+  })
+  const none = markups.length + discounts.length + commitments.length === 0
+  return none ? NO_CLAUSES : { ...NO_CLAUSES, markups, discounts, commitments }
+}
+
+const ofSchedule = (scheduleId: string, path: string): string => `${scheduleId} ${path}`
+
+/** The path of a clause in its schedule. */
+export const pathOfClause = (clauseId: string): string => clauseId.slice(clauseId.indexOf(' ') + 1)
+
+/** What every clause says of itself. */
+function clauseOf(schedule: ScheduleInput, { path, level, ids, value }: ClauseEntry) {
+  const { start_at, end_at } = value
+  const during =
+    start_at || end_at ? { start: at(start_at ?? schedule.start_at), end: end_at ? at(end_at) : null } : null
+  return {
+    id: ofSchedule(schedule.id, path),
+    scheduleId: schedule.id,
+    during,
+    of: level === null ? null : { level, ids },
+  }
+}
+
+const markupOf = (schedule: ScheduleInput, entry: ClauseEntry): Markup => ({
+  ...clauseOf(schedule, entry),
+  value: changeOf(entry.value),
+})
+
+function discountOf(schedule: ScheduleInput, entry: ClauseEntry): Discount {
+  const { condition } = entry.value
+  return {
+    ...clauseOf(schedule, entry),
+    value: changeOf(entry.value),
+    condition: condition
+      ? { comparator: condition.comparator, amount: decimal(condition.value.amount.quantity) }
+      : null,
+    coupon: null,
+  }
+}
+
+const changeOf = ({ amount, percentage }: ClauseEntry['value']): Change =>
+  amount
+    ? { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+    : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO }
+
+/** None of a number of units whose price the schedule does not have. */
+function commitmentOf(schedule: ScheduleInput, entry: ClauseEntry, terms: readonly PriceTerm[]): Commitment[] {
+  const about = terms.filter(term => isOf(entry, term))
+  const value = minimumOf(entry, about)
+  if (value === null) return []
+  const inAdvance = about.length > 0 && about.every(term => term.inAdvance)
+  const clause = clauseOf(schedule, entry)
+  // A minimum of the invoice has no lines that say when it holds: it holds while its schedule does.
+  return [
+    { ...clause, during: clause.of === null ? withinOf(schedule, clause.during) : clause.during, value, inAdvance },
+  ]
+}
+
+function withinOf({ start_at, end_at }: ScheduleInput, during: Span | null): Span {
+  const ends = [end_at === null ? null : at(end_at), during?.end ?? null].filter(end => end !== null)
+  return {
+    start: instantOf(Math.max(at(start_at), during?.start ?? 0)),
+    end: ends.length === 0 ? null : instantOf(Math.min(...ends)),
+  }
+}
+
+function isOf({ level, ids }: ClauseEntry, { pricing, item, config }: PriceTerm): boolean {
+  if (level === null) return true
+  return ids.includes(level === 'CONFIG' ? config.id : level === 'ITEM' ? item.id : pricing.id)
+}
+
+/** Of units: the missing ones cost what they would after those that were used (semantics 5.4). */
+function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[]): Minimum | null {
+  const { amount, meter_value_calculation: metered } = value
+  if (amount) return { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+  if (!metered || !term) return null
+  const config = priceOf(term)
+  const ofAmounts = term.calculation?.value_type === 'AMOUNT'
+  return {
+    kind: 'NUMBER',
+    number: decimal(metered.number ?? metered.amount?.quantity ?? '0'),
+    priceOf: number =>
+      rate(config, ofAmounts ? amountVolume(number, config.currency, ONE) : numberVolume(number)).total.quantity,
+  }
+}

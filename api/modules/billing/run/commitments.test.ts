@@ -1,0 +1,186 @@
+// Markups and minimums of schedules on invoices: which lines they make, from what, and what the invoice comes to.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decimal, max, plain } from '../../../../shared/decimal.ts'
+import type { ScheduleInput } from '../terms/billing-inputs.ts'
+import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+
+const START = '2026-01-01T00:00:00Z'
+type Clauses = Partial<Pick<ScheduleInput, 'discount' | 'markup' | 'commitment'>>
+type Of = Partial<Example> & { readonly clauses: Clauses; readonly usage?: string; readonly count?: number }
+
+const invoiceOf = ({ clauses, usage = '0', count = 1, ...example }: Of) =>
+  exampleInvoices(
+    exampleInputs({ start: START, items: [PER_UNIT], ...example, schedules: [clauses] }),
+    count,
+    usage,
+  ).at(-1)
+
+/** Every line with its type and amount. */
+const shown = (invoice: ReturnType<typeof invoiceOf>): string[] =>
+  (invoice?.content.periods ?? []).flatMap(({ groups }) =>
+    groups.flatMap(group =>
+      group.lines.map(line => `${line.type} ${line.description}: ${line.amount_excluding_tax.quantity}`),
+    ),
+  )
+const linesOf = (invoice: ReturnType<typeof invoiceOf>) =>
+  invoice?.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) ?? []
+
+/** One euro a unit. */
+const PER_UNIT = metered([{ amount: eur('1') }])
+/** 2.00 up to 100, then 1.00. */
+const TIERS = metered([{ amount: eur('2'), tier_top_bound: { number: '100' } }, { amount: eur('1') }], {
+  pricing_type: 'TIERED',
+})
+const onConfig = (more: object) => ({ ids: ['config0'], ...more })
+
+// semantics 5.4: line 80, discount 10 % → 72, commitment 100 → true-up 28.
+const EXAMPLES: readonly [title: string, of: Of, lines: readonly string[]][] = [
+  [
+    'what is missing after a discount is charged',
+    {
+      usage: '80',
+      clauses: {
+        discount: { pricing_item_configs: [onConfig({ percentage: '10' })] },
+        commitment: { pricing_item_configs: [onConfig({ amount: eur('100') })] },
+      },
+    },
+    ['REVENUE Tokens: 80.00', 'DISCOUNT Discount of 10 %: -8.00', 'COMMITMENT Minimum: 28.00'],
+  ],
+  [
+    'nothing is charged where the minimum is reached',
+    { usage: '100', clauses: { commitment: { pricing_item_configs: [onConfig({ amount: eur('100') })] } } },
+    ['REVENUE Tokens: 100.00'],
+  ],
+  [
+    'all of it where nothing was used',
+    { usage: '0', clauses: { commitment: { pricings: [{ ids: ['pricing'], amount: eur('100') }] } } },
+    ['COMMITMENT Minimum: 100.00'],
+  ],
+  [
+    'missing units cost what they would after those that were used',
+    {
+      usage: '60',
+      items: [TIERS],
+      clauses: {
+        commitment: { pricing_item_configs: [onConfig({ meter_value_calculation: { number: '150' } })] },
+      },
+    },
+    // 40 at 2.00 and 50 at 1.00.
+    ['REVENUE Tokens: 120.00', 'COMMITMENT Minimum: 130.00'],
+  ],
+  [
+    'a narrow one counts towards a wider one',
+    {
+      usage: '10',
+      items: [PER_UNIT, recurring('20')],
+      clauses: {
+        commitment: {
+          pricing_item_configs: [onConfig({ amount: eur('30') })],
+          pricings: [{ ids: ['pricing'], amount: eur('60') }],
+          totals: [{ amount: eur('75') }],
+        },
+      },
+    },
+    [
+      'REVENUE Tokens: 10.00',
+      'REVENUE Tokens: 20.00',
+      'COMMITMENT Minimum: 20.00',
+      'COMMITMENT Minimum: 10.00',
+      'COMMITMENT Minimum on the total: 15.00',
+    ],
+  ],
+  [
+    'the minimum of the invoice is what is owed after discounts on the total',
+    {
+      usage: '100',
+      clauses: { discount: { totals: [{ percentage: '50' }] }, commitment: { totals: [{ amount: eur('80') }] } },
+    },
+    [
+      'REVENUE Tokens: 100.00',
+      'DISCOUNT Discount of 50 % on the total: -50.00',
+      'COMMITMENT Minimum on the total: 30.00',
+    ],
+  ],
+  [
+    'a minimum is prorated by the days of a part of a period',
+    {
+      start: '2026-03-17T00:00:00Z',
+      clauses: { commitment: { pricings: [{ ids: ['pricing'], amount: eur('310') }] } },
+    },
+    ['COMMITMENT Minimum: 150.00'],
+  ],
+  [
+    'and that of the invoice is too',
+    { start: '2026-03-17T00:00:00Z', clauses: { commitment: { totals: [{ amount: eur('310') }] } } },
+    ['COMMITMENT Minimum on the total: 150.00'],
+  ],
+  [
+    'one that holds in a part of the period is due for that part',
+    { clauses: { commitment: { totals: [{ amount: eur('310'), end_at: '2026-01-11T00:00:00Z' }] } } },
+    ['COMMITMENT Minimum on the total: 100.00'],
+  ],
+  [
+    'a markup is a part of the price, so discounts see it',
+    {
+      usage: '100',
+      clauses: {
+        markup: { pricing_item_configs: [onConfig({ percentage: '20' })] },
+        discount: { totals: [{ percentage: '10' }] },
+      },
+    },
+    ['REVENUE Tokens: 100.00', 'MARKUP Markup of 20 %: 20.00', 'DISCOUNT Discount of 10 % on the total: -12.00'],
+  ],
+  [
+    'a markup of an amount is charged once a period',
+    { usage: '7', clauses: { markup: { pricing_item_configs: [onConfig({ amount: eur('5') })] } } },
+    ['REVENUE Tokens: 7.00', 'MARKUP Markup: 5.00'],
+  ],
+]
+
+describe('markups and minimums of a schedule', () => {
+  test.each(EXAMPLES)('%s', (_title, of, lines) => {
+    expect(shown(invoiceOf(of))).toEqual(lines)
+  })
+
+  test('lines say which clause made them, and what of', () => {
+    const clauses = {
+      markup: { pricing_item_configs: [onConfig({ percentage: '20' })] },
+      commitment: { totals: [{ amount: eur('200') }] },
+    }
+    const invoice = invoiceOf({ usage: '100', clauses })
+    expect(
+      linesOf(invoice).map(line => [line.type, line.clause, line.commitment_type, line.details.description]),
+    ).toEqual([
+      ['REVENUE', undefined, undefined, expect.any(String)],
+      ['MARKUP', 'markup.pricing_item_configs.0', undefined, '20 % of 100 EUR'],
+      ['COMMITMENT', 'commitment.totals.0', 'TOTAL', 'Up to what is committed, beyond the 120 EUR that were charged'],
+    ])
+    expect([invoice?.amount_excluding_tax, invoice?.tax_amount]).toEqual(['200', '42'])
+  })
+
+  test('an invoice that only charges ahead has no minimum, and what it charged counts for its time', () => {
+    const clauses = { commitment: { pricings: [{ ids: ['pricing'], amount: eur('100') }] } }
+    const items = [PER_UNIT, recurring('40', { billing_in_advance: true })]
+    expect(shown(invoiceOf({ items, clauses, usage: '10' }))).toEqual(['REVENUE Tokens: 40.00'])
+    // January: 10 of usage and the 40 that the first invoice charged ahead; 50 are missing.
+    expect(shown(invoiceOf({ items, clauses, usage: '10', count: 2 }))).toEqual([
+      'REVENUE Tokens: 10.00',
+      'COMMITMENT Minimum: 50.00',
+      'REVENUE Tokens: 40.00',
+    ])
+  })
+
+  test('whatever was used and is committed, the larger of the two is owed', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 }), (used, committed) => {
+        const [usage, minimum] = [used, committed].map(cents => decimal(String(cents)).div('100'))
+        if (!usage || !minimum) throw new Error('two figures')
+        const clauses = { commitment: { totals: [{ amount: eur(plain(minimum)) }] } }
+        const invoice = invoiceOf({ usage: plain(usage), clauses })
+        expect(invoice?.amount_excluding_tax).toBe(plain(max(usage, minimum)))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
