@@ -73,6 +73,14 @@ const TEST_CLOCK = {
 }
 
 /** By the name of the component. */
+const euros = (quantity: string) => ({ quantity, currency: 'EUR' })
+const TOKENS_LEFT = {
+  granted: { number: '1000', switch: null, amount: null, enums: null, strings: null },
+  used: { number: '431', amount: null },
+  left: { number: '569', amount: null },
+  resets_at: '2026-02-01T00:00:00Z',
+}
+
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   NewTestClock: { name: TEST_CLOCK.name, frozen_time: TEST_CLOCK.frozen_time, customer_ids: ['acme'] },
   TestClock: TEST_CLOCK,
@@ -94,6 +102,44 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   BillingPeriod: { type: 'MONTH', value: 1 },
   Address: { line1: 'Keizersgracht 1', city: 'Amsterdam', postal_code: '1015 CJ', country: 'NL' },
   MeterData: { ...STORED, ...SENT },
+  EventCalculate: EVENT,
+  MeterDataCalculation: {
+    ...STORED,
+    type: 'CALCULATION',
+    pricing_plan_subscription_id: null,
+    pricing_plan_subscription_reference: null,
+    pricing_plan_subscription_selector: null,
+    meter_values: RECORD.meter_values,
+    meter_properties: RECORD.meter_properties,
+    cost_prediction: {
+      response: 'OK',
+      message: null,
+      details: [
+        {
+          customer_id: STORED.customer_id,
+          invoice_id: null,
+          amount_excluding_tax: euros('0.44'),
+          amount_including_tax: euros('0.53'),
+          tax_summary: { base_amount: euros('0.44'), tax_amount: euros('0.09'), total_amount: euros('0.53') },
+          periods: [],
+          pre_wallet_balance: null,
+          post_wallet_balance: null,
+        },
+      ],
+      used_change_rates: [],
+    },
+  },
+  EntitlementUse: {
+    customer_id: STORED.customer_id,
+    feature_id: 'feat_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    feature_reference: 'tokens',
+    as_of: '2026-01-15T09:30:00Z',
+    age_ms: 620,
+    entitlements: [TOKENS_LEFT],
+    pricing_plan_subscription_entitlements: [
+      { pricing_plan_subscription_id: PERSISTED.pricing_plan_subscription_id, ...TOKENS_LEFT },
+    ],
+  },
   MeterDataRecord: RECORD,
   EventAmend: { ...SENT, reason: 'The meter counted one request twice.' },
   EventAmendByReference: { reference: EVENT.reference, ...SENT, reason: 'The meter counted one request twice.' },
