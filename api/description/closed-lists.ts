@@ -38,6 +38,8 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
     'PricingItemConfig.pricing_type': SUPPORTED_PRICING_TYPES,
     'PricingItemConfig.type': SUPPORTED_PRICING_TYPES,
     'InvoiceLine.pricing_type': SUPPORTED_PRICING_TYPES,
+    'InvoiceLinePrice.pricing_type': SUPPORTED_PRICING_TYPES,
+    'InvoiceLine.commitment_type': ['PRICING_ITEM_CONFIG', 'PRICING_ITEM', 'PRICING', 'TOTAL'],
     'PriceCalculation.pricing_type': SUPPORTED_PRICING_TYPES,
     'PriceCurve.pricing_type': SUPPORTED_PRICING_TYPES,
     'InvoiceLine.discount_type': [

@@ -82,6 +82,42 @@ const TOKENS_LEFT = {
 }
 
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
+  InvoiceVerification: {
+    object_type: 'INVOICE_VERIFICATION',
+    invoice_id: 'invo_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    invoice_number: '2026-00001',
+    verified_at: '2026-02-03T09:30:00Z',
+    identical: false,
+    issued_sha256: '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+    computed_sha256: '9b74c9897bac770ffc029102a200c5de4f0e1d9ab14f3b6f1f2a7c1b0d3e5f60',
+    number_of_differences: 1,
+    differences: [
+      {
+        field: 'content.periods.0.groups.0.lines.0.meter_value.number',
+        issued: '3450',
+        computed: '3019',
+      },
+    ],
+    changed_events: [
+      {
+        reference: 'call-2026-01-15-0001',
+        change: 'DELETED',
+      },
+    ],
+  },
+  UsageReceipt: {
+    object_type: 'USAGE_RECEIPT',
+    invoice_id: 'invo_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    created_at: '2026-02-01T08:05:00Z',
+    root: '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+    number_of_events: 2,
+    proof: {
+      reference: 'call-2026-01-15-0001',
+      content_hash: '3d1f0a2b4c5d6e7f',
+      index: 0,
+      hashes: ['9b74c9897bac770ffc029102a200c5de4f0e1d9ab14f3b6f1f2a7c1b0d3e5f60'],
+    },
+  },
   NewTestClock: { name: TEST_CLOCK.name, frozen_time: TEST_CLOCK.frozen_time, customer_ids: ['acme'] },
   TestClock: TEST_CLOCK,
   TestClockList: { data: [TEST_CLOCK] },
