@@ -2,6 +2,9 @@
 import { randomBytes } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** The most places that a number holds exactly. */
+const CHUNK_PLACES = 8
+const CHUNK = 62n ** BigInt(CHUNK_PLACES)
 const ID = /^[a-z]{4}_[0-9A-Za-z]{22}$/
 
 export type Id<Prefix extends string = string> = `${Prefix}_${string}`
@@ -11,9 +14,14 @@ export function base62(bytes: Uint8Array): string {
   let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   const width = Math.ceil((bytes.length * 8) / Math.log2(62))
   let text = ''
-  for (let place = 0; place < width; place += 1) {
-    text = BASE62[Number(value % 62n)] + text
-    value /= 62n
+  // Several places at once: each division of a big integer costs more than all the small ones of its chunk.
+  while (text.length < width) {
+    let chunk = Number(value % CHUNK)
+    value /= CHUNK
+    for (let place = 0; place < CHUNK_PLACES && text.length < width; place += 1) {
+      text = `${BASE62[chunk % 62]}${text}`
+      chunk = Math.floor(chunk / 62)
+    }
   }
   return text
 }

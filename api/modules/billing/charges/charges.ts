@@ -119,12 +119,32 @@ type ChargedTime = {
   readonly from?: Instant
 }
 
+/** Written out: a spread of the term here was a third of the time of an invoice of many lines. */
 function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalendar, of: ChargedTime): Charge {
   const { period, service, usage = null, billedUsage = null, from = service.start } = of
+  const key = keyOf(term, service.start)
   return {
-    ...term,
-    key: keyOf(term, service.start),
-    ratingGroup: keyOf(term, from),
+    subscriptionId: term.subscriptionId,
+    schedule: term.schedule,
+    plan: term.plan,
+    pricing: term.pricing,
+    item: term.item,
+    config: term.config,
+    productItem: term.productItem,
+    product: term.product,
+    category: term.category,
+    taxCategory: term.taxCategory,
+    billingCurrency: term.billingCurrency,
+    calculation: term.calculation,
+    condition: term.condition,
+    tiering: term.tiering,
+    split: term.split,
+    group: term.group,
+    persisted: term.persisted,
+    inAdvance: term.inAdvance,
+    calendar: term.calendar,
+    key,
+    ratingGroup: from === service.start ? key : keyOf(term, from),
     late: null,
     billingPeriod,
     pricingPeriod,
@@ -136,4 +156,4 @@ function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalend
 }
 
 const keyOf = ({ schedule, item, config, productItem }: PriceTerm, start: Instant): string =>
-  [schedule.id, item.id, config.id, productItem.id, formatInstant(start)].join(' ')
+  `${schedule.id} ${item.id} ${config.id} ${productItem.id} ${formatInstant(start)}`
