@@ -25,6 +25,7 @@ import { joinShareNews } from './limits/share-news.ts'
 import { checkDurability } from './log/check-durability.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
+import { createTenantCounts } from './tenant-counts.ts'
 
 type Listening = {
   readonly port: number
@@ -63,7 +64,7 @@ type Context = { readonly logger: Logger; readonly clock: Clock; readonly closer
 async function start(config: IngestConfig, context: Context): Promise<Listening> {
   const { logger, clock, closers } = context
   const { uws, name: uwsName } = loadUws()
-  const { keys, meters, limits, subscriptions } = await openTenants(config, context)
+  const { keys, meters, limits, subscriptions, tenantCounts } = await openTenants(config, context)
   const log = await openUsageLog({
     url: config.NATS_URL,
     partitions: config.PARTITIONS,
@@ -106,6 +107,7 @@ async function start(config: IngestConfig, context: Context): Promise<Listening>
       clock,
       logger,
       counts,
+      tenantCounts,
       partitions: config.PARTITIONS,
       mayBeChunked: config.INGEST_CHUNKED === 'accept',
       fault,
@@ -141,6 +143,8 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
     poolMax: Math.max(POOL_MIN, config.DATABASE_POOL_MAX),
   })
   closers.push(() => database.close())
+  const tenantCounts = createTenantCounts({ database, logger, clock, gateway: newId('gate') })
+  closers.push(tenantCounts.close)
   const keys = createLiveKeys({ database, logger })
   closers.push(keys.close)
   const meters = createLiveMeters({ database, logger })
@@ -158,7 +162,7 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
   closers.push(limits.close)
   await Promise.all([keys.load(), meters.load(), limits.load()])
   const subscriptions = createNamedSubscriptions({ database, logger, nowMs })
-  return { keys, meters, limits, subscriptions }
+  return { keys, meters, limits, subscriptions, tenantCounts }
 }
 
 /** The rate limits, shared with the other gateways on the broker. */

@@ -24,6 +24,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'include every event that was accepted before `usage_counted_until`. With `pricing_plan_subscription_id` they are the quantities ' +
     'that its invoices bill, before included volumes and the state of a calculation with `persist`. An answer has at most 10,000 ' +
     'quantities, and at most 100 buckets where different values (UNIQUE) are counted.',
+  usage_ingestion_read:
+    'Counts what the gateways accepted and refused, of all calls that send events. Repeats are those that the gateway recognized and ' +
+    'those that reached the log. The counts of the last seconds may still grow. They are kept for 31 days.',
   events_delete:
     'The event no longer counts. OPEN and DRAFT invoices follow when they are next computed; a FINAL invoice never changes. The ' +
     'reference cannot be used again.',

@@ -2,13 +2,14 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import type { Instant } from '../../shared/time.ts'
+import type { Instant, Interval } from '../../shared/time.ts'
 import { type ClickHouseClient, isTooLong } from '../../shared/usage/clickhouse.ts'
 import { loadAmendments, type StoredAmendment } from './amendments.ts'
 import { tooLong } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
+import { receivedEvents, repeatsByMinute } from './received-events.ts'
 import {
   type EventFilter,
   type EventKey,
@@ -55,6 +56,10 @@ export type EventStore = {
   amendments(tenant: Tenant, idHash: string): Promise<readonly StoredAmendment[]>
   /** Waits until the log has been processed up to a position; false when that took longer than `timeoutMs`. */
   processed(position: LogPosition, timeoutMs: number): Promise<boolean>
+  /** Repeats that reached the log, by the minute in which they were received. */
+  repeatsByMinute(tenant: Tenant, within: Interval): Promise<ReadonlyMap<Instant, number>>
+  /** The events that count and were received in this time, the last received first; at most `limit`. */
+  received(tenant: Tenant, of: { readonly within: Interval; readonly limit: number }): Promise<readonly EventKey[]>
   readonly log: EventLog
 }
 
@@ -66,6 +71,8 @@ export const createEventStore = (client: ClickHouseClient, log: EventLog): Event
   position: (tenant, cursor) => answered(findPosition(client, tenant, cursor)),
   beyond: (tenant, of) => answered(readBeyond(client, tenant, of)),
   read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
+  repeatsByMinute: (tenant, within) => answered(repeatsByMinute(client, tenant, within)),
+  received: (tenant, of) => answered(receivedEvents(client, tenant, of)),
   amendments: (tenant, idHash) => answered(loadAmendments(client, tenant, idHash)),
   processed: ({ partition, seq }, timeoutMs) =>
     answered(waitForUsage(client, { ends: new Map([[partition, seq]]), timeoutMs })),

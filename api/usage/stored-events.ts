@@ -59,7 +59,8 @@ export type EventFilter = {
   readonly before?: Instant | undefined
 }
 
-type KeyRow = [
+/** The columns of a key. */
+export type KeyRow = [
   idHash: string,
   customerKey: string,
   meterReference: string,
@@ -72,7 +73,7 @@ type KeyRow = [
   line: number,
   duplicate: number,
 ]
-const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, subscription, properties, toUnixTimestamp64Milli(timestamp),
+export const KEY_COLUMNS = `toString(id_hash), customer_key, meter_reference, subscription, properties, toUnixTimestamp64Milli(timestamp),
   toUnixTimestamp64Milli(received_at), log_partition, log_seq, log_line`
 
 type Content = [
@@ -272,7 +273,8 @@ async function readTable(
 /** A record's place as text. */
 export const placeText = ({ partition, seq, line }: LogPlace): string => `${partition}/${seq}/${line}`
 
-function keyOf(row: KeyRow): EventKey {
+/** A key from its columns. */
+export function keyOf(row: KeyRow): EventKey {
   const [idHash, customerKey, meterReference, subscription, properties, timestamp, receivedAt, ...where] = row
   const [partition, seq, line, duplicate] = where
   return {

@@ -16,6 +16,7 @@ import { guard, type Handler } from '../http/server.ts'
 import type { LiveLimits } from '../limits/live-limits.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import { countThrottled, type IngestCounts } from '../metrics.ts'
+import type { TenantCounts } from '../tenant-counts.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
 import { Lines } from './lines.ts'
 import type { LiveMeters } from './live-meters.ts'
@@ -38,6 +39,7 @@ export type IngestDeps = {
   readonly clock: Clock
   readonly logger: Logger
   readonly counts: IngestCounts
+  readonly tenantCounts: Omit<TenantCounts, 'close'>
   readonly partitions: number
   /** Whether a body may come without its length. */
   readonly mayBeChunked: boolean
@@ -69,7 +71,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
     if (answer === null) return false
     // What is thrown from here on leaves the answer to the collector.
     throttle(deps, identity, lines.count)
-    publish(deps, exchange, lines, answer.bytes, answer.release)
+    publish(deps, { exchange, identity }, lines, answer.bytes, answer.release)
     return true
   }
 
@@ -95,7 +97,7 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
       const views = encodeAll(identity, parsed.events, body.scan, context, lines)
       const answer = form === 'single' ? views : parsed.wrapped ? `{"meter_datas":[${views}]}` : `[${views}]`
       // Bytes, because the answer waits for the ack: long-lived text costs more than everything that made it.
-      publish(deps, exchange, lines, Buffer.from(answer), () => undefined)
+      publish(deps, { exchange, identity }, lines, Buffer.from(answer), () => undefined)
     }
     return checked instanceof Promise ? checked.then(store) : store()
   }
@@ -107,18 +109,38 @@ export function ingestHandler(deps: IngestDeps, form: Form): Handler {
     deps.bodies.read(exchange, head.contentLength, buffer =>
       guard(exchange, deps.logger, () => {
         if (!(identity instanceof Promise)) {
-          if (acceptQuickly(exchange, identity, buffer)) return undefined
-          return accept(exchange, identity, parseJson(buffer), false)
+          return noting(deps, identity, () =>
+            acceptQuickly(exchange, identity, buffer)
+              ? undefined
+              : accept(exchange, identity, parseJson(buffer), false),
+          )
         }
         // The buffer is gone when the key is known, so the body is parsed before.
         const body = parseJson(buffer)
-        return identity.then(found => accept(exchange, found, body, false))
+        return identity.then(found => noting(deps, found, () => accept(exchange, found, body, false)))
       }),
     )
     // Its refusal is answered as soon as it is known, whether or not the body ever comes.
     return identity instanceof Promise ? identity.then(() => undefined) : undefined
   }
 }
+
+/** Counts the refusal of a request whose sender is known. */
+function noting(deps: IngestDeps, identity: ApiKeyIdentity, run: () => void | Promise<void>): void | Promise<void> {
+  const note = (error: unknown): never => {
+    deps.tenantCounts.refused(identity, error instanceof AppError ? error.code : 'INTERNAL_ERROR')
+    throw error
+  }
+  try {
+    return run()?.catch(note)
+  } catch (error) {
+    return note(error)
+  }
+}
+
+const sparedBy = ({ counts }: Publisher): number => counts.sparedRecent + counts.sparedInFlight
+
+type Sender = { readonly exchange: Exchange; readonly identity: ApiKeyIdentity }
 
 function throttle(deps: IngestDeps, identity: ApiKeyIdentity, events: number): void {
   const retryAfterSeconds = deps.rates.take(identity, events)
@@ -157,17 +179,24 @@ function encodeAll(
 }
 
 /** `release` is called when the answer's bytes are not needed any more; where it is not, they are left to the collector. */
-function publish(deps: IngestDeps, exchange: Exchange, lines: Lines, answer: Uint8Array, release: () => void): void {
+function publish(deps: IngestDeps, sender: Sender, lines: Lines, answer: Uint8Array, release: () => void): void {
+  const { exchange, identity } = sender
   const { count } = lines
+  const before = sparedBy(deps.publisher)
+  let repeated: number | null = null
   const taken = deps.publisher.offer(lines, outcome => {
     if (outcome === 'acked') {
+      // Settled within the call when all of them are repeats.
+      deps.tenantCounts.accepted(identity, count, repeated ?? sparedBy(deps.publisher) - before)
       deps.counts.acceptedEvents += count
       deps.counts.acceptedRequests += 1
       if (exchange.send({ status: 201, body: answer })) release()
       return
     }
+    deps.tenantCounts.refused(identity, 'SERVICE_UNAVAILABLE')
     exchange.refuse(unavailable('The usage log did not confirm every event; send the request again unchanged.'))
   })
+  repeated = sparedBy(deps.publisher) - before
   if (taken === 'full') throw unavailable('The usage log is behind; send the request again unchanged.')
 }
 

@@ -67,6 +67,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
       },
     },
     subscriptions: { check: () => undefined },
+    tenantCounts: { accepted: () => undefined, refused: () => undefined },
     bodies: {
       read: (_exchange: Exchange, _length: number | null, done: (body: Buffer) => void) => done(arriving),
       close: () => undefined,

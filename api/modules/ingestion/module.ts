@@ -68,6 +68,7 @@ export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJ
   fixtures: {
     ...eventFixtures('/v1/events'),
     ...eventFixtures('/v1/ingest/meter-data'),
+    'GET /v1/usage/ingestion': {},
     'GET /v1/usage': {
       query: seeded => ({
         meter_value_calculation_id: seededId(seeded, 'METER_VALUE_CALCULATION'),

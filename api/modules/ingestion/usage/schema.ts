@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { BUCKETS } from '../../../../shared/billing/buckets.ts'
 import { Amount, Nullable, Optional, Shape, Timestamp, TimeZone } from '../../../resource/shapes.ts'
+import { NOT_MATCHED_VARIANTS } from '../events/decide-billing.ts'
 
 /** Buckets in one answer. */
 export const BUCKETS_MAX = 1_000
@@ -46,6 +47,74 @@ export const UsageQueryShape = Shape({
     }),
   ),
 })
+
+/** Minutes in one answer: a day. */
+export const MINUTES_MAX = 1_440
+/** Events that are decided on in one answer. */
+export const VERDICTS_MAX = 10_000
+
+export const IngestionQueryShape = Shape({
+  from: Optional(
+    Type.String({
+      ...Timestamp,
+      description: 'The first minute: ISO 8601 with an offset. Default: 60 minutes before `to`.',
+    }),
+  ),
+  to: Optional(
+    Type.String({ ...Timestamp, description: 'The end, exclusive: ISO 8601 with an offset. Default: now.' }),
+  ),
+})
+
+export const IngestionView = Type.Object(
+  {
+    object_type: Type.Literal('USAGE_INGESTION'),
+    from: Timestamp,
+    to: Timestamp,
+    usage_counted_until: Type.String({ ...Timestamp, description: 'Every event that was accepted before is counted.' }),
+    lag_seconds: Type.Integer({ description: 'How far `usage_counted_until` is behind now.' }),
+    not_matched_from: Type.String({
+      ...Timestamp,
+      description: `From here on \`not_matched\` is known: the last ${VERDICTS_MAX} events that were received are decided on.`,
+    }),
+    data: Type.Array(
+      Type.Object(
+        {
+          minute: Type.String({ ...Timestamp, description: 'The start of the minute.' }),
+          accepted: Type.Integer({ description: 'Events in requests that were answered 201, repeats included.' }),
+          repeated: Type.Integer({ description: 'How many of them were repeats, and not counted again.' }),
+          refused: Type.Array(
+            Type.Object(
+              {
+                code: Type.String({ description: 'The code of the error.' }),
+                requests: Type.Integer({ description: 'How many requests were refused with it.' }),
+              },
+              { title: 'UsageIngestionRefusal' },
+            ),
+            { description: 'Requests of valid API keys that the gateway refused, by code.' },
+          ),
+          not_matched: Nullable(
+            Type.Array(
+              Type.Object(
+                {
+                  variant: Type.Enum([...NOT_MATCHED_VARIANTS], { description: 'Why.' }),
+                  events: Type.Integer({ description: 'How many events that were received in this minute.' }),
+                },
+                { title: 'UsageIngestionNotMatched' },
+              ),
+              {
+                description:
+                  'Events that no invoice has or will have, as things are now; null before `not_matched_from`.',
+              },
+            ),
+          ),
+        },
+        { title: 'UsageIngestionMinute' },
+      ),
+      { description: 'Every minute, also those without events.' },
+    ),
+  },
+  { title: 'UsageIngestion' },
+)
 
 const Quantity = Type.Object(
   {

@@ -4,6 +4,8 @@ import type { EventStore } from '../../../../usage/event-store.ts'
 export const NO_EVENTS: EventStore = {
   find: async () => null,
   used: async () => new Set(),
+  repeatsByMinute: async () => new Map(),
+  received: async () => [],
   storedAt: async () => null,
   list: async () => ({ keys: [], total: 0 }),
   position: async () => null,
