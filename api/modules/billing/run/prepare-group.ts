@@ -1,4 +1,5 @@
 // Before a group of subscriptions is saved: which of their invoices are to be looked at, and the usage of all of them, read at once.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
@@ -47,11 +48,17 @@ type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> &
   readonly closing: readonly Charge[]
 }
 
-/** Plans these subscriptions and reads their usage. Throws when what is read of all of them cannot be read. */
+/** Why a subscription was left out whose usage was not there in time: it is read by itself. */
+export const TOO_SLOW = new Error('its usage was not read in time')
+
+/**
+ * Plans these subscriptions and reads their usage. Throws when what is read of all of them cannot be read. Those whose usage takes longer
+ * than `readMs` fail as TOO_SLOW; null waits for as long as it takes.
+ */
 export async function prepare(
   deps: BillingDeps,
   tenant: Tenant,
-  states: ReadonlyMap<string, SubscriptionState>,
+  { states, readMs }: { readonly states: ReadonlyMap<string, SubscriptionState>; readonly readMs: number | null },
 ): Promise<PreparedGroup> {
   const now = deps.database.clock.now()
   const failed = new Map<string, unknown>()
@@ -71,7 +78,7 @@ export async function prepare(
     const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
     return own ? [[id, own]] : []
   })
-  const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed })
+  const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed, readMs })
   return { prepared, failed, complete }
 }
 
@@ -122,15 +129,20 @@ function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<
 /** More than any subscription has: monthly to the year 2200 are 2 800. */
 const WINDOWS_MAX = 100_000
 
-type Reading = { readonly planned: ReadonlyMap<string, Planned>; readonly failed: Map<string, unknown> }
+type Reading = {
+  readonly planned: ReadonlyMap<string, Planned>
+  readonly failed: Map<string, unknown>
+  /** How long a step of the reading is waited for; null for as long as it takes. */
+  readonly readMs: number | null
+}
 
 /** Reads step by step, each step of all subscriptions at once; so each is one statement. */
 async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
-  const { planned, failed } = of
+  const { planned } = of
   // Known before usage is read, so that everything up to there is in it.
   const isBusy = [...planned.values()].some(({ targets }) => targets.length > 0)
   const [positions, until] = isBusy ? await Promise.all([deps.usage.positions(), countedUntil(deps)]) : [[], null]
-  const late = await each(planned, failed, ({ state: { inputs }, terms, closed }) =>
+  const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
     findLateUnits(deps, { tenant, inputs, terms, closed }),
   )
   const withLate = new Map(
@@ -142,7 +154,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
       return [[id, { ...own, late: units, charges: [...own.charges, ...more], closing }] as const]
     }),
   )
-  const read = await each(withLate, failed, ({ state: { inputs }, charges }) =>
+  const read = await each(withLate, of, ({ state: { inputs }, charges }) =>
     charges.length === 0 ? Promise.resolve(NO_USAGE) : readUsage(deps.usage, { tenant, inputs, charges }),
   )
   const closing = new Map(
@@ -150,13 +162,13 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   )
   // After everything was read: the marks of all of it are to be there.
   const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
-  const exact = await each(closing, failed, ({ state: { inputs }, closing: charges }, id) =>
+  const exact = await each(closing, of, ({ state: { inputs }, closing: charges }, id) =>
     exactlyUpTo(deps.usage, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
   )
   return new Map(
     [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
       const usage = exact.get(id) ?? read.get(id)
-      return usage && !failed.has(id) ? [[id, { ...own, usage, positions, countedUntil: until }]] : []
+      return usage && !of.failed.has(id) ? [[id, { ...own, usage, positions, countedUntil: until }]] : []
     }),
   )
 }
@@ -164,21 +176,26 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
 /** Their key is that of no invoice: what is read for a charge does not depend on it. */
 const chargesIn = (units: readonly TouchedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
 
-/** Does it for each at once; what fails is kept with its reason, and the others go on. */
+/** Does it for each at once; what fails or takes too long is kept with its reason, and the others go on. */
 async function each<T, U>(
   all: ReadonlyMap<string, T>,
-  failed: Map<string, unknown>,
+  { failed, readMs }: Pick<Reading, 'failed' | 'readMs'>,
   work: (one: T, id: string) => Promise<U>,
 ): Promise<Map<string, U>> {
   const done = new Map<string, U>()
+  const stop = new AbortController()
+  const over =
+    readMs === null ? [] : [sleep(readMs, TOO_SLOW, { signal: stop.signal }).then(error => Promise.reject(error))]
+  for (const one of over) one.catch(() => undefined) // those that wait hear of it
   await Promise.all(
     [...all].map(async ([id, one]) => {
       try {
-        done.set(id, await work(one, id))
+        done.set(id, await Promise.race([work(one, id), ...over]))
       } catch (error) {
         failed.set(id, error)
       }
     }),
   )
+  stop.abort()
   return done
 }

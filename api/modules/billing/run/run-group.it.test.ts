@@ -118,6 +118,31 @@ describe('a group', () => {
     expect(await said(broken)).toEqual(await said(other))
   })
 
+  test('does not wait for one whose usage is slow to read: by itself it is given the time', async () => {
+    const [slow, quick] = (await subscribed(2)) as [Billed, Billed]
+    let answer = (): void => {}
+    const answered = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    const reading: BillingDeps = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        read: async (of, parts, need) => {
+          if (parts.some(({ customerKeys }) => customerKeys.includes(slow.customerId))) await answered
+          return deps.usage.read(of, parts, need)
+        },
+      },
+    }
+    const outcomes = await runGroup(reading, tenant.tenant, idsOf([slow, quick]), 200)
+    expect(idsOf([slow, quick]).map(id => outcomes.get(id)?.kind)).toEqual(['ALONE', 'DONE'])
+    expect(await invoicesOf(slow)).toEqual([])
+    const alone = runGroup(reading, tenant.tenant, idsOf([slow]), 0)
+    answer()
+    expect((await alone).get(slow.subscriptionId)?.kind).toBe('DONE')
+    expect(await said(slow)).toEqual(await said(quick))
+  })
+
   test('does not wait for a subscription that is held: it is to be run by itself', async () => {
     const [held, free] = (await subscribed(2)) as [Billed, Billed]
     const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {

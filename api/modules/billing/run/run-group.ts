@@ -23,7 +23,7 @@ import { savePins } from '../pinned/store-pinned.ts'
 import { type Advanced, advanceInvoices } from './advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
 import type { BillingDeps } from './compute-invoice.ts'
-import { type Prepared, prepare } from './prepare-group.ts'
+import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
 
 export type BillingRun = {
@@ -33,7 +33,7 @@ export type BillingRun = {
   readonly nextBillingAt: Instant | null
 }
 
-/** What came of one subscription of a group. ALONE: it was held, or kept changing, or failed with others: it is to be run by itself. */
+/** What came of one subscription of a group. ALONE: it was held, or slow to read, or kept changing, or failed with others: it is to be run by itself. */
 export type Outcome =
   | { readonly kind: 'DONE'; readonly run: BillingRun }
   | { readonly kind: 'FAILED'; readonly error: unknown }
@@ -41,6 +41,8 @@ export type Outcome =
 
 export const ACTOR: Actor = { id: null, requestId: null }
 const RETRY_MS = 60_000
+/** A group is read within moments. One whose statement takes longer holds somebody whose usage is slow to read: each is read by itself then. */
+const READ_MS = 15_000
 const ATTEMPTS_MAX = 5
 
 /**
@@ -51,12 +53,13 @@ export async function runGroup(
   deps: BillingDeps,
   tenant: Tenant,
   subscriptionIds: readonly string[],
+  readMs = READ_MS,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
   const skip = subscriptionIds.length > 1
   let left = [...new Set(subscriptionIds)]
   for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
-    const found = await runOnce(deps, tenant, { ids: left, skip })
+    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null })
     for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
     left = left.filter(id => !outcomes.has(id))
   }
@@ -73,14 +76,15 @@ const keepsChanging = (): AppError =>
 async function runOnce(
   deps: BillingDeps,
   tenant: Tenant,
-  { ids, skip }: { readonly ids: readonly string[]; readonly skip: boolean },
+  of: { readonly ids: readonly string[]; readonly skip: boolean; readonly readMs: number | null },
 ): Promise<Map<string, Outcome | null>> {
+  const { ids, skip, readMs } = of
   const states = await readTenant(deps.database, tenant, uow => loadStates(uow, ids))
   const outcomes = new Map<string, Outcome | null>()
   for (const id of ids)
     if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
-  const { prepared, failed, complete } = await prepare(deps, tenant, states)
-  for (const [id, error] of failed) outcomes.set(id, { kind: 'FAILED', error })
+  const { prepared, failed, complete } = await prepare(deps, tenant, { states, readMs })
+  for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')
   const saved = await inTenant(deps.database, tenant, ACTOR, async uow => {
