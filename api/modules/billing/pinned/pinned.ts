@@ -7,6 +7,7 @@ import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { jsonOfMembers } from '../terms/json-of-members.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
 type Asked = {
@@ -62,7 +63,7 @@ export type PinnedTexts = {
 /** A pin as it is stored. */
 export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
   const shared: readonly string[] = CATALOG
-  const catalog = JSON.stringify(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
+  const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
   const own = Object.fromEntries(Object.entries(inputs).filter(([name]) => !shared.includes(name)))
   return {
     catalogHash: createHash('sha256').update(catalog).digest('hex'),

@@ -17,6 +17,7 @@ import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
+import { jsonOfMembers } from './json-of-members.ts'
 
 export type PlatformInput = InvoicingSettings & { readonly late_event_policy: LateEventPolicy }
 
@@ -168,4 +169,4 @@ export type BillingInputs = Parties & {
 
 /** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */
 export const inputsHashOf = (inputs: BillingInputs): string =>
-  createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
+  createHash('sha256').update(jsonOfMembers(inputs)).digest('hex')
