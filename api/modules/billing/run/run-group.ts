@@ -42,7 +42,7 @@ export type Outcome =
 export const ACTOR: Actor = { id: null, requestId: null }
 const RETRY_MS = 60_000
 /** A group is read within moments. One whose statement takes longer holds somebody whose usage is slow to read: each is read by itself then. */
-const READ_MS = 15_000
+const READ_MS = 30_000
 const ATTEMPTS_MAX = 5
 
 /**
