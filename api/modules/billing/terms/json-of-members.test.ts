@@ -6,7 +6,7 @@ test('it is the text of JSON.stringify, also of members that were put into text 
   const shared = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.string())
   fc.assert(
     fc.property(fc.dictionary(fc.string(), shared), fc.object(), (one, other) => {
-      for (const of of [one, { ...other, ...one }, one]) expect(jsonOfMembers(of)).toBe(JSON.stringify(of))
+      for (const each of [one, { ...other, ...one }, one]) expect(jsonOfMembers(each)).toBe(JSON.stringify(each))
     }),
   )
 })
