@@ -34,6 +34,12 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlan.variant': 'Always DEFAULT.',
   'PricingPlanCreate.variant': 'Always DEFAULT.',
   'PricingPlanUpdate.variant': 'Always DEFAULT.',
+  'PricingPlan.type': 'STANDARD: for every customer. CUSTOM: for one.',
+  'PricingPlanCreate.type': 'STANDARD (the default): for every customer. CUSTOM: for one. It never changes.',
+  'PricingPlanUpdate.type': 'It never changes.',
+  'PricingPlan.customer_id': 'Of a CUSTOM plan: id of the customer it is for.',
+  'PricingPlanCreate.customer_id': 'With CUSTOM: id of the customer it is for. Nobody else can have a schedule on it.',
+  'PricingPlanUpdate.customer_id': 'It never changes.',
   pricing_plan_version_infos: 'The versions of the plan, newest first.',
   pricing_plan_ids:
     'Ids of the plans, lowest tier first, at most 100. A plan is in one group at most, unless the other is ARCHIVED.',

@@ -109,7 +109,21 @@ export async function requireSellable(
     const message = `The subscription is billed in ${subscription.billing_currency} and there are no exchange rates yet, so its plan must be priced in ${subscription.billing_currency} too.`
     throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
   }
+  await requireOffered(uow, version, subscription)
   if (version.status === 'ACTIVE') await requireCurrency(uow, version, schedule.pricing_currency)
+}
+
+/** A CUSTOM plan is for one customer (semantics 3.1). */
+async function requireOffered(
+  uow: Uow,
+  { pricing_plan_id }: PricingPlanVersion,
+  { customer_id }: Subscription,
+): Promise<void> {
+  const plan = await findOne(uow, pricingPlanResource, pricing_plan_id)
+  if (!plan || plan.customer_id === null || plan.customer_id === customer_id) return
+  throw new AppError('INVALID_FIELD', 'The plan is for another customer; choose one for all, or its own.', {
+    field: 'pricing_plan_version_id',
+  })
 }
 
 async function requireCurrency(uow: Uow, version: PricingPlanVersion, currency: string): Promise<void> {

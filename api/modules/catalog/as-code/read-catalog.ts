@@ -1,4 +1,5 @@
-// GET /v1/catalog: the whole catalog as one file. Custom fields, and values of meter property variables, are not part of it.
+// GET /v1/catalog: the whole catalog as one file. Custom fields, values of meter property variables, and plans for one
+// customer are not part of it.
 import { and, asc } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -62,7 +63,9 @@ export const referenceOf = (row: StoredRow): string | null => ((row as Row).refe
 /** The fields of a resource that a file has. */
 export const fieldsInFile = (resource: Pick<Resource, 'fields'>): string[] =>
   Object.entries(resource.fields).flatMap(([name, { create }]) =>
-    create === 'never' || name === CUSTOM_FIELDS || name === 'pricing_plan_version_id' ? [] : [name],
+    create === 'never' || name === CUSTOM_FIELDS || name === 'customer_id' || name === 'pricing_plan_version_id'
+      ? []
+      : [name],
   )
 
 /** A row as an entry of its section. */
@@ -75,6 +78,9 @@ export function entryOf(resource: Pick<Resource, 'fields'>, row: StoredRow, { re
 export const pricingEntries = (stored: StoredCatalog, versionId: string): Row[] =>
   (stored.pricings.get(versionId) ?? []).map(row => entryOf(pricingResource, row, stored))
 
+/** What is for one customer is not part of a file: customers are not, and other tenants have others. */
+const isForAll = (row: StoredRow): boolean => ((row as Row).customer_id ?? null) === null
+
 const named = (section: Section, row: StoredRow): string => referenceOf(row) ?? unnamed(section, row.id)
 
 /** Throws INVALID_OPERATION naming a resource that has no reference to be named by. */
@@ -85,7 +91,7 @@ export function catalogFile(stored: StoredCatalog): CatalogDocument {
     pricings: pricingEntries(stored, id),
   })
   const sections = SECTION_NAMES.map(section => {
-    const entries = (stored.rows.get(section) ?? []).map(row => {
+    const entries = (stored.rows.get(section) ?? []).filter(isForAll).map(row => {
       const entry = { ...entryOf(resourceOf(section), row, stored), reference: named(section, row) }
       const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []
       return {

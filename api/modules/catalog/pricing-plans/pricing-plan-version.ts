@@ -27,7 +27,9 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     status: field(LifecycleStatus),
     copied_from_pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'never' }),
   },
-  operations: ['create', 'get', 'update', 'delete'],
+  operations: ['create', 'list', 'get', 'update', 'delete'],
+  filters: { pricing_plan_id: { kind: 'equals', column: 'pricing_plan_id' } },
+  orderBy: ['version'],
   byReference: false,
   statuses: LIFECYCLE_RULES,
   expand: {

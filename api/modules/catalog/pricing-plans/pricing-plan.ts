@@ -3,12 +3,12 @@ import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
-import { AgentContext, Description, Name, OneOf, Reference } from '../../../resource/shapes.ts'
+import { AgentContext, Description, IdText, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { PricingPlanVersionInfos } from './schema.ts'
 import { type PricingPlan, pricingPlans, pricingPlanVersions } from './table.ts'
 
-const Type = OneOf('STANDARD')
+const Type = OneOf('STANDARD', 'CUSTOM')
 const Variant = OneOf('DEFAULT')
 
 export const pricingPlanResource = defineResource<PricingPlan>({
@@ -22,6 +22,8 @@ export const pricingPlanResource = defineResource<PricingPlan>({
     name: field(Name),
     description: field(Description),
     type: field(Type),
+    // A foreign key checks it: the customers are above the catalog.
+    customer_id: field(IdText('customer')),
     amount_type: field(OneOf('EXCLUDING_TAX', 'INCLUDING_TAX')),
     variant: field(Variant),
     agent_context: field(AgentContext),
@@ -31,12 +33,14 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   customFields: true,
   filters: {
     type: { kind: 'equals', column: 'type', schema: Type },
+    customer_id: { kind: 'equals', column: 'customer_id' },
     'variants[]': { kind: 'oneOf', column: 'variant', schema: Variant },
   },
   orderBy: ['name', 'reference'],
   searchable: ['name', 'reference', 'description'],
   defaults: () => ({ type: 'STANDARD', amount_type: 'EXCLUDING_TAX', variant: 'DEFAULT' }),
   check: async (uow, row, previous) => {
+    checkCustomer(row, previous)
     if (!previous || (row.amount_type === previous.amount_type && row.reference === previous.reference)) return
     const versions = await versionsOf(uow, [row.id])
     if (versions.every(version => version.status === 'DRAFT')) return
@@ -71,6 +75,22 @@ export const pricingPlanResource = defineResource<PricingPlan>({
     update: { description: 'Pay for what you use.' },
   },
 })
+
+/** A CUSTOM plan is for one customer, and stays so: its subscriptions are the customer's (semantics 3.1). */
+function checkCustomer(row: PricingPlan, previous: PricingPlan | null): void {
+  for (const field of ['type', 'customer_id'] as const) {
+    if (!previous || row[field] === previous[field]) continue
+    throw new AppError('INVALID_FIELD', `${field} never changes; create another plan.`, { field })
+  }
+  if (row.type === 'CUSTOM' && !row.customer_id) {
+    throw new AppError('MISSING_FIELD', 'A CUSTOM plan is for one customer; name it.', { field: 'customer_id' })
+  }
+  if (row.type === 'STANDARD' && row.customer_id) {
+    throw new AppError('INVALID_FIELD', 'A STANDARD plan is for everyone; use CUSTOM for one customer.', {
+      field: 'customer_id',
+    })
+  }
+}
 
 async function versionsOf(uow: ReadUow, planIds: readonly string[]) {
   if (planIds.length === 0) return []

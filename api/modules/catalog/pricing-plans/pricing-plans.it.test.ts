@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 
@@ -35,10 +37,9 @@ describe('plans', () => {
   })
 
   test.each([
-    ['a custom plan', { type: 'CUSTOM' }, 'type'],
     ['a rate card', { variant: 'RATE_CARD' }, 'variant'],
     ['a rule of selection', { pricing_plan_selection_rules: [] }, 'pricing_plan_selection_rules'],
-    ['a plan of one customer', { customer_id: 'cust_1' }, 'customer_id'],
+    ['a customer of a plan for all', { customer_id: 'cust_1' }, 'customer_id'],
   ])('%s is refused by name', async (_name, over, field) => {
     const answer = await a.call('POST', '/v1/pricing-plans', { reference: a.seed.unique('plan'), ...over })
     expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', field])
@@ -50,6 +51,48 @@ describe('plans', () => {
       'MISSING_FIELD',
       'reference',
     ])
+  })
+
+  test('a CUSTOM plan is for one customer, for good', async () => {
+    const [own, other] = [await a.seed.make(customerResource), await a.seed.make(customerResource)]
+    const foreign = await api.tenants.bLive.seed.make(customerResource)
+    const post = (given: object) =>
+      a.call('POST', '/v1/pricing-plans', { reference: a.seed.unique('plan'), type: 'CUSTOM', ...given })
+    expect(refusal(await post({}))).toEqual([400, 'MISSING_FIELD', 'customer_id'])
+    expect(refusal(await post({ customer_id: foreign.id }))).toEqual([404, 'RESOURCE_NOT_FOUND', 'customer_id'])
+    const plan = await post({ customer_id: own.id })
+    expect([plan.status, plan.body['type'], plan.body['customer_id']]).toEqual([201, 'CUSTOM', own.id])
+    const url = `/v1/pricing-plans/${plan.body['id']}`
+    expect(refusal(await a.call('PATCH', url, { customer_id: other.id }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'customer_id',
+    ])
+    expect(refusal(await a.call('PATCH', url, { type: 'STANDARD' }))).toEqual([400, 'INVALID_FIELD', 'type'])
+    const listed = await a.call('GET', `/v1/pricing-plans?customer_id=${own.id}&type=CUSTOM`)
+    expect(listed.body['data'].map((row: Row) => row['id'])).toEqual([plan.body['id']])
+    expect(refusal(await a.call('DELETE', `/v1/customers/${own.id}`)).slice(0, 2)).toEqual([
+      409,
+      'COULD_NOT_DELETE_RESOURCE',
+    ])
+    const version = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan.body['id'] })
+    const scheduled = async (customer_id: string) => {
+      const { billing_entity_id } = await a.seed.make(subscriptionResource)
+      const subscription = await a.call('POST', '/v1/pricing-plan-subscriptions', {
+        customer_id,
+        billing_entity_id,
+        billing_currency: 'EUR',
+      })
+      return await a.call('POST', '/v1/pricing-plan-schedules', {
+        pricing_plan_subscription_id: subscription.body['id'],
+        pricing_plan_version_id: version.body['id'],
+        start_at: '2026-01-01T00:00:00Z',
+      })
+    }
+    expect((await scheduled(own.id)).status).toBe(201)
+    expect(refusal(await scheduled(other.id))).toEqual([400, 'INVALID_FIELD', 'pricing_plan_version_id'])
+    const file = await a.call('GET', '/v1/catalog')
+    expect(JSON.stringify(file.body)).not.toContain(plan.body['reference'])
   })
 
   test('agent_context is stored, merged, bounded and cleared', async () => {
@@ -113,6 +156,17 @@ describe('versions', () => {
     )
     expect(made.map(answer => answer.status)).toEqual(Array(8).fill(201))
     expect(made.map(answer => answer.body['version']).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  test('are listed by their plan and their status, highest number first', async () => {
+    const { version } = await catalog.activeVersion()
+    const second = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: version['pricing_plan_id'] })
+    const list = async (query: string) => {
+      const url = `/v1/pricing-plan-versions?pricing_plan_id=${version['pricing_plan_id']}${query}`
+      return (await a.call('GET', url)).body['data'].map((row: Row) => row['id'])
+    }
+    expect(await list('&order_by=version')).toEqual([second.body['id'], version['id']])
+    expect(await list('&statuses[]=ACTIVE')).toEqual([version['id']])
   })
 
   test('a version of no plan, or one that starts ACTIVE, is refused', async () => {

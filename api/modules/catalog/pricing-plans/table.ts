@@ -10,7 +10,9 @@ export const pricingPlans = pgTable('pricing_plans', {
   reference: text().notNull(),
   name: text(),
   description: text(),
-  type: text().$type<'STANDARD'>().notNull(),
+  type: text().$type<'STANDARD' | 'CUSTOM'>().notNull(),
+  /** Of a CUSTOM plan: the customer it is for. */
+  customer_id: text(),
   amount_type: text().$type<'EXCLUDING_TAX' | 'INCLUDING_TAX'>().notNull(),
   variant: text().$type<'DEFAULT'>().notNull(),
   agent_context: wireJson<Static<typeof AgentContext>>(),

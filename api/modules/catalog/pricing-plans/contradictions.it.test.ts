@@ -1,0 +1,172 @@
+// Prices that contradict themselves, in one table: each is refused when it is saved, by the field that is wrong (semantics
+// 3). None reaches billing. A pricing period wider than a billing period that the subscription names is no contradiction: a yearly
+// price on a shorter cycle is divided (semantics 3.2, 3.3), and only prices in credits forbid it (contract: Credits-priced configs).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { productItemResource, productResource } from '../products/product.ts'
+import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+
+let api: ApiHarness
+let a: TestTenant
+let catalog: ReturnType<typeof catalogOf>
+const items: Record<string, Row> = {}
+beforeAll(async () => {
+  api = await startApi()
+  a = api.tenants.aLive
+  catalog = catalogOf(a)
+  items['usage'] = await a.seed.make(productItemResource)
+  items['money'] = await catalog.moneyItem()
+  items['fee'] = await catalog.itemOf({})
+  items['once'] = await catalog.itemOf({ model_type: 'ONE_OFF' })
+  items['seat'] = await catalog.itemOf({ model_type: 'PER_SEAT' })
+})
+afterAll(() => api?.close())
+
+const tiers = (...bounds: (string | null)[]) => ({
+  pricing_type: 'TIERED',
+  bands: bounds.map(number => ({ amount: eur('1'), ...(number === null ? {} : { tier_top_bound: { number } }) })),
+})
+const band = (given: object) => ({ ...FLAT, bands: [given] })
+const LUMP = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }] }
+const MONTH = { type: 'MONTH', value: 1 }
+const YEAR = { type: 'YEAR', value: 1 }
+const INVALID = 'INVALID_FIELD'
+
+describe('a price is refused by the field that is wrong:', () => {
+  const cases: readonly [string, keyof typeof items, object, string, string][] = [
+    ['tiers that do not rise', 'usage', tiers('1000', '999', null), INVALID, 'bands.1.tier_top_bound'],
+    ['two tiers up to the same', 'usage', tiers('10', '10', null), INVALID, 'bands.1.tier_top_bound'],
+    ['a last tier with a bound', 'usage', tiers('10', '20'), INVALID, 'bands.1.tier_top_bound'],
+    ['a tier without a bound before others', 'usage', tiers(null, '10', null), INVALID, 'bands.0.tier_top_bound'],
+    [
+      'credits beside money',
+      'usage',
+      band({ amount: eur('1'), credits: { quantity: '1', credit_type_id: 'ctyp_1' } }),
+      INVALID,
+      'bands.0.credits',
+    ],
+    ['a band that charges nothing', 'usage', band({}), 'MISSING_FIELD', 'bands.0.amount'],
+    ['a percentage of numbers', 'usage', band({ percentage: '1' }), INVALID, 'bands.0.percentage'],
+    [
+      'a block of nothing',
+      'usage',
+      band({ amount: eur('1'), block_size: { number: '0' } }),
+      INVALID,
+      'bands.0.block_size',
+    ],
+    [
+      'a least above the most',
+      'usage',
+      band({ amount: eur('1'), minimum_amount: eur('10'), maximum_amount: eur('5') }),
+      INVALID,
+      'bands.0.m',
+    ],
+    [
+      'two currencies',
+      'usage',
+      band({ amount: eur('1'), fixed_amount: { quantity: '1', currency: 'USD' } }),
+      INVALID,
+      'bands.0.fixed_amount.currency',
+    ],
+    ['usage in advance', 'usage', { ...FLAT, billing_in_advance: true }, INVALID, 'billing_in_advance'],
+    [
+      'a pricing period wider than the billing period',
+      'usage',
+      { ...FLAT, pricing_period: YEAR, billing_period: MONTH },
+      INVALID,
+      'pricing_period',
+    ],
+    [
+      'a billing period that is no whole number of pricing periods',
+      'usage',
+      { ...FLAT, pricing_period: { type: 'MONTH', value: 2 }, billing_period: { type: 'MONTH', value: 3 } },
+      INVALID,
+      'pricing_period',
+    ],
+    ['units of usage', 'usage', { ...FLAT, default_units: { number: '1' } }, INVALID, 'default_units'],
+    ['units in money', 'once', { ...FLAT, default_units: { amount: eur('1') } }, INVALID, 'default_units.amount'],
+    ['units in events', 'once', { ...FLAT, default_units: { count: '1' } }, INVALID, 'default_units.count'],
+    ['units of a lump sum', 'once', { ...LUMP, default_units: { number: '1' } }, INVALID, 'default_units'],
+    ['a period of what is charged once', 'once', { ...FLAT, billing_period: MONTH }, INVALID, 'billing_period'],
+    [
+      'seats in money',
+      'seat',
+      { ...FLAT, default_seats_value: { amount: eur('1') } },
+      INVALID,
+      'default_seats_value.amount',
+    ],
+    ['a unit price of a fee', 'fee', FLAT, INVALID, 'pricing_type'],
+    [
+      'included volume of a fee',
+      'fee',
+      { ...LUMP, default_included_volume: { number: '1' } },
+      INVALID,
+      'default_included_volume',
+    ],
+  ]
+  test.each(cases)('%s', async (_name, item, config, code, field) => {
+    const answer = await catalog.price(items[item] ?? {}, config)
+    expect([answer.status, answer.body['code']]).toEqual([400, code])
+    expect(String(answer.body['field'])).toContain(`items.0.configs.0.${field}`)
+  })
+})
+
+test('a condition on a property that events may leave out', async () => {
+  const reference = a.seed.unique('region')
+  const make = async (path: string, body: object): Promise<Row> => {
+    const { status, body: made } = await a.call('POST', `/v1/${path}`, { status: 'ACTIVE', ...body })
+    expect(status).toBe(201)
+    return made
+  }
+  const value = await make('meter-values', { reference, name: 'Calls', type: 'NUMBER' })
+  const property = await make('meter-properties', { reference, name: 'Region', type: 'STRING' })
+  const meter = await make('meters', {
+    reference,
+    meter_values: [{ id: value['id'], required: true }],
+    meter_properties: [{ id: property['id'], required: false }],
+  })
+  const { body: calculation } = await a.call('POST', '/v1/meter-value-calculations', {
+    reference,
+    calculation_type: 'SUM',
+    meter_id: meter['id'],
+    meter_value_id: value['id'],
+  })
+  const item = await catalog.itemOf({
+    model_type: 'USAGE_BASED',
+    usage_based: { meter_value_calculation_id: calculation['id'] },
+  })
+  const test = { id: property['id'], comparator: 'EQUALS', value: 'eu' }
+  const answer = await catalog.price(item, { ...FLAT, conditions: { meter_properties: [test] } })
+  expect([answer.status, answer.body['code']]).toEqual([400, INVALID])
+  expect(String(answer.body['field'])).toContain('items.0.configs.0.conditions.meter_properties.0')
+})
+
+test('ids of another tenant are as if they were not there', async () => {
+  const b = api.tenants.bLive
+  const [version, item, product] = [
+    await b.seed.make(pricingPlanVersionResource),
+    await b.seed.make(productItemResource),
+    await b.seed.make(productResource),
+  ]
+  const own = await a.seed.make(pricingPlanVersionResource)
+  const mine = items['usage'] ?? {}
+  const post = async (pricing_plan_version_id: unknown, product_ids: unknown[], id: unknown) =>
+    refusal(
+      await a.call('POST', '/v1/pricings', {
+        pricing_plan_version_id,
+        product_ids,
+        items: [{ product_item_ids: [id], configs: [FLAT] }],
+      }),
+    )
+  const gone = (field: string) => [404, 'RESOURCE_NOT_FOUND', field]
+  expect(await post(version.id, [mine['product_id']], mine['id'])).toEqual(gone('pricing_plan_version_id'))
+  expect(await post(own.id, [product.id], mine['id'])).toEqual(gone('product_ids.0'))
+  expect(await post(own.id, [mine['product_id']], item.id)).toEqual(gone('items.0.product_item_ids.0'))
+  const copied = await a.call('POST', '/v1/pricing-plan-versions', {
+    pricing_plan_id: own.pricing_plan_id,
+    copied_from_pricing_plan_version_id: version.id,
+  })
+  expect(refusal(copied)).toEqual(gone('copied_from_pricing_plan_version_id'))
+})
