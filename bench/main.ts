@@ -9,6 +9,7 @@ import { type Running, startModule } from './processes.ts'
 import { type Measured, measure, peakMemoryMiB, report } from './report.ts'
 import { type Setup, setUp } from './setup.ts'
 import { BUDGET_MS, usageOfAMonth } from './usage-curve/usage-of-a-month.ts'
+import { costPredictions } from './wallets/predictions.ts'
 import { walletReservations } from './wallets/reservations.ts'
 import { webhookDeliveries } from './webhooks/deliveries.ts'
 
@@ -162,6 +163,20 @@ const wallets = async (): Promise<Measured> => {
   }
 }
 
+/** Two hundred a second on two cores. */
+const PREDICTION_US_MAX = 10_000
+const CHECK_MS_MAX = 10
+
+const predictions = async (): Promise<Measured> => {
+  const { costs, checkP99Ms } = await costPredictions()
+  return {
+    bounds: [
+      { name: 'a cost prediction', value: total(costs), unit: 'µs of processor', most: PREDICTION_US_MAX },
+      { name: 'check of an entitlement, p99', value: checkP99Ms, unit: 'ms', most: CHECK_MS_MAX },
+    ],
+  }
+}
+
 const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   ingest,
   readable,
@@ -171,6 +186,7 @@ const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   billing,
   webhooks,
   wallets,
+  predictions,
 }
 
 const wanted = process.argv.slice(2)

@@ -87,8 +87,15 @@ async function makeItems(call: Call): Promise<{ productId: string; items: object
   return { productId: product.id, items }
 }
 
-/** The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. */
-export async function makeTemplate(call: Call, startAt: string): Promise<string> {
+/**
+ * The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. `schedule`: what else the schedule says,
+ * once the plan is there.
+ */
+export async function makeTemplate(
+  call: Call,
+  startAt: string,
+  schedule: () => Promise<object> = async () => ({}),
+): Promise<string> {
   const { productId, items } = await makeItems(call)
   const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
   const version = await call('POST', 'pricing-plan-versions', { pricing_plan_id: plan.id })
@@ -121,6 +128,7 @@ export async function makeTemplate(call: Call, startAt: string): Promise<string>
     pricing_plan_version_id: version.id,
     start_at: startAt,
     pricing_currency: 'EUR',
+    ...(await schedule()),
   })
   await call('PATCH', `pricing-plan-subscriptions/${subscription.id}`, { status: 'ACTIVE' })
   return subscription.id

@@ -43,6 +43,8 @@ export async function walletReservations(): Promise<{ hot: Reservations; many: R
       CLICKHOUSE_DATABASE: DATABASE,
       INGEST_URL: 'http://127.0.0.1:9',
       IDENTITY_URL: 'http://127.0.0.1:9',
+      API_RATE_CREDENTIAL: '100000',
+      API_RATE_ADDRESS: '100000',
     })
     try {
       const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
