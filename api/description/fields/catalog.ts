@@ -38,7 +38,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanCreate.type': 'STANDARD (the default): for every customer. CUSTOM: for one. It never changes.',
   'PricingPlanUpdate.type': 'It never changes.',
   'PricingPlan.customer_id': 'Of a CUSTOM plan: id of the customer it is for.',
-  'PricingPlanCreate.customer_id': 'With CUSTOM: id of the customer it is for. Nobody else can have a schedule on it.',
+  'PricingPlanCreate.customer_id':
+    'With CUSTOM: id of the customer it is for. No other customer can have a schedule on it.',
   'PricingPlanUpdate.customer_id': 'It never changes.',
   pricing_plan_version_infos: 'The versions of the plan, newest first.',
   pricing_plan_ids:
