@@ -38,6 +38,8 @@ async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly 
           join pricing_plan_subscriptions s on ${here('s')} and s.id = h.pricing_plan_subscription_id
           where ${here('h')} and h.id = ${list}
         union all select v.customer_id from invoices v where ${here('v')} and v.id = ${list}
+        union all select s.customer_id from seat_assignments a join pricing_plan_subscriptions s
+          on ${here('s')} and s.id = a.pricing_plan_subscription_id where ${here('a')} and a.id = ${list}
         union all select w.customer_id from wallets w where ${here('w')} and w.id = ${list}
         union all select w.customer_id from wallet_grants g
           join wallets w on ${here('w')} and w.id = g.wallet_id where ${here('g')} and g.id = ${list}

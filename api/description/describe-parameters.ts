@@ -42,6 +42,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   product_category_id: 'Only those of the product category with this id.',
   pricing_plan_id: 'Only the group that the plan with this id is in.',
   product_id: 'Only those of the product with this id.',
+  product_item_id: 'Only those of the product item with this id.',
   processed_details_type: 'Only events that are billed (DEFAULT), not matched, or repeats (DUPLICATE).',
   deleted: 'true: deleted events as well. Default: only events that count.',
   include_periods: 'Whether invoices are shown with their periods. Default false.',

@@ -167,6 +167,11 @@ export const TAGS: readonly Tag[] = [
     'Settings map the columns of a CSV file to the fields of events.',
   ),
   tag(
+    'seat-assignments',
+    'Seat assignments',
+    'A seat assignment says which customer occupies a seat of a subscription, and for how long.',
+  ),
+  tag(
     'test-clocks',
     'Test clocks',
     'A test clock is the time in which some customers of TEST live: it stands still until you advance it.',

@@ -4,6 +4,7 @@ import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
 export const SUBSCRIPTION_EVENTS = defineEvents({
   PRICING_PLAN_SUBSCRIPTION: [...CHANGES, 'ACTIVATED', 'CANCELLED'],
   PRICING_PLAN_SCHEDULE: CHANGES,
+  SEAT_ASSIGNMENT: CHANGES,
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

@@ -7,6 +7,7 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
+import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
 /**
@@ -36,5 +37,6 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
 
 export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseArchivingSubscribed),
+  ...SEAT_GUARDS,
   ...entitlementsIn({ table: schedules, noun: 'schedule' }),
 ] as const

@@ -11,13 +11,14 @@ import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
+import { seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
 import { successionRoutes } from './succession/routes.ts'
 
 export const subscriptions = defineModule({
   name: 'subscriptions',
   events: [SUBSCRIPTION_EVENTS],
-  resources: [subscriptionWithSchedules, scheduleResource],
+  resources: [subscriptionWithSchedules, scheduleResource, seatAssignmentResource],
   guards: SUBSCRIPTION_GUARDS,
   effects: SUBSCRIPTION_EFFECTS,
   routes: (app, deps) => {

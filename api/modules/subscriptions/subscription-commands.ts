@@ -21,6 +21,7 @@ import { customerResource } from '../parties/customers/resource.ts'
 import { endedAt, runningOn } from './inactive-periods.ts'
 import { listSchedules, scheduleResource } from './schedule.ts'
 import { activateAllSchedules } from './schedule-commands.ts'
+import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { endByItself, termEndOf } from './terms/subscription-term.ts'
@@ -136,7 +137,7 @@ async function requireActive<R extends StoredRow & { readonly status: string }>(
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: id, resourceType: resource.objectType })
 }
 
-/** Deletes a DRAFT subscription with its schedules, none of which has ever been billed. */
+/** Deletes a DRAFT subscription with its schedules, none of which has ever been billed, and its seat assignments. */
 export async function deleteSubscription(uow: Uow, idOrReference: string): Promise<Subscription> {
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
   if (!subscription) throw notFound(subscriptionResource, idOrReference)
@@ -144,6 +145,7 @@ export async function deleteSubscription(uow: Uow, idOrReference: string): Promi
     for (const schedule of (await listSchedules(uow, subscription.id)).toReversed()) {
       await saveRemoval(uow, scheduleResource, schedule)
     }
+    for (const seat of await listSeats(uow, subscription.id)) await saveRemoval(uow, seatAssignmentResource, seat)
   }
   return await deleteResource(uow, subscriptionResource, subscription.id)
 }

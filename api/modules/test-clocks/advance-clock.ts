@@ -1,17 +1,15 @@
 // `advance`: moves a test clock on, and does on the way all that falls due of its customers, each at its time and by the very code that
 // does it in LIVE. Where it stands is stored after every moment, so that one that was killed is gone on with by the next.
-import { and, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { atTestTime } from '../../../shared/test-time.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../shared/time.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { settleCancelled } from '../billing/run/group-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
-import { getClock } from '../subscriptions/test-clocks/store-clocks.ts'
-import { testClocks } from '../subscriptions/test-clocks/table.ts'
+import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 
 /** Real time after which an advance that stores nothing has stopped. */
 const LEASE_MS = 60_000
@@ -70,19 +68,8 @@ async function begin(uow: Uow, clockId: string, target: Instant): Promise<string
   }
   if (target < at(clock.frozen_time)) refuse(`The clock stands at ${clock.frozen_time} and only moves on.`)
   if (target - at(clock.frozen_time) > ADVANCE_MAX_MS) refuse('One advance goes two years at most; send more than one.')
-  await hold(uow, clockId, { advancing_until: formatInstant(instantOf(uow.now + LEASE_MS)) })
+  await moveClock(uow, clockId, { advancing_until: formatInstant(instantOf(uow.now + LEASE_MS)) })
   return clock.frozen_time
-}
-
-const hold = async (
-  uow: Uow,
-  clockId: string,
-  values: { readonly frozen_time?: string; readonly advancing_until: string | null },
-): Promise<void> => {
-  await uow.tx
-    .update(testClocks)
-    .set(values)
-    .where(and(inThisTenant(uow, testClocks), eq(testClocks.id, clockId)))
 }
 
 /** Stores where the clock stands. */
@@ -93,7 +80,7 @@ const stand = (
   leaseMs: number | null,
 ): Promise<void> =>
   inTenant(deps.database, tenant, actor, uow =>
-    hold(uow, clockId, {
+    moveClock(uow, clockId, {
       frozen_time: formatInstant(time),
       advancing_until: leaseMs === null ? null : formatInstant(instantOf(uow.now + leaseMs)),
     }),

@@ -55,6 +55,18 @@ export async function getClock(uow: ReadUow, id: string, { lock }: { readonly lo
   })
 }
 
+/** Stores where a clock stands, and until when an advance of it counts as under way. */
+export async function moveClock(
+  uow: Uow,
+  clockId: string,
+  values: { readonly frozen_time?: string; readonly advancing_until: string | null },
+): Promise<void> {
+  await uow.tx
+    .update(testClocks)
+    .set(values)
+    .where(and(inThisTenant(uow, testClocks), eq(testClocks.id, clockId)))
+}
+
 export type NewClock = {
   readonly name?: string | null
   readonly frozen_time: string

@@ -1,0 +1,156 @@
+// Seat assignments: which customer occupies a seat of a subscription, and for how long (contract: Seat assignment; semantics 4.4).
+import { and, eq } from 'drizzle-orm'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { defineResource, field, type Resource } from '../../../resource/define-resource.ts'
+import { IdText, OneOf, Timestamp } from '../../../resource/shapes.ts'
+import { getOne, lockExisting } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { productItemResource, productResource } from '../../catalog/products/product.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { scheduleResource } from '../schedule.ts'
+import { subscriptionResource } from '../subscription.ts'
+import { schedules } from '../table.ts'
+import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
+import { type SeatAssignment, seatAssignments } from './table.ts'
+
+const refuse = (name: string, message: string): never => {
+  throw new AppError('INVALID_FIELD', message, { field: name })
+}
+
+export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<SeatAssignment>({
+  objectType: 'SEAT_ASSIGNMENT',
+  shapeName: 'SeatAssignment',
+  idPrefix: 'seat',
+  path: 'seat-assignments',
+  table: seatAssignments,
+  fields: {
+    pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
+    product_item_id: field(IdText('product item'), { create: 'required', change: 'never' }),
+    customer_id: field(IdText('customer'), { create: 'required', change: 'never' }),
+    start_at: field(Timestamp, { change: 'never' }),
+    end_at: field(Timestamp),
+  },
+  operations: ['create', 'list', 'get', 'update'],
+  byReference: false,
+  filters: {
+    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
+    product_item_id: { kind: 'equals', column: 'product_item_id' },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+  },
+  orderBy: ['start_at'],
+  expand: {
+    customer: { by: 'customer_id', to: () => customerResource },
+    product_item: { by: 'product_item_id', to: () => productItemResource },
+  },
+  references: {
+    pricing_plan_subscription_id: () => subscriptionResource,
+    product_item_id: () => productItemResource,
+    customer_id: () => customerResource,
+  },
+  computed: { status: OneOf(...SEAT_STATUSES) },
+  compute: async (uow, rows) => rows.map(row => ({ status: seatStatus(row, formatInstant(uow.now)) })),
+  defaults: uow => ({ start_at: formatInstant(uow.now) }),
+  check: async (uow, row, previous) => {
+    if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
+    if (previous === null) return await checkNew(uow, row)
+    if (seatStatus(previous, formatInstant(uow.now)) !== 'ENDED') return
+    throw new AppError('INVALID_OPERATION', `The assignment has ENDED at ${previous.end_at}; create another.`, {
+      field: 'end_at',
+      resourceId: previous.id,
+    })
+  },
+  fixture: {
+    create: async seed => {
+      const item = await seed.make({
+        ...productItemResource,
+        fixture: {
+          create: async own => ({
+            product_id: (await own.make(productResource)).id,
+            reference: own.unique('seats'),
+            name: 'Seats',
+            status: 'ACTIVE',
+            model_type: 'PER_SEAT',
+          }),
+          update: {},
+        },
+      })
+      const pricing = await seed.make({
+        ...pricingResource,
+        fixture: {
+          create: async own => ({
+            pricing_plan_version_id: (await own.make(pricingPlanVersionResource)).id,
+            product_ids: [item.product_id],
+            items: [
+              {
+                product_item_ids: [item.id],
+                configs: [{ pricing_type: 'FLAT', bands: [{ amount: { quantity: '10', currency: 'EUR' } }] }],
+              },
+            ],
+          }),
+          update: {},
+        },
+      })
+      const schedule = await seed.make({
+        ...scheduleResource,
+        fixture: {
+          create: async own => ({
+            pricing_plan_subscription_id: (await own.make(subscriptionResource)).id,
+            pricing_plan_version_id: pricing.pricing_plan_version_id,
+            start_at: '2026-01-01T00:00:00Z',
+          }),
+          update: {},
+        },
+      })
+      return {
+        pricing_plan_subscription_id: schedule.pricing_plan_subscription_id,
+        product_item_id: item.id,
+        customer_id: (await seed.make(customerResource)).id,
+        start_at: '2026-01-01T00:00:00Z',
+      }
+    },
+    update: { end_at: '2030-01-01T00:00:00Z' },
+  },
+})
+
+/** The assignments of a subscription. */
+export const listSeats = (uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<SeatAssignment[]> =>
+  uow.tx
+    .select()
+    .from(seatAssignments)
+    .where(and(inThisTenant(uow, seatAssignments), eq(seatAssignments.pricing_plan_subscription_id, subscriptionId)))
+
+async function checkNew(uow: Uow, row: SeatAssignment): Promise<void> {
+  // Held, so that neither the customer nor the item is archived meanwhile: their guards look for assignments.
+  const customer = await lockExisting(uow, customerResource, row.customer_id)
+  if (customer.status === 'ARCHIVED') refuse('customer_id', 'The customer is ARCHIVED and takes no seat.')
+  const item = await lockExisting(uow, productItemResource, row.product_item_id)
+  if (item.model_type !== 'PER_SEAT')
+    refuse('product_item_id', `The product item is ${item.model_type}; only a PER_SEAT item has seats.`)
+  if (item.status === 'ARCHIVED') refuse('product_item_id', 'The product item is ARCHIVED.')
+  const { status } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  if (status !== 'DRAFT' && status !== 'ACTIVE')
+    refuse('pricing_plan_subscription_id', `The subscription is ${status}; it has no seats any more.`)
+  await requireSold(uow, row)
+}
+
+/** A seat is one of an item that some schedule of the subscription prices. */
+async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
+  const sold = await uow.tx
+    .select({ items: pricings.items })
+    .from(pricings)
+    .innerJoin(
+      schedules,
+      and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_version_id, pricings.pricing_plan_version_id)),
+    )
+    .where(
+      and(inThisTenant(uow, pricings), eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id)),
+    )
+  if (sold.some(({ items }) => items.some(item => item.product_item_ids.includes(row.product_item_id)))) return
+  refuse('product_item_id', 'No schedule of the subscription prices this item; name one that it sells.')
+}

@@ -1,0 +1,137 @@
+// Seat assignments through the api: who may occupy a seat, what ends it, and what a live one keeps from changing (contract: Seat
+// assignment, Archive customer).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { makeSubscription, succeed } from '../testing/seed-subscription.ts'
+import { seatAssignmentResource } from './seat-assignment.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi()
+  tenant = api.tenants.aLive
+  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+})
+afterAll(() => api.close())
+
+const SEATS = '/v1/seat-assignments'
+const create = (body: object) => tenant.call('POST', SEATS, body)
+const patch = (seat: Row, end_at: string | null) => tenant.call('PATCH', `${SEATS}/${seat['id']}`, { end_at })
+const customer = async (more: object = {}): Promise<string> =>
+  (
+    await succeed(tenant, 'POST', '/v1/customers', {
+      ...(await customerResource.fixture.create(tenant.seed)),
+      ...more,
+    })
+  )['id']
+/** An assignment since January, and what it is of. */
+async function seated(): Promise<{ seat: Row; of: Row }> {
+  const seat = await tenant.seed.make(seatAssignmentResource)
+  const { pricing_plan_subscription_id, product_item_id } = seat
+  return { seat, of: { pricing_plan_subscription_id, product_item_id } }
+}
+
+describe('an assignment', () => {
+  test('is SCHEDULED, ACTIVE and ENDED by its times; it starts now unless it says when', async () => {
+    const { seat, of } = await seated()
+    expect(seat).toMatchObject({ object_type: 'SEAT_ASSIGNMENT', status: 'ACTIVE', end_at: null })
+    const now = await create({ ...of, customer_id: await customer() })
+    expect(now).toMatchObject({ status: 201, body: { start_at: '2026-03-11T10:00:00Z', status: 'ACTIVE' } })
+    const later = await create({ ...of, customer_id: await customer(), start_at: '2026-04-01T00:00:00+02:00' })
+    expect(later.body).toMatchObject({ status: 'SCHEDULED', start_at: '2026-03-31T22:00:00Z' })
+    expect((await patch(seat, '2026-03-12T00:00:00Z')).body).toMatchObject({ status: 'ACTIVE' })
+    expect((await patch(seat, null)).body).toMatchObject({ status: 'ACTIVE', end_at: null })
+    expect((await patch(seat, '2026-03-11T10:00:00Z')).body).toMatchObject({ status: 'ENDED' })
+    expect(refusal(await patch(seat, null))).toEqual([400, 'INVALID_OPERATION', 'end_at'])
+    const url = `${SEATS}?pricing_plan_subscription_id=${of['pricing_plan_subscription_id']}`
+    const listed: Row[] = (await succeed(tenant, 'GET', url))['data']
+    expect(listed.map(({ status }) => status).toSorted()).toEqual(['ACTIVE', 'ENDED', 'SCHEDULED'])
+    const mine: Row[] = (await succeed(tenant, 'GET', `${SEATS}?customer_id=${seat['customer_id']}`))['data']
+    expect(mine.map(({ id }) => id)).toEqual([seat['id']])
+  })
+
+  test('of a customer that has a seat of the item is refused, also of two at once, until that one ends', async () => {
+    const { seat, of } = await seated()
+    const again = { ...of, customer_id: seat['customer_id'] }
+    expect((await create(again)).status).toBe(409)
+    await patch(seat, '2026-03-11T10:00:00Z')
+    expect((await create(again)).status).toBe(201)
+    const body = { ...of, customer_id: await customer() }
+    const answers = await Promise.all([1, 2, 3].map(() => create(body)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+  })
+
+  test('of what has no seats, or is gone, is refused by its field', async () => {
+    const { of } = await seated()
+    const customer_id = await customer()
+    const metered = (await tenant.seed.make(productItemResource))['id']
+    const other = await makeSubscription(tenant)
+    const gone = await customer()
+    await succeed(tenant, 'POST', `/v1/customers/${gone}/archive`)
+    const cases: [object, unknown[]][] = [
+      [{ product_item_id: metered }, [400, 'INVALID_FIELD', 'product_item_id']],
+      [{ pricing_plan_subscription_id: other }, [400, 'INVALID_FIELD', 'product_item_id']],
+      [{ customer_id: gone }, [400, 'INVALID_FIELD', 'customer_id']],
+      [{ customer_id: 'cust_0000000000000000000000' }, [404, 'RESOURCE_NOT_FOUND', 'customer_id']],
+      [{ customer_id: undefined }, [400, 'MISSING_FIELD', 'customer_id']],
+      [{ end_at: '2026-03-11T10:00:00Z' }, [400, 'INVALID_FIELD', 'end_at']],
+      [{ number: '3' }, [400, 'INVALID_FIELD', 'number']],
+    ]
+    for (const [body, expected] of cases)
+      expect(refusal(await create({ ...of, customer_id, ...body }))).toEqual(expected)
+  })
+})
+
+describe('a live assignment', () => {
+  const blocked = (seat: Row, status: string) => ({
+    status: 400,
+    body: {
+      code: 'INVALID_OPERATION',
+      resource_id: seat['id'],
+      message: expect.stringMatching(new RegExp(`${seat['id']} .* is ${status};`)),
+    },
+  })
+
+  test('keeps its customer from being archived; the refusal names it and its status', async () => {
+    const { seat, of } = await seated()
+    const archive = (id: string) => tenant.call('POST', `/v1/customers/${id}/archive`)
+    expect(await archive(seat['customer_id'])).toMatchObject(blocked(seat, 'ACTIVE'))
+    const id = await customer()
+    const later = (await create({ ...of, customer_id: id, start_at: '2026-04-01T00:00:00Z' })).body
+    expect(await archive(id)).toMatchObject(blocked(later, 'SCHEDULED'))
+    // A customer may still stop taking new subscriptions.
+    expect((await tenant.call('POST', `/v1/customers/${id}/deprecate`)).status).toBe(200)
+    for (const each of [seat, later]) await patch(each, each === seat ? '2026-03-11T10:00:00Z' : '2026-04-01T00:00:01Z')
+    expect((await archive(seat['customer_id'])).status).toBe(200)
+    expect((await archive(id)).status).toBe(400)
+  })
+
+  test('keeps a parent customer, and its product item, ACTIVE', async () => {
+    const { of } = await seated()
+    const parent = await customer()
+    const child = await customer({ parent_customer_id: parent })
+    const seat = (await create({ ...of, customer_id: child })).body
+    const verb = (path: string, name: string) => tenant.call('POST', `/v1/${path}/${name}`)
+    for (const name of ['deprecate', 'archive'])
+      expect(await verb(`customers/${parent}`, name)).toMatchObject(blocked(seat, 'ACTIVE'))
+    const item = `product-items/${of['product_item_id']}`
+    expect(await verb(item, 'deprecate')).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+    const url = `${SEATS}?product_item_id=${of['product_item_id']}`
+    for (const each of (await succeed(tenant, 'GET', url))['data']) await patch(each, '2026-03-11T10:00:01Z')
+    api.clock.set(Date.parse('2026-03-11T10:00:01Z'))
+    expect((await verb(item, 'deprecate')).status).toBe(200)
+    expect((await verb(`customers/${parent}`, 'deprecate')).status).toBe(200)
+    api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  })
+
+  test('goes with a DRAFT subscription that is deleted', async () => {
+    const { seat, of } = await seated()
+    const url = `/v1/pricing-plan-subscriptions/${of['pricing_plan_subscription_id']}`
+    expect((await tenant.call('DELETE', url)).status).toBe(200)
+    expect((await tenant.call('GET', `${SEATS}/${seat['id']}`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,11 @@
+// Where an assignment stands at a time. Pure.
+import type { SeatAssignment } from './table.ts'
+
+export const SEAT_STATUSES = ['SCHEDULED', 'ACTIVE', 'ENDED'] as const
+export type SeatStatus = (typeof SEAT_STATUSES)[number]
+
+/** Times are canonical. From its start on it is ACTIVE, and from its end on ENDED. */
+export function seatStatus({ start_at, end_at }: Pick<SeatAssignment, 'start_at' | 'end_at'>, now: string): SeatStatus {
+  if (end_at !== null && end_at <= now) return 'ENDED'
+  return start_at > now ? 'SCHEDULED' : 'ACTIVE'
+}
