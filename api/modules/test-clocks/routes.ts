@@ -39,6 +39,9 @@ const AdvanceAnswer = Type.Object(
   {
     ...members,
     billing_runs: Type.Integer({ description: 'How often a subscription was billed on the way.' }),
+    complete: Type.Boolean({
+      description: 'Whether all that falls due until the given time has been done. If not, send the same call again.',
+    }),
     failures: Type.Array(
       Type.Object(
         { pricing_plan_subscription_id: Type.String(), at: Timestamp, message: Type.String() },

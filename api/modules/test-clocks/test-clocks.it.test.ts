@@ -32,8 +32,17 @@ async function living(options: Partial<BilledOptions> = {}): Promise<{ billed: B
   await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${billed.subscriptionId}`, { status: 'ACTIVE' })
   return { billed, clock: clock['id'] }
 }
-const advance = (clock: string, frozen_time: string): Promise<Answer> =>
-  tenant.call('POST', `${CLOCKS}/${clock}/advance`, { frozen_time })
+/** Sent again for as long as one call was not enough. */
+async function advance(clock: string, frozen_time: string): Promise<Answer> {
+  let runs = 0
+  for (;;) {
+    const answer = await tenant.call('POST', `${CLOCKS}/${clock}/advance`, { frozen_time })
+    runs += answer.body['billing_runs'] ?? 0
+    if (answer.status !== 200) return answer
+    if (answer.body['complete']) return { ...answer, body: { ...answer.body, billing_runs: runs } }
+    expect(answer.body['frozen_time'] < frozen_time).toBe(true)
+  }
+}
 const subscriptionOf = ({ subscriptionId }: Billed): Promise<Row> =>
   succeed(tenant, 'GET', `${SUBSCRIPTIONS}/${subscriptionId}`)
 async function invoicesOf({ subscriptionId }: Billed): Promise<Row[]> {
@@ -76,7 +85,7 @@ describe('a year', () => {
     const [one, many] = [await living(), await living()]
     await advance(one.clock, '2025-06-15T12:00:00Z')
     for (const day of ['2025-01-20', '2025-03-01', '2025-03-02', '2025-06-15'])
-      await succeed(tenant, 'POST', `${CLOCKS}/${many.clock}/advance`, { frozen_time: `${day}T12:00:00Z` })
+      await advance(many.clock, `${day}T12:00:00Z`)
     const shown = (invoices: Row[]) =>
       invoices.map(invoice => [
         invoice['status'],
