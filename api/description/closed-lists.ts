@@ -32,16 +32,13 @@ export const eventTypeSchema = (eventTypes: readonly EventType[]): JsonObject =>
   description: 'The type of an event. New types may be added.',
 })
 
+/** By the field of a shape, or by the name of a field wherever it stands. */
 function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | typeof EVENT_TYPE>> {
   const objectTypes = nameableTypes(deps)
   return {
-    'PricingItemConfig.pricing_type': SUPPORTED_PRICING_TYPES,
+    pricing_type: SUPPORTED_PRICING_TYPES,
     'PricingItemConfig.type': SUPPORTED_PRICING_TYPES,
-    'InvoiceLine.pricing_type': SUPPORTED_PRICING_TYPES,
-    'InvoiceLinePrice.pricing_type': SUPPORTED_PRICING_TYPES,
     'InvoiceLine.commitment_type': ['PRICING_ITEM_CONFIG', 'PRICING_ITEM', 'PRICING', 'TOTAL'],
-    'PriceCalculation.pricing_type': SUPPORTED_PRICING_TYPES,
-    'PriceCurve.pricing_type': SUPPORTED_PRICING_TYPES,
     'InvoiceLine.discount_type': [
       'PRICING_ITEM_CONFIG',
       'PRICING_ITEM',
@@ -93,8 +90,8 @@ export function withClosedLists(
   return new Map(
     [...shapes].map(([name, schema]) => {
       const properties = Object.entries(objectIn(schema, 'properties')).map(([field, member]): [string, JsonObject] => {
-        const values = lists[`${name}.${field}`]
         const given = isObject(member) ? member : {}
+        const values = lists[`${name}.${field}`] ?? (isOpen(given) ? lists[field] : undefined)
         if (values !== undefined) return [field, Array.isArray(values) ? listed(given, values) : oneOfShape(given)]
         return [field, coded(field, given)]
       })
@@ -102,6 +99,10 @@ export function withClosedLists(
     }),
   )
 }
+
+/** A text of any value. */
+const isOpen = (given: JsonObject): boolean =>
+  given.enum === undefined && (given.type === 'string' || (Array.isArray(given.type) && given.type.includes('string')))
 
 function listed({ description, type, ...rest }: JsonObject, values: readonly string[]): JsonObject {
   const mayBeNull = textIn({ type }, 'type') === null
@@ -123,7 +124,6 @@ const oneOfShape = (given: JsonObject): JsonObject =>
 /** A text field that is a code of ISO by its name, with the form of one. */
 function coded(field: string, given: JsonObject): JsonObject {
   const code = CODES.find(({ name }) => name.test(field))
-  const isText = given.type === 'string' || (Array.isArray(given.type) && given.type.includes('string'))
-  if (code === undefined || !isText || given.enum !== undefined) return given
+  if (code === undefined || !isOpen(given)) return given
   return { description: code.text, ...given, ...code.form }
 }

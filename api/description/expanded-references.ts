@@ -10,6 +10,9 @@ const CALLED: Readonly<Record<string, string>> = {
   category: 'ProductCategory',
 }
 
+/** Shapes whose members are named like resources and are entries of a file, which name others by reference. */
+const OF_FILES: ReadonlySet<string> = new Set(['CatalogVersion'])
+
 /** The shapes with every object of any content that is named after a resource a reference to its shape. */
 export function expandedReferences(
   shapes: ReadonlyMap<string, JsonObject>,
@@ -24,7 +27,7 @@ export function expandedReferences(
     })
     return { ...schema, properties: Object.fromEntries(properties) }
   }
-  return new Map([...shapes].map(([name, schema]) => [name, change(schema)]))
+  return new Map([...shapes].map(([name, schema]) => [name, OF_FILES.has(name) ? schema : change(schema)]))
 }
 
 function including(schema: JsonObject, name: string, target: string): JsonObject {

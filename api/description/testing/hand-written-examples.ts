@@ -72,6 +72,9 @@ const TEST_CLOCK = {
   customer_ids: ['cust_0w4mZQ1SgqhV5Yd0CFFkZ2'],
 }
 
+const HASH = 'a04e6b1c2d3f405162738495a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f'
+const CATALOG = { format: 1, product_categories: [{ reference: 'apis', name: 'APIs' }] }
+
 /** By the name of the component. */
 const euros = (quantity: string) => ({ quantity, currency: 'EUR' })
 const TOKENS_LEFT = {
@@ -144,7 +147,6 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   BillingPeriod: { type: 'MONTH', value: 1 },
   Address: { line1: 'Keizersgracht 1', city: 'Amsterdam', postal_code: '1015 CJ', country: 'NL' },
   MeterData: { ...STORED, ...SENT },
-  EventCalculate: EVENT,
   MeterDataCalculation: {
     ...STORED,
     type: 'CALCULATION',
@@ -208,6 +210,19 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
     ...PERSISTED,
     period: { start_at: '2026-01-15T00:00:00Z', end_at: null },
   },
+  UsageIngestion: {
+    object_type: 'USAGE_INGESTION',
+    from: '2026-01-15T09:00:00Z',
+    to: '2026-01-15T10:00:00Z',
+    usage_counted_until: '2026-01-15T09:59:58Z',
+    lag_seconds: 2,
+    not_matched_from: '2026-01-14T10:00:00Z',
+    data: [],
+  },
+  CatalogFile: CATALOG,
+  CatalogPlanned: { object_type: 'CATALOG_PLAN', applicable: true, changes: [], refusals: [] },
+  CatalogApplied: { object_type: 'CATALOG_APPLIED', changes: [] },
+  EventCalculate: EVENT,
   InvoiceUpdate: { status: 'FINAL' },
   InvoiceRefresh: { types: ['CUSTOMER', 'TAX_RATES'] },
   InvoiceCreditRequest: {
@@ -290,7 +305,7 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
     created_at: '2026-01-15T09:30:00Z',
     sequence: 7,
     previous_hash: '5f3c1d0e9a7b4826c1f0d2e3a4b5968778695a4b3c2d1e0f9a8b7c6d5e4f3021',
-    hash: 'a04e6b1c2d3f405162738495a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f',
+    hash: HASH,
   },
   AccountMembershipRepresentation: MEMBERSHIP,
   TeamMemberRepresentation: {

@@ -1,9 +1,9 @@
 // Payments that were made elsewhere, and the payment status of invoices.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refusal, succeed } from '../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { noticesOf } from '../../testing/notices.ts'
 import type { Row } from '../../testing/wire.ts'
-import { succeed } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 
 let api: ApiHarness
@@ -49,10 +49,6 @@ const state = (invoice: Row) => [
 const stateOf = async (tenant: TestTenant, url: string) => state(await succeed(tenant, 'GET', url))
 const pay = (tenant: TestTenant, invoice_id: string, amount: string) =>
   succeed(tenant, 'POST', '/v1/payments', { invoice_id, amount: eur(amount) })
-async function refusal(tenant: TestTenant, method: string, url: string, body?: unknown) {
-  const answer = await tenant.call(method, url, body)
-  return [answer.status, answer.body['code'], answer.body['field']]
-}
 
 test('an invoice is paid in part, in full and beyond, and follows what is reversed', async () => {
   const tenant = api.tenants.aTest

@@ -1,15 +1,11 @@
 // What the tests of invoices start from: a subscription with a price for tokens and a recurring fee, and usage for it.
 
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
+import { succeed } from '../../../testing/calls.ts'
 import type { TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 
-/** Sends a call that must succeed and gives its body. */
-export async function succeed(tenant: TestTenant, method: string, url: string, body?: unknown): Promise<Row> {
-  const answer = await tenant.call(method, url, body)
-  if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  return answer.body
-}
+export { succeed }
 
 export type Billed = {
   readonly subscriptionId: string

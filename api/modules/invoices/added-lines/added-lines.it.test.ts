@@ -1,10 +1,11 @@
 // Lines that people add to invoices, and invoices that have no others.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
-import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { type Billed, billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 let api: ApiHarness
@@ -28,11 +29,6 @@ const linesIn = (invoice: Row): Row[] =>
   invoice['periods'].flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
 const amounts = (invoice: Row): string[] =>
   linesIn(invoice).map(line => `${line['description']} ${line['amount_excluding_tax'].quantity}`)
-
-async function refusal(tenant: TestTenant, method: string, url: string, body?: unknown) {
-  const answer = await tenant.call(method, url, body)
-  return [answer.status, answer.body['code'], answer.body['field']]
-}
 
 /** The DRAFT of March's fee of 100, of a subscription that began in March. */
 async function drafted(

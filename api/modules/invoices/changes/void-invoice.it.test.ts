@@ -1,10 +1,11 @@
 // Invoices that are not to be issued: VOID, ARCHIVED, and what billing then does with their period.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
-import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { type Billed, billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 let api: ApiHarness
@@ -152,8 +153,3 @@ describe('notes', () => {
     expect(await refusal(tenant, 'PATCH', url, { notes: [''] })).toEqual([400, 'INVALID_FIELD', 'notes.0'])
   })
 })
-
-async function refusal(tenant: TestTenant, method: string, url: string, body?: unknown) {
-  const answer = await tenant.call(method, url, body)
-  return [answer.status, answer.body['code'], answer.body['field']]
-}

@@ -1,10 +1,11 @@
 // Credit notes: what they credit, what that does to the invoice, and that it is never more than is left.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
-import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 let api: ApiHarness
@@ -69,10 +70,6 @@ const amounts = (invoice: Row) => [
   invoice['closed_invoice_amount'].quantity,
   invoice['refundable_amount'].quantity,
 ]
-async function refusal(tenant: TestTenant, method: string, url: string, body?: unknown) {
-  const answer = await tenant.call(method, url, body)
-  return [answer.status, answer.body['code'], answer.body['field']]
-}
 
 describe('a credit note', () => {
   test('over the whole mirrors the invoice, has a number of its own series, and settles what was open', async () => {

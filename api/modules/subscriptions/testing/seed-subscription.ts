@@ -1,16 +1,11 @@
 // What the tests of subscriptions start from: plans that can be sold, and subscriptions on them.
 
+import { succeed } from '../../../testing/calls.ts'
 import type { TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import { subscriptionResource } from '../subscription.ts'
 
-/** Sends a call that must succeed and gives its body. */
-export async function succeed(tenant: TestTenant, method: string, url: string, body?: unknown): Promise<Row> {
-  const answer = await tenant.call(method, url, body)
-  if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  return answer.body
-}
+export { succeed }
 
 /** The id of a version with one usage price in EUR; ACTIVE unless told otherwise. */
 export async function makeVersion(tenant: TestTenant, status: 'DRAFT' | 'ACTIVE' = 'ACTIVE'): Promise<string> {
