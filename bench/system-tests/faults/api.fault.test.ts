@@ -226,6 +226,66 @@ test('the billing run killed between invoices goes on elsewhere and leaves each 
   await expect.poll(async () => (await owners()).toSorted(), { timeout: 140_000, interval: 500 }).toEqual(expected)
 }, 200_000)
 
+test('a group of a billing run killed between its steps goes on elsewhere: each period once, with numbers that follow each other', async () => {
+  const tester = createClient(system.baseUrl, system.platforms[1].environments.TEST.api_key)
+  // So that what has ended becomes FINAL in the run that makes it, and takes its number.
+  await tester.patch(`/v1/platforms/${system.platforms[1].id}`, {
+    invoice_settings: { invoice_grace_period: { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } } },
+  })
+  const subscriptions = await createCatalog(tester)
+  const ids = [...subscriptions.values()].map(({ id }) => id).toSorted()
+  const owner = new pg.Client({ connectionString: system.databaseUrl })
+  await owner.connect()
+  /** All of them due for a group, what a dead one held let go. */
+  const due = async () => {
+    await owner.query(
+      `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second', billing_claimed_until = null where id = any($1)`,
+      [ids],
+    )
+    await owner.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
+  }
+  const numbers = async (): Promise<number[]> =>
+    (await listAll(tester, '/v1/invoices?limit=100'))
+      .flatMap(({ invoice_number: text }) => (text === null ? [] : [Number(String(text).slice(-5))]))
+      .toSorted((x, y) => x - y)
+  try {
+    const points = [
+      'billing.after-claim',
+      'billing.before-invoice',
+      'invoices.before-numbers',
+      'invoices.before-commit',
+      'billing.after-commit',
+    ]
+    await system.kill('worker')
+    for (const id of ids) await tester.patch(`/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+    // As if long relayed: else each would be tester by itself, and no group would find them.
+    await owner.query(
+      `update outbox set position = nextval('outbox_positions') where position is null and platform_id = $1 and environment = 'TEST'`,
+      [system.platforms[1].id],
+    )
+    for (const point of points) {
+      expect(await numbers()).toEqual([])
+      await due()
+      await system.dieAt('worker', point)
+    }
+    // What was saved stands; whatever the last of them held is found again when its claim, of a minute, is over.
+    expect((await numbers()).length).toBeGreaterThan(0)
+    await system.restart('worker')
+    const waiting = () =>
+      owner.query('select from pricing_plan_subscriptions where id = any($1) and next_billing_at <= now()', [ids])
+    await expect.poll(async () => (await waiting()).rowCount, { timeout: 140_000, interval: 500 }).toBe(0)
+  } finally {
+    await owner.end()
+  }
+  const periods = (await listAll(tester, '/v1/invoices?limit=100')).map(
+    row => `${(row['pricing_plan_subscription_ids'] as string[])[0]} ${row['period_start']}`,
+  )
+  expect(new Set(periods).size).toBe(periods.length)
+  expect([...new Set(periods.map(period => period.split(' ')[0]))].toSorted()).toEqual(ids)
+  const given = await numbers()
+  expect(given).toEqual(given.map((_, place) => place + 1))
+}, 300_000)
+
 test('a reprocess killed between invoices is taken up again and ends', async () => {
   const dead = system.dieAt('worker', 'reprocess.after-item')
   const { id } = await billed.post('/v1/reprocess', { type: 'NOT_MATCHED' })
