@@ -102,6 +102,11 @@ const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
     })
     await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/cancel`, { type: 'NOW' })
   },
+  // One goes with a DRAFT subscription; there is no call that deletes it alone.
+  'SEAT_ASSIGNMENT.DELETED': async tenant => {
+    const { pricing_plan_subscription_id } = await made('SEAT_ASSIGNMENT', tenant)
+    await succeed(tenant, 'DELETE', `/v1/pricing-plan-subscriptions/${pricing_plan_subscription_id}`)
+  },
   'TEAM.UPDATED': async tenant => {
     const team = await tenant.call('POST', '/v1/teams', { name: 'Sales' })
     await succeed(tenant, 'PATCH', `/v1/teams/${team.body['id']}`, { name: 'Renamed' })
@@ -148,7 +153,7 @@ test(
     await visitRoutes(api, api.routes, aLive, aLive.call)
     const { platformId } = aLive.tenant
     const seen = await api.sql('select distinct type from outbox where platform_id = $1', [platformId])
-    const deletions = EVENT_TYPES.filter(type => type.endsWith('.DELETED') && !(type in ELSEWHERE))
+    const deletions = EVENT_TYPES.filter(type => type.endsWith('.DELETED') && !(type in ELSEWHERE) && !(type in FIRE))
       .filter(type => !seen.some(row => row['type'] === type))
       .map(type => [type, deleted(type.slice(0, type.indexOf('.')))] as const)
     const faults: string[] = []
