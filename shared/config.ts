@@ -207,12 +207,12 @@ export const SETTINGS = {
   INGEST_RATE_MAX: setting('Most events per second a platform may set for itself.', '100000', integer(1, 100_000_000)),
   API_RATE_CREDENTIAL: setting(
     'Calls a second that one credential may make at one api process, while its platform sets no rate of its own; ten times as many at once.',
-    '500',
+    '2500',
     integer(1, 1_000_000),
   ),
   API_RATE_ADDRESS: setting(
     'Calls a second from one address, or network of IPv6, at one api process; ten times as many at once. 0: no limit by address.',
-    '1000',
+    '5000',
     integer(0, 1_000_000),
   ),
   INGEST_RECENT_MAX: setting(
