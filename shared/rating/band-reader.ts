@@ -1,4 +1,4 @@
-// One band from its wire shape (decimal strings, snake_case) to decimals. A fault names its field.
+// Reads one band from its wire shape (decimal strings, snake_case) into decimals. A fault names its field.
 import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../decimal.ts'
 import type { Band, Metric } from './price.ts'
 
@@ -9,7 +9,7 @@ export type MeterValueInput = {
   readonly amount?: Given<AmountInput>
   readonly count?: Given<string>
 }
-/** `PricingItemConfigBand` as it travels and is stored. */
+/** `PricingItemConfigBand` as sent and stored. */
 export type BandInput = {
   readonly amount?: Given<AmountInput>
   readonly percentage?: Given<string>
@@ -23,7 +23,7 @@ export type BandInput = {
   readonly tier_top_bound?: Given<MeterValueInput>
 }
 
-/** What a band's members are called on the wire. */
+/** Wire names of a band's members. */
 export const BAND_FIELDS: Readonly<Record<keyof Band, keyof BandInput>> = {
   amount: 'amount',
   percentage: 'percentage',
@@ -36,7 +36,7 @@ export const BAND_FIELDS: Readonly<Record<keyof Band, keyof BandInput>> = {
   topBound: 'tier_top_bound',
 }
 
-/** What a caller sent and rating cannot price; `field` is a dotted path inside the configuration. */
+/** Why rating cannot price what a caller sent; `field` is a dotted path inside the configuration. */
 export class Fault extends Error {
   readonly field: string
 

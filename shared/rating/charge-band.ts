@@ -1,9 +1,9 @@
-// How one band charges: what models share. Exact, nothing rounded.
+// How one band charges: the parts that price models share. Exact; nothing is rounded.
 import { type Decimal, decimal, ONE, sum, ZERO } from '../decimal.ts'
 import type { Band, BandCharge, Metric, Piece, PriceBound } from './price.ts'
 import { BandFault, type Placed } from './price-model.ts'
 
-/** The price of usage. Which kind it is follows from the metric, so a percentage of plain numbers cannot be said. */
+/** The price of usage. The kind follows from the metric, so a percentage of plain numbers cannot be expressed. */
 export type UnitPrice =
   | { readonly of: 'UNITS'; readonly amount: Decimal | null; readonly blockSize: Decimal }
   | {
@@ -56,7 +56,7 @@ export function readUnitBand(band: Pick<Band, (typeof UNIT_FIELDS)[number]>, met
   return { price, fixedAmount, limits: readLimits(band) }
 }
 
-/** The lump sum is `fixed_amount`, or `amount` read as one. Throws BandFault for both and for neither. */
+/** The lump sum: `fixed_amount`, or `amount` in its place. Throws BandFault when both or neither are given. */
 export function readFeeBand(band: Pick<Band, (typeof FEE_FIELDS)[number]>): FeeBand {
   const { amount, fixedAmount } = band
   if (amount !== null && fixedAmount !== null) {
@@ -96,7 +96,7 @@ function unitPieces(price: UnitPrice, { units, events }: Use): Piece[] {
 
 type Bounded = { readonly piece: Piece & { readonly kind: 'BOUND' }; readonly bound: PriceBound }
 
-/** The piece that lifts or caps what was charged to the band's minimum or maximum amount (semantics 3.2). */
+/** The piece that raises a charge to the band's minimum amount or caps it at the maximum amount (semantics 3.2). */
 function boundAmount({ minimumAmount, maximumAmount }: Limits, charge: Decimal): Bounded | null {
   const to = (limit: Decimal, bound: PriceBound): Bounded => ({
     piece: { kind: 'BOUND', quantity: limit.minus(charge), bound, limit },
@@ -107,7 +107,7 @@ function boundAmount({ minimumAmount, maximumAmount }: Limits, charge: Decimal):
   return null
 }
 
-/** `quantity` held within the band's number bounds, and which of them acted. */
+/** `quantity` held within the band's number bounds, and which of them applied. */
 function boundNumber({ minimumNumber, maximumNumber }: Limits, quantity: Decimal) {
   if (minimumNumber !== null && quantity.lt(minimumNumber)) {
     return { units: minimumNumber, bound: 'MINIMUM_NUMBER' } as const
@@ -118,7 +118,7 @@ function boundNumber({ minimumNumber, maximumNumber }: Limits, quantity: Decimal
   return { units: quantity, bound: null }
 }
 
-/** The charge of a band that consists of these pieces, held within the band's limits of money. */
+/** The charge of a band that consists of these pieces, held within the band's minimum and maximum amount. */
 export function chargeOf(
   placed: Placed<{ readonly limits: Limits }>,
   use: Use,
@@ -142,7 +142,7 @@ export function chargeOf(
 
 const feePieces = (fee: Decimal | null): Piece[] => (fee === null ? [] : [{ kind: 'FEE', quantity: fee }])
 
-/** The charge of one band for the usage it takes: fixed part, unit part, percentage part, then its limits. */
+/** The charge of one band for its part of the usage: fixed part, unit part, percentage part, then its limits. */
 export function chargeUnits(placed: Placed<UnitBand>, use: Use): BandCharge {
   const { price, fixedAmount, limits } = placed.reads
   const { units, bound } = boundNumber(limits, use.units)
@@ -164,10 +164,10 @@ export const chargeBlocks = (
   return chargeOf(placed, use, [{ kind: 'BLOCKS', quantity: amount.times(blocks), blocks, price: amount, blockSize }])
 }
 
-/** How many whole blocks hold `units`; none for nothing. */
+/** How many whole blocks cover `units`; zero blocks for zero units. */
 export const blocksOf = (units: Decimal, blockSize: Decimal): Decimal => {
   if (units.lte(ZERO)) return ZERO
-  // Checked by multiplying back: a division that does not come out even is kept to 40 places only.
+  // Multiply back to check: a division without a finite decimal result keeps only 40 places.
   const whole = units.div(blockSize).round(0, 0)
   return whole.times(blockSize).gte(units) ? whole : whole.plus(ONE)
 }

@@ -1,5 +1,5 @@
-// Prices in credits: a band says `credits` where another says `amount` (semantics 3.2, 6). They have a type of their own,
-// so that credits can never be billed as money.
+// Prices in credits: a band says `credits` where another band says `amount` (semantics 3.2, 6). They have a type of
+// their own, so that credits can never be billed as money.
 import { type Decimal, decimalOfInteger } from '../decimal.ts'
 import { type BandInput, Fault } from './band-reader.ts'
 import { type PriceConfigFault, type PriceConfigInput, parsePriceConfig } from './parse-price-config.ts'
@@ -40,7 +40,7 @@ function creditsOf(bands: readonly CreditsBandInput[]): { creditTypeId: string; 
   return { creditTypeId, bands: read }
 }
 
-/** Its periods are those of the item that sells the credits, so it has none of its own (contract). */
+/** A price in credits has no periods of its own: those of the item that sells the credits apply (contract). */
 function checkPeriods(input: CreditsConfigInput): void {
   for (const name of ['billing_period', 'pricing_period'] as const) {
     if (input[name] === null || input[name] === undefined) continue
@@ -68,8 +68,8 @@ export type RatedCredits = Pick<RatedPrice, 'charges' | 'rollover'> & {
 }
 
 /**
- * What usage costs in credits, exact; also what USAGE_BASED_CONVERSION makes of it: volume ÷ block × credits. What a
- * wallet does not have of them is priced per credit by the item that sells them.
+ * What usage costs in credits, exact: volume ÷ block size × credits. USAGE_BASED_CONVERSION uses the same formula.
+ * Credits that a wallet cannot cover are priced per credit by the item that sells them.
  */
 export function rateCredits(
   { config, creditTypeId }: CreditsPrice,

@@ -61,16 +61,16 @@ test('a price of a million blocks is not drawn', () => {
   expect(priceCurve(config, { end: curveEnd(config), money: false })).toHaveLength(10)
 })
 
-/** What the picture says of a quantity. */
+/** The charge that the curve gives for a quantity. */
 function read(pieces: readonly CurvePiece[], quantity: Decimal): Decimal {
   const piece = pieces.find(({ from, to }) => quantity.gt(from.quantity) && quantity.lte(to.quantity))
-  if (!piece) throw new Error('the picture has every quantity above 0')
+  if (!piece) throw new Error('the curve covers every quantity above 0')
   const { from, to } = piece
   const part = quantity.minus(from.quantity).div(to.quantity.minus(from.quantity))
   return from.charge.plus(to.charge.minus(from.charge).times(part))
 }
 
-describe('the picture says what the price charges, everywhere', () => {
+describe('the curve gives what the price charges at every quantity', () => {
   const text = (highest: number) => fc.integer({ min: 0, max: highest }).map(value => plain(decimal(`${value}e-2`)))
   const limits = fc.record(
     { fixedAmount: text(500), minimumAmount: text(900), minimumNumber: fc.integer({ min: 0, max: 9 }).map(String) },

@@ -1,25 +1,26 @@
-// The picture of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart draws them as they are.
+// The curve of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart can draw
+// them as they are.
 import { type Decimal, decimal, decimalOfInteger, max, ONE, ZERO } from '../decimal.ts'
 import { amountVolume, type Band, type BandCharge, numberVolume, type PriceBound, type Volume } from './price.ts'
 import { findPriceModel, type PriceConfig, rate } from './rate.ts'
 
-/** A straight piece: the charge goes evenly from `from` (just beyond it, unless it is the first) to `to`. */
+/** A straight piece: the charge is linear from `from` (just beyond it, except for the first piece) to `to`. */
 export type CurvePiece = {
   readonly from: CurvePoint
   readonly to: CurvePoint
-  /** Whether the charge at `from` is another than what the piece starts with: a step. */
+  /** True for a step: the charge at `from` differs from the charge that the piece starts with. */
   readonly steps: boolean
-  /** The bands that charge in it, and the limits that hold in it. */
+  /** The bands that charge in this piece, and the limits that apply in it. */
   readonly bands: readonly number[]
   readonly bounds: readonly PriceBound[]
 }
 export type CurvePoint = { readonly quantity: Decimal; readonly charge: Decimal }
 
-/** More places where a price may step or bend are refused: nobody sees them. */
+/** A curve with more places where the price may step or bend is refused: no reader could tell them apart. */
 export const CURVE_PLACES_MAX = 2_000
 const HALF = decimal('0.5')
 
-/** Up to where a price is drawn when nobody says: half beyond its last bound, or ten blocks. */
+/** Default end of the curve: one and a half times the last bound, or ten blocks. */
 export function curveEnd({ bands }: PriceConfig): Decimal {
   const last = bands.reduce((far, { topBound }) => max(far, topBound ?? ZERO), ZERO)
   const block = bands.reduce((wide, { blockSize }) => max(wide, blockSize), ONE)
@@ -27,8 +28,8 @@ export function curveEnd({ bands }: PriceConfig): Decimal {
 }
 
 /**
- * What the price charges for every quantity from 0 to `end`, of `count` events where money is metered. Null when it steps at more
- * than CURVE_PLACES_MAX places.
+ * What the price charges for every quantity from 0 to `end`, with `count` events where money is metered. Null when the
+ * price steps at more than CURVE_PLACES_MAX places.
  */
 export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: CurveOf): CurvePiece[] | null {
   const places = placesOf(config, end, count)
@@ -44,7 +45,7 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
     if (!from) continue
     const [start, end] = [at(from).charge, at(to).charge]
     const { charge, charges } = at(from.plus(to).times(HALF))
-    // Even in between, so what it starts with follows from the middle and the end.
+    // The charge is linear in between, so its start follows from the middle and the end.
     const first = charge.times(decimal('2')).minus(end)
     const own = {
       from: { quantity: from, charge: first },
@@ -73,7 +74,7 @@ function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
   return up.times(nextOver).eq(nextUp.times(over))
 }
 
-/** Every quantity where the price may step or bend, in order, 0 and the end among them. */
+/** Every quantity where the price may step or bend, in order, including 0 and the end. */
 function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
   const found: Decimal[] = [end]
   let floor = ZERO
@@ -96,7 +97,7 @@ function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Deci
   return [ZERO, ...sorted.filter((place, index) => index === 0 || !place.eq(sorted[index - 1] ?? ZERO))]
 }
 
-/** Quantities of a band at which its limits begin or cease to hold. */
+/** Quantities of a band at which its limits start or stop to apply. */
 function bendsOf(band: Band, count: Decimal): Decimal[] {
   const { amount, percentage, fixedAmount, blockSize } = band
   const bends = [band.minimumNumber, band.maximumNumber].filter(limit => limit !== null)
@@ -109,7 +110,7 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
             blockSize: decimal('100'),
             fixed: (fixedAmount ?? ZERO).plus(amount ? amount.times(count).div(blockSize) : ZERO),
           },
-          // On top of the metered money itself.
+          // The price is charged on top of the metered money itself.
           { price: percentage.plus(decimal('100')), blockSize: decimal('100'), fixed: ZERO },
         ]
       : [{ price: ONE, blockSize: ONE, fixed: ZERO }]),
@@ -123,7 +124,7 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
   return bends
 }
 
-/** The ends of whole blocks from 0 and from the start of a band; null when they are too many. */
+/** The ends of whole blocks, counted from 0 and from the start of a band; null when there are too many. */
 function blockEnds({ size, end, floor }: { size: Decimal; end: Decimal; floor: Decimal }): Decimal[] | null {
   const blocks = end.div(size)
   if (blocks.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null

@@ -1,8 +1,8 @@
-// Metered money in several currencies, brought to the currency of the price by the rate of each event's own time.
+// Converts metered money in several currencies to the currency of the price, each event at the rate of its own time.
 import { type Decimal, ONE, sum, ZERO } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 
-/** One unit of `base` is `rate` units of `currency` from this time on, until the next rate of the pair. */
+/** From this time until the next rate of the pair, one unit of `base` is `rate` units of `currency`. */
 export type DatedRate = {
   readonly base: string
   readonly currency: string
@@ -14,13 +14,16 @@ export type MoneyAt = { readonly quantity: Decimal; readonly currency: string; r
 export type Converted = {
   /** In the pricing currency, exact. */
   readonly total: Decimal
-  /** By currency what was metered and what it came to, in the order the currencies appear. */
+  /** For each currency, what was metered and what it was converted to, in the order in which the currencies appear. */
   readonly parts: readonly { readonly currency: string; readonly quantity: Decimal; readonly converted: Decimal }[]
   readonly used: readonly DatedRate[]
 }
 export type Conversion =
   | { readonly kind: 'ok'; readonly converted: Converted }
-  /** There is no rate on or before this time: a clear error where prices are activated or tried, never a guess. */
+  /**
+   * No rate exists on or before this time. Activating or calculating a price then fails with a clear error; no rate is
+   * guessed.
+   */
   | { readonly kind: 'missing'; readonly base: string; readonly currency: string; readonly at: Instant }
 
 /** The latest rate of a pair on or before a time; undefined when there is none. */

@@ -1,4 +1,4 @@
-// Says in words how a charge came about: one sentence fragment a piece, for the description of price details.
+// Describes in words how a charge came about, one fragment for each piece, for the description in price details.
 import { ONE, plain } from '../decimal.ts'
 import type { BandCharge, Piece } from './price.ts'
 

@@ -31,7 +31,7 @@ test.each(cases)('of 1000 included, %s used after %s leaves %s to bill and %s fr
   expect(plain(result.details.left.quantity)).toBe(left)
 })
 
-test('free money and free events of an AMOUNT metric are taken apart', () => {
+test('free money and free events of an AMOUNT metric are deducted separately', () => {
   const { billable } = applyIncludedVolume(amountVolume(decimal('300'), 'EUR', decimal('12')), free('100', '2'))
   expect([plain(billable.quantity), plain(billable.count)]).toEqual(['200', '10'])
 })

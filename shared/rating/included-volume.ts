@@ -1,24 +1,24 @@
-// Included volume: usage that is free, taken off before the price sees the rest (semantics 3.3).
+// Included volume: free usage, deducted before the price sees the rest (semantics 3.3).
 import { type Decimal, max, min, ZERO } from '../decimal.ts'
 import type { Volume } from './price.ts'
 
-/** When an unused rest is lost. */
+/** When the unused rest is lost. */
 export const INCLUDED_VOLUME_RESETS = ['BILLING_PERIOD', 'PRICING_PERIOD', 'SCHEDULE'] as const
 export type IncludedVolumeReset = (typeof INCLUDED_VOLUME_RESETS)[number]
 
 export type IncludedVolume = {
   /** Free units, or free money on an AMOUNT metric, in the reset window (already prorated). */
   readonly quantity: Decimal
-  /** Free events: these lower the count an AMOUNT metric is charged by, nothing else. */
+  /** Free events: they lower only the count that an AMOUNT metric is charged by. */
   readonly count: Decimal
 }
 
 export type IncludedVolumeDetails = {
   /** Granted for the reset window. */
   readonly included: IncludedVolume
-  /** What earlier usage in the same window left of it. */
+  /** What earlier usage in the same window left of the grant. */
   readonly available: IncludedVolume
-  /** Taken by this volume. */
+  /** What this volume uses of it. */
   readonly used: IncludedVolume
   /** Left for later usage in the same window. */
   readonly left: IncludedVolume
@@ -34,8 +34,9 @@ const remaining = (of: IncludedVolume, used: IncludedVolume): IncludedVolume => 
 })
 
 /**
- * Takes included volume off `volume`. Tiers then start from the remainder. `usedBefore` is what earlier periods of the
- * same reset window took (nothing when the window is the period). A negative volume takes nothing and is returned as is.
+ * Deducts included volume from `volume`. Tiers then start from the remainder. `usedBefore` is what earlier periods of
+ * the same reset window used (zero when the window is the period). A negative volume uses nothing and is returned
+ * unchanged.
  */
 export function applyIncludedVolume(
   volume: Volume,

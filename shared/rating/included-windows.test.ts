@@ -26,11 +26,11 @@ const cases: readonly [reset: IncludedVolumeReset, rollover: boolean, used: stri
   ['PRICING_PERIOD', true, '60 150 80 120', '0 10 0 0'],
   ['BILLING_PERIOD', true, '20 30 10 120 50', '0 0 0 0 30'],
 ]
-test.each(cases)('100 a %s, rollover %s: of %s are billed %s', (reset, rollover, used, billed) => {
+test.each(cases)('100 per %s, rollover %s: usage %s is billed as %s', (reset, rollover, used, billed) => {
   expect(billable(used.split(' '), reset, rollover)).toBe(billed)
 })
 
-test('a part of a billing period has its part by days, a pricing period all of it', () => {
+test('a partial billing period is granted its share by days, a pricing period all of it', () => {
   const part = fraction(21, 31)
   expect(billable(['100'], 'BILLING_PERIOD', false, part).slice(0, 5)).toBe('32.25')
   expect(billable(['100'], 'PRICING_PERIOD', false, part)).toBe('0')

@@ -1,4 +1,5 @@
-// Included volume over time: when it is granted anew, what of it a partial period has, and what is kept (semantics 3.3).
+// Included volume over time: when it is granted again, how much a partial period gets, and what is kept (semantics
+// 3.3).
 import { type Fraction, timesFraction } from '../billing/fraction.ts'
 import {
   applyIncludedVolume,
@@ -9,13 +10,13 @@ import {
 } from './included-volume.ts'
 import type { Volume } from './price.ts'
 
-/** One pricing period of usage, in the order of time. */
+/** One pricing period of usage, in order of time. */
 export type IncludedPeriod = {
   readonly volume: Volume
-  /** Equal for the periods of one billing period, and of one pricing period. */
+  /** The same key for all pricing periods of one billing period, and for all of one pricing period. */
   readonly billingPeriod: string
   readonly pricingPeriod: string
-  /** What part of a full billing period it is in. */
+  /** The fraction of a full billing period that it covers. */
   readonly share: Fraction
 }
 
@@ -42,8 +43,9 @@ const WINDOW: Readonly<Record<IncludedVolumeReset, (period: IncludedPeriod) => s
 }
 
 /**
- * Takes included volume off the periods of one schedule. Each window has it once: a partial billing period its part by
- * days, and SCHEDULE all of it once and for good. The rest of a window is lost, or with rollover added to the next.
+ * Deducts included volume from the periods of one schedule. Each window is granted it once: a partial billing period
+ * gets its share by days, and SCHEDULE grants all of it once for the whole schedule. The rest of a window is lost, or
+ * with rollover added to the next.
  */
 export function applyIncludedOverTime(
   periods: readonly IncludedPeriod[],

@@ -1,4 +1,4 @@
-// Laws of prices with tiers, for prices and volumes made at random. More of them stand in rate.test.ts.
+// Laws of tiered prices, for random prices and volumes. rate.test.ts has more of them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum, ZERO } from '../decimal.ts'
@@ -24,7 +24,7 @@ const costOf = (config: PriceConfig, used: Decimal): Decimal => rate(config, num
 const placeOf = (bands: readonly BandText[], used: Decimal): number =>
   bands.findIndex(({ topBound }) => topBound === undefined || used.lte(topBound))
 
-test('TIERED is continuous: just beyond a bound it costs what it does at the bound, and the price of what is beyond', () => {
+test('TIERED is continuous: just beyond a bound it costs as much as at the bound, plus the price of the excess', () => {
   const beyond = decimal('0.000001')
   fc.assert(
     fc.property(bandsOf('amount'), bands => {
@@ -39,7 +39,7 @@ test('TIERED is continuous: just beyond a bound it costs what it does at the bou
   )
 })
 
-test('TOP_TIERED costs what the one band does that the volume falls in', () => {
+test('TOP_TIERED costs what the band that contains the volume charges alone', () => {
   fc.assert(
     fc.property(bandsOf('amount'), volume, (bands, used) => {
       const { topBound: _top, ...band } = bands[placeOf(bands, decimal(used))] ?? {}
@@ -50,7 +50,7 @@ test('TOP_TIERED costs what the one band does that the volume falls in', () => {
   )
 })
 
-test('STAIR_STEP charges the step reached; with STEPS_REACHED every step up to it', () => {
+test('STAIR_STEP charges the step reached; STEPS_REACHED charges every step up to it', () => {
   fc.assert(
     fc.property(bandsOf('fixedAmount'), volume, (bands, used) => {
       const place = placeOf(bands, decimal(used))
@@ -77,7 +77,7 @@ test('how a decimal is written never changes what it costs', () => {
   )
 })
 
-test('what a price was asked before never changes what it answers', () => {
+test('earlier ratings of a price never change its next rating', () => {
   fc.assert(
     fc.property(bandsOf('amount'), fc.array(volume, { minLength: 2, maxLength: 8 }), (bands, list) => {
       const config = price('TIERED', ...bands)

@@ -1,5 +1,6 @@
-// From the wire shape of a price (decimal strings, snake_case) to what `rate` takes. The catalog calls it to refuse a
-// bad price when it is saved; the invoice builder calls it to rate. One reading, so what was accepted can be billed.
+// From the wire shape of a price (decimal strings, snake_case) to the input of `rate`. The catalog calls it to refuse a
+// bad price when the price is saved, and billing calls it to rate. Both use this one parser, so every price that was
+// accepted can be billed.
 import { type Decimal, ONE, ZERO } from '../decimal.ts'
 import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
 import type { IncludedTerms } from './included-windows.ts'
@@ -30,7 +31,7 @@ export type PriceConfigInput = {
 export type PriceConfigContext = {
   /** What is metered: plain numbers (also units, seats and lump sums) or money. */
   readonly metric: Metric
-  /** The pricing currency; absent, the first amount of the bands decides. */
+  /** The pricing currency; if absent, the first amount in the bands decides. */
   readonly currency?: string
 }
 
@@ -40,9 +41,9 @@ export type PriceConfigReading =
   | { readonly kind: 'ok'; readonly config: PriceConfig }
   | { readonly kind: 'fault'; readonly fault: PriceConfigFault }
 
-/** Rating walks the bands of a price for every line, so their number is bounded. */
+/** Rating walks the bands of a price for every line, so their number is limited. */
 export const BANDS_MAX = 200
-/** ISO 4217 "no currency": what a price without any amount is in until a schedule gives it one. */
+/** ISO 4217 "no currency": used for a price without any amount until a schedule gives it a currency. */
 const NO_CURRENCY = 'XXX'
 
 const TAKEABLE: readonly BandField[] = [
@@ -57,7 +58,7 @@ const TAKEABLE: readonly BandField[] = [
 
 type Typed = { readonly type: string; readonly model: PriceModel }
 
-/** Refuses the first member of a band that its model does not read: a price never says more than is billed. */
+/** Refuses the first member of a band that its model does not read, so a price never promises more than is billed. */
 function checkTaken({ type, model }: Typed, band: Band, index: number): void {
   const extra = TAKEABLE.find(name => band[name] !== null && !model.takes.includes(name))
   const field = extra ?? (!band.blockSize.eq(ONE) && !model.takes.includes('blockSize') ? 'blockSize' : null)
@@ -73,7 +74,7 @@ function checkTaken({ type, model }: Typed, band: Band, index: number): void {
   }
 }
 
-/** Bounds rise strictly from above 0, and the last band has none, so every volume is in exactly one band. */
+/** Bounds rise strictly from above 0, and the last band has none, so every volume falls in exactly one band. */
 function checkBounds(bands: readonly Band[]): void {
   let floor: Decimal = ZERO
   for (const [index, band] of bands.entries()) {
@@ -103,11 +104,11 @@ const amountsOf = (band: BandInput): Given<AmountInput>[] => [
   band.fixed_amount,
   band.minimum_amount,
   band.maximum_amount,
-  // A price of percentages alone is in the currency its tiers are bounded in.
+  // A price that has only percentages takes the currency of its tier bounds.
   band.tier_top_bound?.amount,
 ]
 
-/** The currency that a price names first, in its bands or in what it includes; null when it names none. */
+/** The currency that a price names first, in its bands or in its included volume; null when it names none. */
 export function currencyOfPrice({
   bands,
   default_included_volume: included,
@@ -152,7 +153,7 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
   checkCount(typed, inputs.length)
   const settings = readSettings(typed, input)
   const currency = context.currency ?? currencyOfPrice(input) ?? NO_CURRENCY
-  // What is not billed needs no price, so a price without bands keeps none it was sent.
+  // A price that is not billed needs no bands, so any bands that were sent with it are dropped.
   const given = model.bands === 'none' ? [] : inputs.map((band, index) => readOne(typed, index, band, metric, currency))
   const bands = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
   if (model.bands === 'tiers') checkBounds(bands)
@@ -171,7 +172,7 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
   }
 }
 
-/** Usage that is free; only a price of usage can leave some of it out. */
+/** Free usage; only a price of usage can include some. */
 function readIncluded(
   { type, model }: Typed,
   { default_included_volume: input }: PriceConfigInput,
@@ -194,7 +195,7 @@ function readOne(typed: Typed, index: number, input: BandInput, metric: Metric, 
   return band
 }
 
-/** Reads and checks a price; never throws on what a caller sent, but names the field at fault. */
+/** Reads and checks a price. Never throws for what a caller sent; returns a fault that names the field. */
 export function parsePriceConfig(input: PriceConfigInput, context: PriceConfigContext): PriceConfigReading {
   try {
     return { kind: 'ok', config: read(input, context) }

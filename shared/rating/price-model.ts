@@ -1,14 +1,14 @@
-// What a price model is: one value in one file, which says how many bands it has, what it reads of them, and how it
-// rates. Parsing, checking, describing and billing ask this value, so nothing outside a model's file knows its name.
+// A price model is one value in one file. It says how many bands it has, which members it reads, and how it rates.
+// Parsing, checking, describing and billing use this value, so nothing outside a model's file knows its name.
 import { type Decimal, max, sum, ZERO } from '../decimal.ts'
 import type { Band, BandCharge, Metric, Volume } from './price.ts'
 
-/** A member of a band, or of the price itself, that a model can take. */
+/** A member of a band, or of the price itself, that a model can read. */
 export type BandField = Exclude<keyof Band, 'topBound'>
 export type Settings = {
-  /** Whether the unused rest of the last block bought lowers what the next pricing period buys. */
+  /** Whether the unused rest of the last block bought reduces what the next pricing period buys. */
   readonly rollover: boolean
-  /** Whether a step charges the fees of all steps reached, or its own alone. */
+  /** Whether a step charges the fees of all steps reached, or only its own. */
   readonly stepAccumulation: StepAccumulation
 }
 export const STEP_ACCUMULATIONS = ['NONE', 'STEPS_REACHED'] as const
@@ -18,17 +18,17 @@ export const DEFAULT_SETTINGS: Settings = { rollover: false, stepAccumulation: '
 
 /** What earlier pricing periods left for this one. */
 export type Prior = {
-  /** Units bought before and not used, of a price whose `top_up.rollover` is true. */
+  /** Units bought before and not yet used, for a price whose `top_up.rollover` is true. */
   readonly rollover: Decimal
 }
 export const NO_PRIOR: Prior = { rollover: ZERO }
 
-/** A band as a model reads it, with its place among the bands. */
+/** A band as a model reads it, with its position among the bands. */
 export type Placed<B> = {
   readonly reads: B
   readonly said: Band
   readonly index: number
-  /** Exclusive, but for the first band, which starts at 0. */
+  /** Exclusive, except for the first band, which starts at 0 inclusive. */
   readonly floor: Decimal
   readonly top: Decimal | null
 }
@@ -37,7 +37,7 @@ export type Placeds<B> = readonly [Placed<B>, ...Placed<B>[]]
 export type ModelInput<B> = {
   readonly bands: Placeds<B>
   readonly volume: Volume
-  /** The quantity that decides on the tier: the volume's own, or that of another metric. */
+  /** The quantity that decides the tier: the volume itself, or the quantity of another metric. */
   readonly position: Decimal
   readonly prior: Prior
   readonly settings: Settings
@@ -46,13 +46,13 @@ export type ModelResult = {
   readonly charges: readonly BandCharge[]
   /** The sum of the charges, exact. */
   readonly total: Decimal
-  /** What is bought and not used, for the next pricing period. */
+  /** Units bought and not used, for the next pricing period. */
   readonly rollover: Decimal
 }
-/** The rating of one price: everything but the usage is bound. */
+/** Rates one price: everything is bound except the usage. */
 export type Rating = (input: Pick<ModelInput<never>, 'volume' | 'position' | 'prior'>) => ModelResult
 
-/** What a band says that its model cannot price; `field` is the member of the band. */
+/** Why a model cannot price a band; `field` is the member of the band. */
 export class BandFault extends Error {
   readonly field: keyof Band
 
@@ -63,33 +63,35 @@ export class BandFault extends Error {
 }
 
 type Facts = {
-  /** One band, several that rise from 0 without a gap, or none. */
+  /** One band, several bands that rise from 0 without a gap, or none. */
   readonly bands: 'one' | 'tiers' | 'none'
-  /** What is charged: units of usage, a lump sum, a sum that the customer chooses, or nothing. */
+  /** What is charged: units of usage, a lump sum, an amount that the customer chooses, or nothing. */
   readonly basis: 'units' | 'lump' | 'chosen' | 'nothing'
   /**
-   * Whether usage is rated once a pricing period. Where it is not, the same sum is owed every billing period whatever the
-   * usage, scaled from the pricing period.
+   * Whether usage is rated once per pricing period. If not, the same amount is owed every billing period whatever the
+   * usage, scaled down from the pricing period.
    */
   readonly perPricingPeriod: boolean
   /** Whether at least one band must have a price: a price that charges nothing is most likely a mistake. */
   readonly needsPrice: boolean
-  /** The metrics it prices; both unless said. */
+  /** The metrics it prices; both by default. */
   readonly metrics: readonly Metric[]
-  /** The members of a band it reads; any other that is given is refused by name. */
+  /** The members of a band that it reads; any other member is refused by name. */
   readonly takes: readonly BandField[]
-  /** Whether it can do without a band, which then says nothing. */
+  /** Whether the band may be left out; nothing is then read from it. */
   readonly bandIsOptional: boolean
-  /** The members of the price it reads besides its bands. */
+  /** The members it reads from the price itself, besides the bands. */
   readonly settings: readonly SettingName[]
-  /** Whether its tiers are found by a position, which can be that of another metric or of several prices together. */
+  /**
+   * Whether a position selects its tiers. The position can come from another metric or from several prices together.
+   */
   readonly placed: boolean
-  /** Whether it sells whole blocks, so that the charge steps at the end of each. */
+  /** Whether it sells whole blocks, so that the charge steps at the end of each block. */
   readonly wholeBlocks: boolean
 }
 
 export type PriceModel = Facts & {
-  /** Throws BandFault, with the index of the band in front, through `at`. */
+  /** Throws BandFault, with the index of the band as a prefix, through `at`. */
   readonly prepare: (
     bands: readonly Band[],
     metric: Metric,
@@ -101,14 +103,14 @@ export type PriceModel = Facts & {
 type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
   Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'wholeBlocks'>> & {
     readonly takes: readonly T[]
-    /** What the model reads of one band. Throws BandFault when it contradicts itself. */
+    /** What the model reads from one band. Throws BandFault when the band contradicts itself. */
     readonly read: (band: Pick<Band, T>, metric: Metric) => B
     /** The first band that does not fit the others, and why. */
     readonly misfit?: (bands: Placeds<B>) => { readonly index: number; readonly fault: BandFault } | null
     readonly rate: (input: ModelInput<B>) => ModelResult
   }
 
-/** A price model from its definition. `rate` sees nothing but what `read` gives of the members it takes. */
+/** Makes a price model from its definition. `rate` sees only what `read` returns. */
 export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): PriceModel {
   return {
     needsPrice: of.basis === 'units' || of.basis === 'lump',
@@ -132,7 +134,7 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
       const known: Placeds<B> = [first, ...rest]
       const misfit = of.misfit?.(known)
       if (misfit) throw at(misfit.index, misfit.fault)
-      // Written out: a spread here was a quarter of the time of a rating.
+      // Written out on purpose: an object spread here took a quarter of the time of a rating.
       return ({ volume, position, prior }) => of.rate({ bands: known, settings, volume, position, prior })
     },
   }
@@ -144,10 +146,13 @@ export const charged = (charges: readonly BandCharge[], rollover: Decimal = ZERO
   rollover,
 })
 
-/** The quantity a banded model places: a negative total (corrections outweigh usage) counts as zero (semantics 3.2). */
+/**
+ * The quantity that a model with bands rates: a negative total (corrections exceed usage) counts as zero (semantics
+ * 3.2).
+ */
 export const placedQuantity = (quantity: Decimal): Decimal => max(quantity, ZERO)
 
-/** The band of a quantity, bounds inclusive. The last band takes every quantity beyond its bound. */
+/** The band of a quantity; bounds are inclusive. The last band takes every quantity beyond its bound. */
 export function bandContaining<B>(bands: Placeds<B>, quantity: Decimal): Placed<B> {
   return bands.find(({ top }) => top === null || quantity.lte(top)) ?? bands[bands.length - 1] ?? bands[0]
 }

@@ -1,11 +1,11 @@
-// The vocabulary of rating: what was used, what a price says, and a charge with every figure that led to it.
+// The types of rating: what was used, what a price contains, and a charge with every figure that led to it.
 import { type Decimal, ONE, ZERO } from '../decimal.ts'
 
 export type Metric = 'NUMBER' | 'AMOUNT'
 
 /**
- * Billable usage. `quantity` is the metered number, or the metered money (already in the pricing currency) of an AMOUNT
- * metric; `count` is the number of contributing events. Tier bounds are compared with `quantity`.
+ * Billable usage. For an AMOUNT metric, `quantity` is the metered money (already in the pricing currency); otherwise it
+ * is the metered number. `count` is the number of contributing events. Tier bounds are compared with `quantity`.
  */
 export type Volume =
   | { readonly metric: 'NUMBER'; readonly quantity: Decimal; readonly count: Decimal }
@@ -24,20 +24,23 @@ export const amountVolume = (quantity: Decimal, currency: string, count: Decimal
 })
 
 /**
- * What one band says, as parsed: every figure of money in the currency of its price, `null` where nothing was given. A
- * model reads only the members it takes (see `definePriceModel`); all of them stand on the explanation of a charge.
+ * The members of one band, as parsed: every amount is in the currency of its price, and `null` where none was given. A
+ * model reads only the members it declares (see `definePriceModel`); the explanation of a charge shows all of them.
  */
 export type Band = {
   /** Price of one block of units (NUMBER metric) or of one block of events (AMOUNT metric). */
   readonly amount: Decimal | null
-  /** Per cent of the metered money: "1.4" is 1.4 % (semantics 0.2). */
+  /** Percentage of the metered money: "1.4" is 1.4 % (semantics 0.2). */
   readonly percentage: Decimal | null
   readonly fixedAmount: Decimal | null
   readonly minimumAmount: Decimal | null
   readonly maximumAmount: Decimal | null
   readonly minimumNumber: Decimal | null
   readonly maximumNumber: Decimal | null
-  /** Units a price stands for. Only models that sell whole blocks round it up; elsewhere part of a block costs its part. */
+  /**
+   * Units that one price covers. Only models that sell whole blocks round up; elsewhere part of a block costs its
+   * share.
+   */
   readonly blockSize: Decimal
   /** Inclusive upper bound; null on the last band. */
   readonly topBound: Decimal | null
@@ -58,7 +61,7 @@ export const EMPTY_BAND: Band = {
 /** Which limit of the band changed the charge. */
 export type PriceBound = 'MINIMUM_NUMBER' | 'MAXIMUM_NUMBER' | 'MINIMUM_AMOUNT' | 'MAXIMUM_AMOUNT'
 
-/** One term of a charge; the `quantity` of the pieces of a charge sum to the charge. */
+/** One term of a charge; the `quantity` values of all terms sum to the charge. */
 export type Piece =
   | { readonly kind: 'FEE'; readonly quantity: Decimal }
   | { readonly kind: 'FEES'; readonly quantity: Decimal; readonly fee: Decimal; readonly times: Decimal }
@@ -76,7 +79,7 @@ export type Piece =
       readonly price: Decimal
       readonly blockSize: Decimal
     }
-  /** Metered money passed on as it is. */
+  /** Metered money that is passed on unchanged. */
   | { readonly kind: 'PASSED'; readonly quantity: Decimal }
   | { readonly kind: 'PERCENTAGE'; readonly quantity: Decimal; readonly base: Decimal; readonly percentage: Decimal }
   | {
@@ -92,12 +95,15 @@ export type Piece =
 export type BandCharge = {
   readonly bandIndex: number
   readonly band: Band
-  /** Exclusive, but for the first band, which starts at 0. */
+  /** Exclusive, except for the first band, which starts at 0 inclusive. */
   readonly lowerBound: Decimal
   readonly topBound: Decimal | null
-  /** The part of the volume this band priced (after a number bound). */
+  /** The part of the volume that this band priced (after the number bounds). */
   readonly units: Decimal
-  /** The events this band priced: all of them, or the band's share when tiers split an AMOUNT volume; tiers price numbers by none. */
+  /**
+   * The events that this band priced: all of them, or the band's share when tiers split an AMOUNT volume; zero when
+   * tiers price numbers.
+   */
   readonly events: Decimal
   readonly pieces: readonly Piece[]
   readonly priceBound: PriceBound | null

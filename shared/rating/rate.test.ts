@@ -61,7 +61,7 @@ describe('check values of semantics 3.2', () => {
     ])
   })
 
-  test('the fixed amount of every entered tier is charged, of others not; the first is entered without usage', () => {
+  test('charges the fixed amount of every entered tier and of no other; the first tier is entered without usage', () => {
     const config = price(
       'TIERED',
       { topBound: '10', amount: '1', fixedAmount: '3' },
@@ -234,7 +234,7 @@ function configOf(pricingType: string, bands: Bands, metric: Metric = 'NUMBER'):
   const own = model?.bands === 'tiers' ? bands : model?.bands === 'one' ? [{ ...first, topBound: null }] : []
   const taken = own.map(({ topBound, ...band }) => ({
     ...Object.fromEntries(Object.entries(band).filter(([name]) => model?.takes.some(field => field === name))),
-    // A lump sum is said once.
+    // A lump sum is given in one member only.
     ...(model?.basis === 'lump' ? { amount: null } : {}),
     topBound,
   }))
@@ -257,7 +257,7 @@ describe('laws', () => {
     )
   })
 
-  test('FLAT, FIXED and TIERED never cost less for more, where prices are not negative', () => {
+  test('FLAT, FIXED and TIERED never cost less for more usage when no price is negative', () => {
     fc.assert(
       fc.property(
         bandsOf(anyAmount),
@@ -305,14 +305,14 @@ describe('laws', () => {
           const money = amountVolume(volume, 'EUR', decimal(String(count)))
           const tiered = rate(configOf('TIERED', even, 'AMOUNT'), money).total.quantity
           const flat = rate(configOf('FLAT', [one], 'AMOUNT'), money).total.quantity
-          // A band's part of the events is a ratio kept to 40 places.
+          // A band's share of the events is a ratio kept to 40 places.
           expect(tiered.minus(flat).abs().lt('1e-25')).toBe(true)
         },
       ),
     )
   })
 
-  test('what more usage adds is the price of each band over the part it adds, and the bands it enters', () => {
+  test('added usage costs the price of each band over the added part, plus the bands newly entered', () => {
     fc.assert(
       fc.property(bandsOf(anyAmount), quantityOf, quantityOf, (bands, first, more) => {
         const config = configOf('TIERED', bands)
@@ -324,12 +324,12 @@ describe('laws', () => {
   })
 })
 
-/** An oracle that does not walk from zero: every band over its overlap with (from, to]. */
+/** An independent calculation that does not walk from zero: every band over its overlap with (from, to]. */
 function costBetween(bands: Bands, from: Decimal, to: Decimal): Decimal {
   const parts = bands.map((band, index) => {
     const floor = bands[index - 1]?.topBound ?? ZERO
     const overlap = min(band.topBound ?? to, to).minus(max(floor, from))
-    // The first band is entered without usage too, so no usage enters it.
+    // The first band is entered without usage, so usage itself never enters it.
     const entered = index > 0 && from.lte(floor) && floor.lt(to)
     return max(overlap, ZERO)
       .times(band.amount ?? ZERO)

@@ -1,4 +1,4 @@
-// Where a price is computed: (price, volume) -> charges. A new model is one file and one line of MODELS.
+// Rates a volume with a price: (price, volume) -> charges. A new model is one file and one line in MODELS.
 import type { Decimal } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
 import type { IncludedTerms } from './included-windows.ts'
@@ -34,27 +34,27 @@ export type SupportedPricingType = keyof typeof MODELS
 
 export const isSupportedPricingType = (text: string): text is SupportedPricingType => Object.hasOwn(MODELS, text)
 
-/** The pricing types `rate` accepts; the catalog refuses every other one when a price is saved. */
+/** The pricing types that `rate` accepts; the catalog refuses any other when a price is saved. */
 export const SUPPORTED_PRICING_TYPES: readonly SupportedPricingType[] =
   Object.keys(MODELS).filter(isSupportedPricingType)
 
-/** The model of a pricing type; undefined for one that is not priced. */
+/** The model of a pricing type; undefined for a type that is not priced. */
 export const findPriceModel = (pricingType: string): PriceModel | undefined =>
   isSupportedPricingType(pricingType) ? MODELS[pricingType] : undefined
 
-/** A price ready to rate; made from wire text by `parsePriceConfig`. */
+/** A price ready to be rated; `parsePriceConfig` makes it from the wire shape. */
 export type PriceConfig = {
   readonly pricingType: SupportedPricingType
   readonly currency: string
   readonly bands: readonly Band[]
   readonly rating: Rating
-  /** Usage that is free, taken off by the caller before the price sees the rest (`applyIncludedOverTime`); null for none. */
+  /** Free usage, which the caller deducts before rating (`applyIncludedOverTime`); null for none. */
   readonly included: IncludedTerms | null
 }
 
 /** What rating may need besides the volume. */
 export type RateOptions = {
-  /** The quantity that decides on the tier, where that is another metric or counts only some of the events. */
+  /** The quantity that decides the tier, when it comes from another metric or from only some of the events. */
   readonly position?: Decimal
   /** What earlier pricing periods left. */
   readonly prior?: Prior
@@ -63,17 +63,17 @@ export type RateOptions = {
 export type RatedPrice = {
   readonly pricingType: SupportedPricingType
   readonly volume: Volume
-  /** One a band that charged, lowest band first; empty for a price that charges nothing. */
+  /** One entry per band that charged, lowest band first; empty for a price that charges nothing. */
   readonly charges: readonly BandCharge[]
-  /** The sum of the charges, exact: rounding belongs to the invoice line. */
+  /** The sum of the charges, exact; the invoice line rounds. */
   readonly total: Amount
   /** Units bought and not used, for the next pricing period; zero unless the price keeps them. */
   readonly rollover: Decimal
 }
 
 /**
- * Prices `volume` (what is left after included volume). Exact and total: no rounding, no clock.
- * Throws RangeError when metered money is not in the currency of the price: conversion is never implicit.
+ * Prices `volume` (after included volume is deducted). Exact, without rounding or a clock. Throws RangeError when
+ * metered money is not in the currency of the price: conversion is never implicit.
  */
 export function rate(config: PriceConfig, volume: Volume, options: RateOptions = {}): RatedPrice {
   if (volume.metric === 'AMOUNT' && volume.currency !== config.currency) {

@@ -1,11 +1,11 @@
-// The included volume of a price from its wire shape (semantics 3.3). A fault names its field.
+// Reads the included volume of a price from its wire shape (semantics 3.3). A fault names its field.
 import { type Decimal, decimal, isPlainDecimal, ZERO } from '../decimal.ts'
 import { Fault, type MeterValueInput, type ReadingContext } from './band-reader.ts'
 import { INCLUDED_VOLUME_RESETS, type IncludedVolumeReset } from './included-volume.ts'
 import type { IncludedTerms } from './included-windows.ts'
 
 type Given<Value> = Value | null | undefined
-/** `number` where numbers are metered; `amount`, `count` or both where money is. */
+/** `number` where numbers are metered; `amount`, `count` or both where money is metered. */
 export type IncludedVolumeInput = MeterValueInput & { readonly reset_type?: Given<string> }
 
 const FIELD = 'default_included_volume'
@@ -24,7 +24,10 @@ function readReset(text: Given<string>): IncludedVolumeReset {
   throw new Fault(`${FIELD}.reset_type`, `reset_type is one of ${INCLUDED_VOLUME_RESETS.join(', ')}.`)
 }
 
-/** What is free, and when it is granted anew. Throws Fault for volume of another kind than what is metered, and for none. */
+/**
+ * What is free, and when it is granted again. Throws Fault when the volume does not match the metric, or when none is
+ * given.
+ */
 export function readIncludedVolume(
   input: IncludedVolumeInput,
   { metric, currency }: ReadingContext,

@@ -13,13 +13,13 @@ const TIERS = [
 const STEPS = [{ topBound: '10', fixedAmount: '50' }, { fixedAmount: '200' }]
 
 const cases: readonly [type: string, bands: typeof STEPS | typeof TIERS, used: string, by: string, cost: string][] = [
-  // The tier is that of 50 seats; the calls are what is charged.
+  // 50 seats decide the tier; the calls are what is charged.
   ['TOP_TIERED', TIERS, '1000', '50', '500'],
   ['TOP_TIERED', TIERS, '1000', '5', '1003'],
   ['TOP_TIERED', TIERS, '1000', '-5', '1003'],
   ['STAIR_STEP', STEPS, '1000', '10', '50'],
   ['STAIR_STEP', STEPS, '1', '11', '200'],
-  // A fifth of the position is in the first tier, so a fifth of the calls is.
+  // A fifth of the position lies in the first tier, so a fifth of the calls is charged there.
   ['TIERED', TIERS, '1000', '50', '603'],
   ['TIERED', TIERS, '1000', '0', '1003'],
   ['TIERED', TIERS, '0', '50', '3'],

@@ -13,7 +13,7 @@ const TIERED = [
 ]
 const STEPS = [{ topBound: '10', fixedAmount: '50' }, { topBound: '100', fixedAmount: '200' }, { fixedAmount: '600' }]
 
-/** Cost and rest of every month. */
+/** Cost and unused rest of every month. */
 function months(config: PriceConfig, used: readonly string[]): string[] {
   let before: RatedPrice | undefined
   return used.map(text => {
@@ -57,7 +57,7 @@ test('each band says how many blocks it sold, and a step how often', () => {
   ])
 })
 
-test('nothing that was bought is lost: use and rest are the rest of before and what was bought', () => {
+test('nothing bought is lost: usage plus rest equals the earlier rest plus what was bought', () => {
   const amounts = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(amounts, fc.integer({ min: 1, max: 400 }), (used, size) => {
@@ -75,7 +75,7 @@ test('nothing that was bought is lost: use and rest are the rest of before and w
   )
 })
 
-test('blocks of one price in every band cost what one band does', () => {
+test('equal block prices in every band cost the same as one band', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 1, max: 90 }), (used, bound) => {
       const volume = numberVolume(decimal(`${used}e-2`))

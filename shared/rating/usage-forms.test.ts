@@ -17,7 +17,7 @@ const at = (text: string) => {
   return instant
 }
 
-describe('limits that hold for each event', () => {
+describe('limits that apply to each event', () => {
   const config = priceOf('FLAT', [{ percentage: '1.4', minimumAmount: '0.25', maximumAmount: '5' }], {
     metric: 'AMOUNT',
   })

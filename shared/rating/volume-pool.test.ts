@@ -40,7 +40,7 @@ test('a member pays its own price for its share of every band', () => {
   expect(printed([{ used: '500' }, { used: '1500', config: dear }])).toEqual(['45', '1125'])
 })
 
-test('without usage the fixed amount of the first band is shared alike', () => {
+test('without usage the fixed amount of the first band is shared equally', () => {
   const config = price('TIERED', { topBound: '10', amount: '1', fixedAmount: '9' }, { amount: '1' })
   expect(
     printed([

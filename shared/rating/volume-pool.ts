@@ -1,4 +1,4 @@
-// Prices with one `volume_group_reference` find their tier by what they use together (semantics 3.1).
+// Prices with the same `volume_group_reference` are placed in tiers by their usage together (semantics 3.1).
 import { type Fraction, fraction, timesFraction } from '../billing/fraction.ts'
 import { decimalOfInteger, ONE, sum, ZERO } from '../decimal.ts'
 import { amount } from '../money.ts'
@@ -6,18 +6,20 @@ import type { BandCharge, Volume } from './price.ts'
 import { type PriceConfig, type RatedPrice, rate } from './rate.ts'
 
 export type PooledPrice = {
-  /** What the whole pool uses. */
+  /** The usage of the whole pool. */
   readonly volume: Volume
   /** The member's part of it. */
   readonly share: Fraction
-  /** What the member is charged: its share of every band, exact. The pieces of its charges are those of the whole pool. */
+  /**
+   * What the member is charged: its share of every band, exact. The pieces of its charges are those of the whole pool.
+   */
   readonly rated: RatedPrice
 }
 
 /**
- * Rates a member of a pool by its own bands: the volume of the pool walks the tiers, and the member takes, in each band, the
- * band times its share. Members with equal bands sum to the price of the pool, in any order. A pool without usage, or with
- * less than none, is shared alike. Throws RangeError when members are metered in different units.
+ * Rates a member of a pool by its own bands: the volume of the pool is placed in the tiers, and the member is charged
+ * its share of each band. Members with equal bands sum to the price of the pool, in any order. A pool with zero or
+ * negative usage is shared equally. Throws RangeError when members are metered in different units.
  */
 export function rateInPool(config: PriceConfig, own: Volume, others: readonly Volume[]): PooledPrice {
   const all = [own, ...others]

@@ -44,7 +44,7 @@ const volumeOf = (text: string): Volume => {
     : amountVolume(decimal(quantity), 'EUR', decimal(events))
 }
 
-/** What the price costs for every volume of the row, in the row's own form. */
+/** What the price costs for every volume of the row, in the row's own format. */
 const costsOf = (config: PriceConfig, costs: string): string =>
   costs
     .split(' ')

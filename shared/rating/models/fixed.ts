@@ -1,7 +1,7 @@
 import { chargeFee, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
 import { charged, definePriceModel } from '../price-model.ts'
 
-/** FIXED: a lump sum whatever the volume, also without any. Semantics 3.2. */
+/** FIXED: a lump sum whatever the volume, even without usage. Semantics 3.2. */
 export const fixed = definePriceModel({
   bands: 'one',
   basis: 'lump',

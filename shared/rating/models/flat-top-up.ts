@@ -3,8 +3,9 @@ import { AMOUNT_LIMITS, blocksOf, chargeBlocks, readLimits } from '../charge-ban
 import { BandFault, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
 /**
- * FLAT_TOP_UP: whole blocks are bought ahead of use: ceil(max(0, V − rollover) ÷ block size) × amount. The rest of the
- * last block is kept for the next pricing period when `top_up.rollover` is true, else lost. Semantics 3.2.
+ * FLAT_TOP_UP: whole blocks are bought ahead of use: ceil(max(0, V − rollover) ÷ block size) × amount. When
+ * `top_up.rollover` is true the rest of the last block is kept for the next pricing period, otherwise it is lost.
+ * Semantics 3.2.
  */
 export const flatTopUp = definePriceModel({
   bands: 'one',

@@ -2,9 +2,9 @@ import { chargeUnits, readUnitBand, UNIT_FIELDS } from '../charge-band.ts'
 import { charged, definePriceModel } from '../price-model.ts'
 
 /**
- * FLAT: fixed amount + amount × V ÷ block size, in proportion (part of a block costs its part); on an AMOUNT metric
- * percentage × metered money + amount × events. A negative volume gives a negative charge: corrections credit back
- * at the price they were charged at. Semantics 3.2.
+ * FLAT: fixed amount + amount × V ÷ block size, in proportion (part of a block costs its share); on an AMOUNT metric
+ * percentage × metered money + amount × events. A negative volume gives a negative charge, so a correction is credited
+ * at the price it was charged at. Semantics 3.2.
  */
 export const flat = definePriceModel({
   bands: 'one',

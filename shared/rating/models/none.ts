@@ -1,6 +1,6 @@
 import { charged, definePriceModel } from '../price-model.ts'
 
-/** NONE: not billed and no invoice line; the usage stays visible. Semantics 3.2. */
+/** NONE: not billed and without an invoice line; its usage stays visible. Semantics 3.2. */
 export const none = definePriceModel({
   bands: 'none',
   basis: 'nothing',

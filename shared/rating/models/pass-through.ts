@@ -3,8 +3,8 @@ import type { Piece } from '../price.ts'
 import { charged, definePriceModel } from '../price-model.ts'
 
 /**
- * PASS_THROUGH: metered money as it is; a percentage, if given, is put on top. Money that was given back is passed on too.
- * It needs no band. Semantics 3.2.
+ * PASS_THROUGH: bills metered money unchanged, plus a percentage of it where one is given. Refunded money is passed on
+ * too. It needs no band. Semantics 3.2.
  */
 export const passThrough = definePriceModel({
   bands: 'one',

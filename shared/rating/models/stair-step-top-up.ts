@@ -3,7 +3,7 @@ import { blocksOf, chargeOf, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
 import type { BandCharge } from '../price.ts'
 import { charged, definePriceModel, type Placed, type Placeds, placedQuantity } from '../price-model.ts'
 
-/** How much the last step holds before it is charged again: its block size, else as much as the step before it. */
+/** How much the last step holds before it is charged again: its block size, or the width of the step before it. */
 function lastWidth(bands: Placeds<{ readonly blockSize: Decimal }>): Decimal {
   const last = bands[bands.length - 1] ?? bands[0]
   const before = bands[bands.length - 2]
@@ -11,9 +11,10 @@ function lastWidth(bands: Placeds<{ readonly blockSize: Decimal }>): Decimal {
 }
 
 /**
- * STAIR_STEP_TOP_UP: the fee of every step that use has reached, and beyond the last bound the last fee again each time its
- * width is used up. The first step contains zero, so its fee is charged without usage too. The unused rest of the last
- * step is kept for the next pricing period when `top_up.rollover` is true. Semantics 3.2.
+ * STAIR_STEP_TOP_UP: charges the fee of every step that usage has reached. Beyond the last bound it charges the last
+ * fee again each time the width of that step is used up. The first step contains zero, so its fee is charged without
+ * usage too. When `top_up.rollover` is true the unused rest of the last step is kept for the next pricing period.
+ * Semantics 3.2.
  */
 export const stairStepTopUp = definePriceModel({
   bands: 'tiers',

@@ -2,9 +2,9 @@ import { chargeFee, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
 import { bandContaining, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
 /**
- * STAIR_STEP: the fee of the band that contains the volume, no unit price; with `step_accumulation: STEPS_REACHED` the
- * fees of all bands up to it. The first band contains zero, so its fee is charged without usage too. A negative total
- * counts as zero. Semantics 3.2.
+ * STAIR_STEP: charges the fee of the band that contains the volume, without a unit price; `step_accumulation:
+ * STEPS_REACHED` charges the fees of all bands up to it. The first band contains zero, so its fee is charged without
+ * usage too. A negative total counts as zero. Semantics 3.2.
  */
 export const stairStep = definePriceModel({
   bands: 'tiers',

@@ -6,8 +6,8 @@ import { BandFault, charged, definePriceModel, placedQuantity } from '../price-m
 const blocksWithin = (bound: Decimal, blockSize: Decimal): Decimal => bound.div(blockSize).round(0, 0)
 
 /**
- * TIERED_TOP_UP: whole blocks as in FLAT_TOP_UP; each costs what the band says that its end falls in, counted from the
- * first block bought in the pricing period. All bands have one block size. Semantics 3.2.
+ * TIERED_TOP_UP: whole blocks as in FLAT_TOP_UP. Each block is priced by the band that contains its end, counted from
+ * the first block bought in the pricing period. All bands have one block size. Semantics 3.2.
  */
 export const tieredTopUp = definePriceModel({
   bands: 'tiers',
@@ -35,7 +35,7 @@ export const tieredTopUp = definePriceModel({
     const charges = bands.flatMap(band => {
       const before = blocksWithin(band.floor, blockSize)
       const own = (band.top === null ? blocks : min(blocks, blocksWithin(band.top, blockSize))).minus(before)
-      // Without any block the first band says so.
+      // When no block was bought, the first band shows it.
       if (own.lte(ZERO) && !(band.index === 0 && blocks.eq(ZERO))) return []
       return [chargeBlocks(band, { units: own.times(blockSize), events: volume.count }, own)]
     })

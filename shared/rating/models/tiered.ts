@@ -10,11 +10,11 @@ import {
   placedQuantity,
 } from '../price-model.ts'
 
-/** The charges of all bands up to one that are used to their bounds, and their sum. */
+/** The charges of the first bands when each is used up to its bound, and their sum. */
 type Whole = { readonly charges: readonly BandCharge[]; readonly total: Decimal }
 const wholes = new WeakMap<Placeds<UnitBand>, Whole[]>()
 
-/** By how many bands: the same for every volume beyond their bounds, so each is computed once. */
+/** By number of bands: the result is the same for every volume beyond their bounds, so each is computed once. */
 function wholeBands(bands: Placeds<UnitBand>): readonly Whole[] {
   const known = wholes.get(bands)
   if (known) return known
@@ -29,7 +29,7 @@ function wholeBands(bands: Placeds<UnitBand>): readonly Whole[] {
   return found
 }
 
-/** Numbers on their own scale: whole bands, and what is left of the volume in the one it ends in. */
+/** The bands of metered numbers: whole bands first, then the rest of the volume in the band it ends in. */
 function rateNumbers(bands: Placeds<UnitBand>, units: Decimal): ModelResult {
   const last = bandContaining(bands, units)
   const { charges, total } = wholeBands(bands)[last.index] ?? { charges: [], total: ZERO }
@@ -42,10 +42,10 @@ function rateNumbers(bands: Placeds<UnitBand>, units: Decimal): ModelResult {
 }
 
 /**
- * TIERED: progressive; every slice of the volume at the price of its own band, plus the fixed amount of each band
- * entered. The first band contains zero, so it is entered without usage too; a negative total counts as zero. Events
- * cannot be placed on a scale of money one by one, so a band takes them in proportion to its part of it; so does a volume
- * whose tiers go by another metric. Semantics 3.2.
+ * TIERED: progressive. Each slice of the volume is charged at the price of its own band, plus the fixed amount of each
+ * band entered. The first band contains zero, so it is entered without usage too; a negative total counts as zero.
+ * Single events have no position on a scale of money, so each band gets a share of them in proportion to its share of
+ * the money. A volume whose tiers go by another metric is split the same way. Semantics 3.2.
  */
 export const tiered = definePriceModel({
   bands: 'tiers',

@@ -1,7 +1,7 @@
 import { chargeUnits, readUnitBand, UNIT_FIELDS } from '../charge-band.ts'
 import { bandContaining, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
-/** TOP_TIERED: the band that contains the whole volume prices all of it. A negative total counts as zero. Semantics 3.2. */
+/** TOP_TIERED: the band that contains the volume prices all of it. A negative total counts as zero. Semantics 3.2. */
 export const topTiered = definePriceModel({
   bands: 'tiers',
   basis: 'units',

@@ -1,8 +1,8 @@
-// Made once by a reckoner of its own in another language, with fractions: at, just below and just beyond every bound, without usage,
-// below zero, with twelve decimals, and with the largest quantity that the api takes.
+// Expected costs from an independent calculator in another language that uses fractions: at, just below and just beyond
+// every bound, without usage, below zero, with twelve decimals, and with the largest quantity that the API accepts.
 import type { WorkedPrice } from './worked-prices.ts'
 
-/** Of metered numbers: `volume=cost`. */
+/** For metered numbers: `volume=cost`. */
 export const EDGES_OF_NUMBERS: readonly WorkedPrice[] = [
   [
     'FLAT',
@@ -161,7 +161,7 @@ export const EDGES_OF_NUMBERS: readonly WorkedPrice[] = [
   ],
 ]
 
-/** Of metered money: `money/events=cost`. */
+/** For metered money: `money/events=cost`. */
 export const EDGES_OF_MONEY: readonly WorkedPrice[] = [
   [
     'FLAT',
@@ -245,7 +245,7 @@ export const EDGES_OF_MONEY: readonly WorkedPrice[] = [
   ],
 ]
 
-/** What a price of a unit comes to and how it is printed, half away from zero: `currency unit volume exact printed`. */
+/** The exact and printed amount of a unit price, rounded half away from zero: `currency unit volume exact printed`. */
 export const PRINTED: readonly string[] = [
   'JPY 0.5 1 0.5 1',
   'JPY 0.5 3 1.5 2',

@@ -1,4 +1,4 @@
-// Prices in tests: bands as texts, read by the parser that production reads them with.
+// Prices in tests: bands as strings, read by the same parser as in production.
 import type { Decimal } from '../../decimal.ts'
 import { plain } from '../../decimal.ts'
 import type { BandInput } from '../band-reader.ts'
@@ -25,7 +25,7 @@ export const bandInput = (band: BandText, currency = 'EUR'): BandInput => ({
   tier_top_bound: band.topBound === undefined ? null : { number: band.topBound },
 })
 
-/** A price of texts. Throws when it is refused. */
+/** A price made from strings. Throws when it is refused. */
 export function priceOf(
   pricingType: string,
   bands: readonly BandText[],
@@ -37,9 +37,9 @@ export function priceOf(
   return reading.config
 }
 
-/** A price in EUR of texts, of metered numbers. */
+/** A price in EUR for metered numbers, made from strings. */
 export const price = (pricingType: string, ...bands: BandText[]): PriceConfig => priceOf(pricingType, bands)
 
-/** Decimals as texts, for prices made at random. */
+/** Decimals as strings, for random prices. */
 export const textOf = (band: Partial<Record<keyof Band, Decimal | null>>): BandText =>
   Object.fromEntries(Object.entries(band).flatMap(([name, value]) => (value === null ? [] : [[name, plain(value)]])))

@@ -1,7 +1,8 @@
-// Made once by a reckoner of its own in another language, with fractions, from the formulas of semantics 3.2.
+// Expected costs from an independent calculator in another language that uses fractions, by the formulas of semantics
+// 3.2.
 export type WorkedPrice = readonly [pricingType: string, bands: string, costs: string]
 
-/** Of metered numbers: `volume=cost`. */
+/** For metered numbers: `volume=cost`. */
 export const OF_NUMBERS: readonly WorkedPrice[] = [
   [
     'FLAT',
@@ -228,7 +229,7 @@ export const OF_NUMBERS: readonly WorkedPrice[] = [
   ],
 ]
 
-/** Of metered money: `money/events=cost`. */
+/** For metered money: `money/events=cost`. */
 export const OF_MONEY: readonly WorkedPrice[] = [
   ['FLAT', 'pct:1.4 at:0.25', '300/12=7.2 0/0=0 -40/2=-0.06 3000/12=45 10/1=0.39 99.99/4=2.39986 100.01/4=2.40014'],
   [
