@@ -1,4 +1,4 @@
-// What happens to usage that is billed, and to what is computed again.
+// The events of persisted usage and of reprocesses.
 import { defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const BILLING_EVENTS = defineEvents({

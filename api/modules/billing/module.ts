@@ -1,4 +1,4 @@
-// What is owed: usage of subscriptions priced, billed on time, and computed again when what it depends on changes.
+// Billing: prices the usage of subscriptions, bills it on time, and computes it again when its inputs change.
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from '../invoices/line-fixture.ts'

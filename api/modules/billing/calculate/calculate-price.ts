@@ -1,4 +1,4 @@
-// POST /v1/prices/calculate: what a price charges for quantities, band by band. Nothing is stored.
+// POST /v1/prices/calculate: what a price charges for given quantities, band by band. Nothing is stored.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -21,8 +21,8 @@ const invalid = (field: string, message: string): AppError => new AppError('INVA
 type Price = { readonly config: PriceConfig; readonly metric: Metric }
 
 /**
- * Throws RESOURCE_NOT_FOUND for an unknown price, and INVALID_FIELD or MISSING_FIELD with the path of what cannot be priced: the same
- * refusals that saving the price would meet.
+ * Throws RESOURCE_NOT_FOUND for an unknown price. Throws INVALID_FIELD or MISSING_FIELD, with the field path, for a
+ * price that cannot be billed; saving the price would be refused with the same errors.
  */
 export async function calculatePrice(uow: ReadUow, body: CalculatePriceBody): Promise<CalculatedPrice> {
   const price = await priceOfBody(uow, body)
@@ -78,7 +78,7 @@ function read(
   throw invalid(path, reading.fault.message)
 }
 
-/** A price that does not depend on usage needs none. */
+/** A price that does not depend on usage needs no quantities. */
 function quantitiesOf({ config }: Price, { meter_values: given }: CalculatePriceBody): PriceQuantity[] {
   if (given) return given
   const model = findPriceModel(config.pricingType)

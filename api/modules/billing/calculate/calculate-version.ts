@@ -1,5 +1,5 @@
-// POST /v1/pricing-plan-versions/{id}/calculate: what a whole version bills a customer who does not exist, as the invoices of one
-// billing period. Nothing is stored.
+// POST /v1/pricing-plan-versions/{id}/calculate: what a whole version would bill a sample customer, as the invoices of
+// one billing period. Nothing is stored.
 import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
@@ -28,8 +28,9 @@ import type { CalculatedVersion, CalculateVersionBody, ImaginedCustomer, Version
 const refuse = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
 /**
- * The invoices of the first billing period, by the code that bills. Throws RESOURCE_NOT_FOUND for an unknown version, billing
- * entity or price, and INVALID_FIELD or MISSING_FIELD with the path of what cannot be priced.
+ * The invoices of the first billing period, computed by the code that bills. Throws RESOURCE_NOT_FOUND for an unknown
+ * version, billing entity or price. Throws INVALID_FIELD or MISSING_FIELD, with the field path, for a price that cannot
+ * be billed.
  */
 export async function calculateVersion(
   uow: ReadUow,
@@ -51,7 +52,7 @@ export async function calculateVersion(
   return { object_type: 'PRICING_PLAN_VERSION_CALCULATION', pricing_plan_version_id: id, invoices }
 }
 
-/** What is billed at the start of the period, and what at its end but for the period after it. */
+/** What is billed at the start of the period and at its end, without what is charged ahead for the next period. */
 function firstPeriod(inputs: BillingInputs): InvoiceWindow[] {
   const windows = invoiceWindows(inputs)
   const [start, end] = [windows.next().value, windows.next().value]
@@ -134,7 +135,7 @@ async function entityOf(uow: ReadUow, { billing_entity_id: given }: CalculateVer
   })
 }
 
-/** A customer who does not exist; without any said, one in the country of the seller. */
+/** A sample customer; without a country in the request, one in the country of the seller. */
 function imagined(given: ImaginedCustomer | null, { registered_address }: BillingEntityInput): CustomerInput {
   const country = given?.country ?? registered_address?.country ?? null
   const address = { country, state: given?.state ?? null, postal_code: given?.postal_code ?? null }
@@ -154,7 +155,7 @@ function imagined(given: ImaginedCustomer | null, { registered_address }: Billin
   }
 }
 
-/** Every figure of usage that the charges read: what was said of their prices, and none of others. */
+/** Every usage figure that the charges read: the quantities in the request, and zero for prices without one. */
 function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]): Map<string, readonly UsageFigure[]> {
   const figures = new Map<string, readonly UsageFigure[]>()
   const said = new Map<string, number>()
@@ -170,7 +171,7 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
       throw refuse(field, message)
     }
     said.set(key, index)
-    // What is priced by the values of properties is tried as usage of one value.
+    // A price that is split by property values is calculated as if all usage had one value.
     const split = charge.split && { split: charge.split.map(() => null) }
     figures.set(key, [{ ...figureOf(charge, quantity, field), ...split }])
     const time = charge.tiering && tieringTime(charge, charge.tiering)
@@ -206,7 +207,7 @@ function figureOf(charge: Charge, { number, amount, count }: VersionQuantity, fi
   return { currency: isMoney ? currency : null, number: decimal(text), count: Number(events.toFixed(0)) }
 }
 
-/** A quantity of a price that the version does not have, or that is not metered, is a mistake. */
+/** Refuses a quantity for a price that the version does not have or that is not metered. */
 function checkNamed(terms: readonly PriceTerm[], given: readonly VersionQuantity[]): void {
   for (const [index, { pricing_item_config_id: id }] of given.entries()) {
     const field = `meter_values.${index}.pricing_item_config_id`

@@ -1,4 +1,4 @@
-// Prices that are tried and drawn, through the api: by the code that bills, with its figures, and nothing stored.
+// Calculates prices and curves through the API: with the code and the figures of billing, and without storing anything.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'

@@ -1,4 +1,4 @@
-// A price with what it prices: one that is stored, or all of a plan version.
+// A price with what it prices: one stored price, or all prices of a plan version.
 
 import { and } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -38,7 +38,7 @@ export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise
   )
 }
 
-/** The stored price of this id. Throws RESOURCE_NOT_FOUND. */
+/** The stored price with this id. Throws RESOURCE_NOT_FOUND. */
 export async function storedConfig(uow: ReadUow, id: string): Promise<PricedConfig> {
   const named = containing(pricings.items, (config: string) => [{ configs: [{ id: config }] }])
   const rows = await uow.tx

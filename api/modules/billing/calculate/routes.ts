@@ -1,4 +1,4 @@
-// The calls that try prices and draw them. None of them stores anything.
+// The routes that calculate prices and their curves. None of them stores anything.
 import type { FastifyInstance } from 'fastify'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { IdParams } from '../../../http/params.ts'

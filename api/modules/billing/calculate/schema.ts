@@ -1,4 +1,4 @@
-// Wire shapes of prices that are tried: what is asked, and the whole explanation. Nothing of it is stored.
+// Wire shapes of price calculations: the request and the full explanation. Nothing is stored.
 import Type, { type Static } from 'typebox'
 import {
   Amount,

@@ -15,8 +15,8 @@ import type { VersionCurve } from './schema.ts'
 type Query = { readonly to?: string; readonly count?: string; readonly pricing_item_config_id?: string }
 
 /**
- * Throws RESOURCE_NOT_FOUND for an unknown version or a price it does not have, INVALID_FIELD for an end that is not above 0 or
- * that has more blocks before it than a chart shows.
+ * Throws RESOURCE_NOT_FOUND for an unknown version or for a price that the version does not have. Throws INVALID_FIELD
+ * for an end that is not above 0, or with more blocks before it than a chart shows.
  */
 export async function versionCurve(uow: ReadUow, id: string, query: Query): Promise<VersionCurve> {
   const version = await getOne(uow, pricingPlanVersionResource, id)

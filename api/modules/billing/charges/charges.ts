@@ -1,4 +1,4 @@
-// What an invoice charges: one charge for each price and each period of it that falls on the invoice.
+// What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
 import {
   type BillingPeriod,
   billingPeriodAt,
@@ -20,27 +20,34 @@ import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { withoutPauses } from './paused-days.ts'
 
 export type Charge = PriceTerm & {
-  /** The same for the same charge whenever it is computed; two charges of an invoice never share one. */
+  /** Stable: the same charge has the same key whenever it is computed, and no two charges of an invoice share a key. */
   readonly key: string
   readonly billingPeriod: PeriodLength
   readonly pricingPeriod: PeriodLength
-  /** The billing period of the price the charge belongs to. */
+  /** The billing period of the price that the charge belongs to. */
   readonly period: BillingPeriod
-  /** The service it pays for: the covered part, or one pricing period of it. */
+  /** The service time it pays for: the covered part of the billing period, or one pricing period in it. */
   readonly service: Interval
-  /** Usage that is rated; wider than the service when a pricing period is wider than the billing period. Null when not metered. */
+  /**
+   * The time whose usage is rated; longer than the service when a pricing period is longer than the billing period.
+   * Null when not metered.
+   */
   readonly usage: Interval | null
-  /** The part of `usage` earlier invoices have billed; null when there is none. */
+  /** The part of `usage` that earlier invoices have billed; null when there is none. */
   readonly billedUsage: Interval | null
-  /** The same for the charges of one pricing period: each bills what the whole comes to less what those before it billed. */
+  /**
+   * The same key for all charges of one pricing period: each bills the price of the whole less what the charges before
+   * it billed.
+   */
   readonly ratingGroup: string
-  /** Of usage that came after the invoice for it was closed: that invoice, and what conditions named for it. */
+  /** For late usage, the closed invoice of its time, and the condition names that applied to it. */
   readonly late: { readonly invoiceId: string; readonly namesHash: string | null } | null
 }
 
 /**
- * The charges of one invoice. `billed` are the keys of advance charges that other invoices of the subscription bill, so
- * that one which came late (a schedule added to the running period) is billed once, on the next invoice.
+ * The charges of one invoice. `billed` holds the keys of advance charges that other invoices of the subscription bill.
+ * A charge that became due late (for a schedule added to the running period) is therefore billed once, on the next
+ * invoice.
  */
 export const chargesOf = (terms: readonly PriceTerm[], window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] =>
   terms.flatMap(term => chargesOfTerm(term, window, billed))
@@ -59,11 +66,11 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   return charges
 }
 
-/** The billing period of a price that has this instant; null when the price is not in force then. */
+/** The billing period of a price that contains this instant; null when the price is not in force then. */
 export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
   calendar && billingPeriodAt(calendar.billingGrid, calendar.span, instant)
 
-/** What a price charges for the usage of this instant, whichever invoice bills it; null when it charges nothing. */
+/** What a price charges for usage at this instant, on whichever invoice; null when it charges nothing. */
 export function chargeAt(term: PriceTerm, instant: Instant): Charge | null {
   const period = periodAt(term, instant)
   if (!term.calendar || !period || chargesNothing(term)) return null
@@ -76,14 +83,14 @@ export const groupCharges = (charge: Charge): Charge[] =>
     charge.late === null ? (chargeAt(term, charge.service.start) ?? []) : [{ ...charge, ...term, persisted: [] }],
   )
 
-/** In advance: what starts in the scan. In arrears: what ends in the time collected. */
+/** In advance: periods that start in the advance window. In arrears: periods that end in the collected time. */
 function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
   if (inAdvance) return contains(advanceScan(window), covered.start)
   const { arrears } = window
   return arrears !== null && arrears.start < covered.end && covered.end <= arrears.end
 }
 
-/** One charge for the period, or one for each pricing period in it when usage is rated over a span of its own. */
+/** One charge for the period, or one for each pricing period in it when usage is rated per pricing period. */
 function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, whole: BillingPeriod): Charge[] {
   const period = isOneOff(term) ? whole : withoutPauses(calendar, whole)
   if (!period) return []
@@ -98,7 +105,8 @@ function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, whole: Billin
   return [...billingPeriods(calendar.pricingGrid, covered)].map(piece => {
     const from: Instant = instantOf(Math.max(piece.full.start, calendar.span.start))
     const over = (until: Instant) => usageOver(interval(from, until))
-    // What was carried into the pricing period is charged in full once in it, however many invoices it is spread over.
+    // An amount carried into the pricing period is charged in full once, however many invoices the period is spread
+    // over.
     const billedUsage = from < piece.covered.start ? over(piece.covered.start) : null
     return chargeOf(term, calendar, {
       period,
@@ -115,11 +123,11 @@ type ChargedTime = {
   readonly service: Interval
   readonly usage?: Interval
   readonly billedUsage?: Interval | null
-  /** Where its rating group starts. */
+  /** Where the rating group of the charge starts. */
   readonly from?: Instant
 }
 
-/** Written out: a spread of the term here was a third of the time of an invoice of many lines. */
+/** Written out on purpose: an object spread of the term took a third of the time of an invoice with many lines. */
 function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalendar, of: ChargedTime): Charge {
   const { period, service, usage = null, billedUsage = null, from = service.start } = of
   const key = keyOf(term, service.start)

@@ -1,4 +1,5 @@
-// Included volume on invoices (semantics 3.3): when it is granted anew, what a part of a period has of it, and how a line says so.
+// Included volume on invoices (semantics 3.3): when it is granted again, how much a partial period gets, and how a line
+// shows it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
@@ -14,7 +15,9 @@ type Case = {
   readonly subscription?: Partial<SubscriptionInput>
   readonly from?: string
 }
-/** Invoices of a price of 1 a unit unless said; `used` holds the usage of each month from January on, for any interval. */
+/**
+ * Invoices of a price of 1 per unit by default; `used` holds the usage of each month from January on, for any interval.
+ */
 const bill = (used: readonly number[], { config, subscription = {}, from = start }: Case, count = 6) =>
   exampleInvoices(
     exampleInputs({ start: from, items: [metered([{ amount: eur('1') }], config)], subscription }),

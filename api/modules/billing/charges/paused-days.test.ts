@@ -1,4 +1,5 @@
-// What a pause does to charges: worked tables by the days of a month, and that nothing is lost or charged twice.
+// What a pause does to charges: worked tables by the days of a month, and a check that nothing is lost or charged
+// twice.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, sum } from '../../../../shared/decimal.ts'
@@ -6,9 +7,9 @@ import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 
 type Pause = { readonly start_at: string; readonly end_at?: string | null }
-/** Three months, to the end of a price that says no other. */
+/** Three months, up to the end of a price that has no other end. */
 const END = '2026-06-01T00:00:00Z'
-/** What the invoices bill that bill anything, of a subscription from 1 March on. */
+/** The invoices that bill anything, for a subscription from 1 March on. */
 const bills = (items: Example['items'], pauses: readonly Pause[], more: Partial<Example> = {}): string[] =>
   exampleInvoices(
     exampleInputs({

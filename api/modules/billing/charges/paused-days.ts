@@ -1,12 +1,12 @@
-// What a pause takes out of a billing period: its local days, of which the first counts and that of its end does not (semantics
-// 4.1, 4.4). Pure.
+// Which days a pause takes out of a billing period: local days, from the day it starts to the day before it ends
+// (semantics 4.1, 4.4). Pure.
 import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
 import { intersect } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-terms.ts'
 
 type Paused = Pick<PriceCalendar, 'pauses' | 'billingGrid'>
 
-/** The period with the days that are left to be charged, or null when nothing of it is. */
+/** The period with the days that are still charged, or null when no day is. */
 export function withoutPauses({ pauses, billingGrid: { zone } }: Paused, period: BillingPeriod): BillingPeriod | null {
   const paused = pauses.flatMap(pause => intersect(pause, period.covered) ?? [])
   if (paused.length === 0) return period

@@ -1,5 +1,5 @@
-// Prices that are split by the values of properties, on invoices (semantics 3.1): every value has tiers, minimums and what is included of
-// its own, and the line is what they come to together.
+// Prices that are split by property values, on invoices (semantics 3.1): every value has its own tiers, minimums and
+// included volume, and the line is their sum.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'

@@ -1,4 +1,4 @@
-// Prices that reach over several billing periods: spread over their invoices, or keeping what was left of a block.
+// Prices that span several billing periods: spread over their invoices, or carrying over the rest of a block.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
@@ -58,7 +58,7 @@ describe('a price that is spread over several invoices', () => {
         const exact = { billing_time: 'EXACT' as const }
         const items = [recurring(text, { pricing_period: YEAR })]
         expect(total(bills({ start: from, items, subscription: exact }, 12))).toBe(money(decimal(text)))
-        // By the calendar the first year ends with December.
+        // Calendar years: the first one ends with December.
         const months = 13 - month
         const part = decimal(text).times(String(months)).div('12')
         expect(total(bills({ start: from, items }, months))).toBe(money(part))

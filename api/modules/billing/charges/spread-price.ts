@@ -1,4 +1,4 @@
-// A lump that reaches over several billing periods: what of it earlier ones were charged. Pure.
+// How much of a lump sum that spans several billing periods was charged in earlier ones. Pure.
 import { addFractions, type Fraction, multiplyFractions, NOTHING } from '../../../../shared/billing/fraction.ts'
 import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
@@ -7,8 +7,8 @@ import type { Charge } from './charges.ts'
 import { withoutPauses } from './paused-days.ts'
 
 /**
- * The shares of a lump sum that earlier billing periods of the same pricing period were charged; null where this is the
- * first of them.
+ * The shares of a lump sum that earlier billing periods of the same pricing period were charged; null for the first of
+ * them.
  */
 export function chargedShares(charge: Charge): Fraction | null {
   const { calendar, pricingPeriod, billingPeriod } = charge
@@ -18,7 +18,7 @@ export function chargedShares(charge: Charge): Fraction | null {
   const { start } = pricing.covered
   let share = NOTHING
   for (const period of billingPeriods(calendar.billingGrid, { start, end: until })) {
-    // One that began in the pricing period before is of that one.
+    // A billing period that began in the pricing period before belongs to that one.
     if (period.full.start < start && calendar.span.start < start) continue
     const left = withoutPauses(calendar, period)
     if (!left) continue

@@ -1,4 +1,4 @@
-// Tiers that other usage decides on, and tiers of prices that use their volume together (semantics 3.1, 3.2), on invoices.
+// Tiers that other usage decides, and tiers of prices that share a volume group (semantics 3.1, 3.2), on invoices.
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import type { Tiering } from '../../catalog/pricing-plans/schema.ts'
@@ -95,7 +95,7 @@ describe('a tier that other usage decides on', () => {
       const isFirst = need.interval.end === Date.UTC(2026, 1, 1)
       return plainUsage(need.calculation.id === 'seats' ? (isFirst ? '10' : '20') : isFirst ? '100' : '300')
     }).map(invoice => invoice.amount_excluding_tax)
-    // 100 at 1; then 300 at 0.5 less the 100 before.
+    // 100 at 1; then 300 at 0.5 less the 100 charged before.
     expect(amounts).toEqual(['100', '50'])
     expect(new Set(asked)).toEqual(new Set(['calc 2026-01-01', 'seats 2026-01-01']))
   })
@@ -148,7 +148,7 @@ describe('prices that find their tier together', () => {
     expect(plain(total)).toBe('180')
   })
 
-  test('what is included of one comes off before it is added to the others', () => {
+  test('included volume of one price is deducted before its usage is added to the others', () => {
     const inputs = two()
     const [pricing] = inputs.pricings
     const items = (pricing?.items ?? []).map((item, index) =>
@@ -161,10 +161,10 @@ describe('prices that find their tier together', () => {
     expect(exampleInvoices(including, 1, used('800', '700'))[0]?.amount_excluding_tax).toBe('116')
   })
 
-  test('late usage of one changes the share of the other, and together they ask what the group lacks', () => {
+  test('late usage of one price changes the share of the other, and together they charge what the group still owes', () => {
     const inputs = two()
     const terms = resolveTerms(inputs)
-    // The first collects what is charged in advance, which is nothing.
+    // The first invoice collects only charges in advance; there are none.
     const [, window] = invoiceWindows(inputs)
     if (!window) throw new Error('there is a window')
     const closed = (['800', '700'] as const).map((number, index) => {

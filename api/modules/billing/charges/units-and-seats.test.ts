@@ -1,4 +1,5 @@
-// Items that are sold once, by units, and items that are charged by seats (contract: Units on one-off items; semantics 4.4).
+// Items that are sold once, by units, and items that are charged by seats (contract: Units on one-off items; semantics
+// 4.4).
 import { describe, expect, test } from 'vitest'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
@@ -32,7 +33,7 @@ describe('an item that is sold once', () => {
     ])
   })
 
-  test('is one of it where no number is said; a lump sum has no units', () => {
+  test('charges one unit by default; a lump sum has no units', () => {
     expect(lines([sold('ONE_OFF', unit, {})])).toEqual([['2026-03-11..2026-04-01 25.00']])
     const lump = sold('ONE_OFF', [{ fixed_amount: eur('99') }], { pricing_type: 'FIXED' })
     expect(lines([lump])).toEqual([['2026-03-11..2026-04-01 99.00']])
@@ -46,7 +47,7 @@ describe('an item that is sold once', () => {
     ])
   })
 
-  test('is marked, so that its days are not given back', () => {
+  test('is marked, so that its days are not refunded', () => {
     const inputs = exampleInputs({
       start,
       items: [sold('ONE_OFF', unit, {}), recurring('31', { billing_in_advance: true })],

@@ -1,5 +1,5 @@
-// The usage that a charge is rated from: its own, and that of the time before it which decides how much of an included volume, or
-// of the blocks that were bought, is left for it. Pure.
+// The usage that a charge is rated from: its own, and earlier usage that decides how much included volume or how much
+// of a bought block is left for it. Pure.
 import { type Fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
 import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare } from '../../../../shared/billing/proration.ts'
@@ -8,18 +8,21 @@ import { type Instant, type Interval, instantOf, interval } from '../../../../sh
 import type { PriceCalendar, UsageQuestion } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
 
-/** A charge of a price in the order of time: what its pricing period used up to the end of it. */
+/** One step of a price's usage over time: what its pricing period used up to the end of the step. */
 export type UsageStep = {
-  /** Equal for the steps of one pricing period, and of one billing period. */
+  /** The same key for all steps of one pricing period, and for all of one billing period. */
   readonly pricingPeriod: Instant
   readonly billingPeriod: Instant
-  /** What part of a full billing period it is in. */
+  /** The fraction of a full billing period that it covers. */
   readonly share: Fraction
   /** From the start of its pricing period. */
   readonly usage: Interval
 }
 
-/** The time in which other usage decides on the tier: that of the pricing period so far, and as far as earlier invoices billed it. */
+/**
+ * The time in which other usage decides the tier: the pricing period so far, and the part of it that earlier invoices
+ * billed.
+ */
 export function tieringTime(
   { calendar, usage, billedUsage, service }: Charge,
   { calculation }: UsageQuestion,
@@ -31,7 +34,10 @@ export function tieringTime(
   return { now: upTo(usage), before: billedUsage && upTo(billedUsage) }
 }
 
-/** The steps from the earliest that matters to the charge's own, which is the last. None when the charge is not metered. */
+/**
+ * The steps from the earliest that affects the charge to the charge's own step, which is last. None when the charge is
+ * not metered.
+ */
 export function usageSteps(charge: Charge): UsageStep[] {
   const { calendar, usage } = charge
   if (usage === null) return []
@@ -45,7 +51,7 @@ export function usageSteps(charge: Charge): UsageStep[] {
   return charge.config.default_included_volume ? known : lastOfEachPricingPeriod(known)
 }
 
-/** From when on usage matters; null when that of the charge alone does. */
+/** From when on usage affects the charge; null when only the charge's own usage does. */
 function startOfSteps({ config, service }: Charge, { span, pricingGrid, billingGrid }: PriceCalendar): Instant | null {
   const reset = config.default_included_volume && (config.default_included_volume.reset_type ?? 'BILLING_PERIOD')
   if (config.top_up?.rollover === true || reset === 'SCHEDULE') return span.start
@@ -60,7 +66,7 @@ function stepsOf(
   { span, pricingGrid, billingGrid }: PriceCalendar,
   start: Instant,
 ): UsageStep[] {
-  // What a late charge is counted from is that of its own time.
+  // A late charge is counted from what was persisted in its own time.
   const known = late === null ? persisted : []
   const persist = calculation?.persist === true
   return [...billingPeriods(billingGrid, { start, end: service.end })].flatMap(period =>
@@ -76,7 +82,7 @@ function stepsOf(
   )
 }
 
-/** By the days of the schedule in the billing period, also where the steps begin or end within it. */
+/** By the days of the schedule in the billing period, even where the steps begin or end within it. */
 function shareIn(start: Instant, { span, billingGrid }: Pick<PriceCalendar, 'span' | 'billingGrid'>): Fraction {
   const period = billingPeriodAt(billingGrid, span, instantOf(Math.max(start, span.start)))
   return period ? periodShare(period) : WHOLE

@@ -1,4 +1,4 @@
-// Time that a FINAL invoice has billed stays as it was billed, whoever changes subscriptions and schedules.
+// Time that a FINAL invoice has billed stays as billed, whatever changes in subscriptions and schedules.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { beforeSave } from '../../../resource/rules.ts'
@@ -12,12 +12,15 @@ import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
-/** A schedule: its clauses, all of them when it becomes ACTIVE, and the time it is then in force for. */
+/**
+ * Checks a schedule: its changed clauses, and when it becomes ACTIVE all its clauses and the time it is then in force
+ * for.
+ */
 async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   const activates = row.status === 'ACTIVE' && previous?.status !== 'ACTIVE'
   const kept = activates ? [] : (previous?.applied_coupons ?? [])
   const added = row.applied_coupons.filter(({ coupon_id: id }) => !kept.some(each => each.coupon_id === id))
-  // A coupon that is taken away counts on no further invoice; those that are FINAL keep it.
+  // A coupon that is removed no longer applies to later invoices; FINAL invoices keep it.
   const changes = [
     ...clauseChanges(activates ? {} : (previous ?? {}), row, at(row.start_at)),
     ...couponChanges([], added, row.start_at),

@@ -1,5 +1,6 @@
-// An event is billed once. Which subscription it belongs to follows from what is in force at its time, so a schedule may not
-// come into force for a time that a FINAL invoice of another subscription has billed: usage would move, and be asked for again.
+// An event is billed once. The schedules in force at its time decide which subscription it belongs to. So a schedule
+// may not come into force for time that a FINAL invoice of another subscription has billed: usage would move to it and
+// be billed again.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -9,9 +10,9 @@ import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
 
 /**
- * Throws INVALID_OPERATION when one of these schedules, about to be in force, prices a meter at a time for which another
- * subscription of the customer that prices it has a FINAL invoice. Holds the customer's lock until commit: whoever makes an
- * invoice FINAL takes it too, so neither misses the other.
+ * Throws INVALID_OPERATION when one of these schedules, about to be in force, prices a meter at a time that a FINAL
+ * invoice of another of the customer's subscriptions has billed for that meter. Holds the customer's lock until commit.
+ * Finalizing an invoice takes the same lock, so neither can miss the other.
  */
 export async function refuseBilledTime(
   uow: Uow,

@@ -1,5 +1,5 @@
-// A discount, a markup or a commitment changes invoices from a moment on, and one that is FINAL never changes: that moment may lie in any billing period
-// whose invoice is not FINAL (contract: discounts by invoice status).
+// A discount, a markup or a commitment changes invoices from a moment on, and a FINAL invoice never changes. So that
+// moment must lie in a billing period whose invoice is not FINAL (contract: discounts by invoice status).
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'

@@ -1,4 +1,4 @@
-// A subscription that is voided was never owed for, so neither are its invoices (semantics 4.1).
+// Nothing was ever owed for a VOID subscription, so its invoices become VOID with it (semantics 4.1).
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -26,7 +26,10 @@ const invoicesOf = (uow: Uow, subscriptionId: string, statuses: ('OPEN' | 'DRAFT
     )
     .orderBy(invoices.id)
 
-/** Throws INVALID_OPERATION when a subscription is about to be VOID and one of its invoices is FINAL: a number once given stays. */
+/**
+ * Throws INVALID_OPERATION when a subscription is about to become VOID and one of its invoices is FINAL: a number once
+ * given stays.
+ */
 export async function refuseVoidingBilled(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
   if (!becomesVoid(row, previous)) return
   const [final] = await invoicesOf(uow, row.id, ['FINAL'])
@@ -35,7 +38,7 @@ export async function refuseVoidingBilled(uow: Uow, row: Subscription, previous:
   throw new AppError('INVALID_OPERATION', message, { field: 'status', resourceId: final.id, resourceType: 'INVOICE' })
 }
 
-/** Every invoice of it that is not closed becomes VOID with it. The caller holds the subscription's lock. */
+/** Voids every invoice of the subscription that is not closed. The caller holds the subscription's lock. */
 async function voidInvoices(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
   if (!becomesVoid(row, previous)) return
   for (const { id } of await invoicesOf(uow, row.id, ['OPEN', 'DRAFT'])) {

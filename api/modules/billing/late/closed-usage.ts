@@ -1,5 +1,6 @@
-// What an invoice counted when it was closed, and what it asked for it: enough to price the same time again by the same
-// prices, and to know which events came too late for it. Written once, in the transaction that closes the invoice.
+// What an invoice counted when it was closed, and what it charged for it: enough to price the same time again by the
+// same prices, and to know which events arrived too late for it. Written once, in the transaction that closes the
+// invoice.
 import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
@@ -11,7 +12,7 @@ import { sendersOf } from '../terms/usage-parts.ts'
 
 /** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
 export type ClosedCharge = {
-  /** The same for every charge of one price over one pricing period: the parts of what is rated as one. */
+  /** The same for every charge of one price over one pricing period, because they are rated as one. */
   readonly unit: string
   readonly schedule_id: string
   readonly item_id: string
@@ -20,37 +21,40 @@ export type ClosedCharge = {
   readonly pricing_type: string
   readonly billing_period: PeriodLength
   readonly service: readonly [number, number]
-  /** What was rated; wider than the service when a pricing period is, or when the state is carried on. */
+  /**
+   * The time that was rated; longer than the service when a pricing period is longer, or when the state is carried
+   * over.
+   */
   readonly usage: readonly [number, number]
-  /** What was rated came to this much, of this many events. */
+  /** The rated quantity, and how many events it comes from. */
   readonly number: string
   readonly count: string
-  /** What the invoice asks for it, exactly and as it is printed; negative for a deduction. */
+  /** What the invoice charges for it, exactly and as printed; negative for a deduction. */
   readonly exact: string
   readonly printed: string
-  /** The state that was told at the start of `usage`, if one was: `number` is on top of it. */
+  /** The persisted usage at the start of `usage`, if any: `number` is on top of it. */
   readonly told?: { readonly id: string; readonly usage: string }
-  /** Whose of it is how much, where the invoice shows it; absent where it does not. */
+  /** How much of it belongs to each customer; absent where the invoice does not show that. */
   readonly parts?: readonly ClosedPart[]
 }
 
-/** One customer's part of a closed charge, in the charge's own terms. */
+/** One customer's part of a closed charge, with the same fields as the charge. */
 export type ClosedPart = Pick<ClosedCharge, 'number' | 'count' | 'exact' | 'printed'> & { readonly customer_id: string }
 
 /** What a closed invoice counted. */
 export type ClosedUsage = {
   readonly invoice_id: string
   readonly subscription_id: string
-  /** Everything up to this position of each partition of the log was counted. */
+  /** For each partition of the log: every event up to this position was counted. */
   readonly positions: readonly number[]
-  /** Names by which events could be counted. */
+  /** The customer keys of events that could be counted. */
   readonly customer_keys: readonly string[]
-  /** Of what conditions named then; null when their prices name nothing that can change. */
+  /** Hash of what the conditions named then; null when their prices name nothing that can change. */
   readonly names_hash: string | null
   readonly charges: readonly ClosedCharge[]
 }
 
-/** What is kept of one invoice that closes. */
+/** What is stored for one invoice that closes. */
 export type Closing = {
   readonly inputs: BillingInputs
   readonly invoiceId: string
@@ -58,7 +62,9 @@ export type Closing = {
   readonly charges: readonly ClosedCharge[]
 }
 
-/** Keeps what invoices, which are being closed in this transaction, counted; in the order in which they are closed. */
+/**
+ * Stores what these invoices counted, in the transaction that closes them and in the order in which they are closed.
+ */
 export async function saveClosedUsage(uow: Uow, all: readonly Closing[]): Promise<void> {
   if (all.length === 0) return
   const { platformId, environment } = uow.tenant
@@ -90,7 +96,7 @@ export async function saveClosedUsage(uow: Uow, all: readonly Closing[]): Promis
 
 const textOf = (ms: number | null): string | null => (ms === null ? null : formatInstant(instantOf(ms)))
 
-/** Only the values of variables can change: without any, the prices say it all. */
+/** Only the values of variables can change: without variables, the prices already say everything. */
 async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string | null> {
   if (names.variables.length === 0) return null
   const { platformId, environment } = uow.tenant
@@ -108,7 +114,7 @@ const COLUMNS = sql`invoice_id, pricing_plan_subscription_id as subscription_id,
 export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>
   closedUsageOfMany(uow, [subscriptionId])
 
-/** The same of many subscriptions. */
+/** The same for many subscriptions. */
 export async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ClosedUsage[]> {
   if (subscriptionIds.length === 0) return []
   const { platformId, environment } = uow.tenant
@@ -120,7 +126,10 @@ export async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly 
   return rows
 }
 
-/** By partition of the log, up to where an invoice counted; null when it is not closed, or was so before this was kept. */
+/**
+ * For each partition of the log, the position up to which an invoice counted; null when it is not closed, or was closed
+ * before positions were stored.
+ */
 export async function closedPositions(uow: ReadUow, invoiceId: string): Promise<readonly number[] | null> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ positions: number[] }>(sql`
@@ -129,7 +138,10 @@ export async function closedPositions(uow: ReadUow, invoiceId: string): Promise<
   return rows[0]?.positions ?? null
 }
 
-/** The last row of many subscriptions, by subscription: rows are only added, so with the same last row nothing was closed since. */
+/**
+ * The last row of each of these subscriptions. Rows are only added, so an unchanged last row means that nothing was
+ * closed since.
+ */
 export async function lastClosedOf(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -143,7 +155,7 @@ export async function lastClosedOf(
   return new Map(rows.map(({ id, last }) => [id, last]))
 }
 
-/** The same of several subscriptions, of the invoices that have charges for time between two instants. */
+/** The same for several subscriptions, limited to invoices with charges for time between two instants. */
 export async function closedUsageAt(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -160,7 +172,7 @@ export async function closedUsageAt(
   return rows
 }
 
-/** What conditions named when invoices were closed, by its hash. */
+/** What conditions named when invoices were closed, by hash. */
 export async function closedNames(
   uow: ReadUow,
   hashes: readonly (string | null)[],
@@ -176,7 +188,7 @@ export async function closedNames(
 
 type Placed = { readonly customerKey: string; readonly place: { readonly partition: number; readonly seq: number } }
 
-/** Whether what is stored at this place of the log, under this name, was counted when an invoice was closed. */
+/** Whether the event at this position of the log, under this customer key, was counted when an invoice was closed. */
 export const wasCounted = (
   { positions, customer_keys }: Pick<ClosedUsage, 'positions' | 'customer_keys'>,
   { customerKey, place }: Placed,

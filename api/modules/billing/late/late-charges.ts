@@ -1,4 +1,4 @@
-// Which closed time has usage that its invoices did not count: found by the marks of the log, not by reading usage again.
+// Finds closed time with usage that its invoices did not count. It uses the marks of the log and reads no usage again.
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -11,7 +11,7 @@ import type { UsageReader } from '../usage/usage-reader.ts'
 import { type ClosedUsage, closedNames } from './closed-usage.ts'
 import { type LateCharge, type LateUnit, lateCharge, lateUnits, termOf, usageOf } from './late-usage.ts'
 
-/** A unit that usage came late for, and the price it is rated by. */
+/** A unit with late usage, and the price that rates it. */
 export type TouchedUnit = { readonly unit: LateUnit; readonly term: PriceTerm }
 
 type LateOf = {
@@ -32,9 +32,9 @@ export const lateChargesOf = (units: readonly TouchedUnit[], key: string): LateC
   units.map(({ term, unit }) => lateCharge(term, unit, key))
 
 /**
- * The closed units whose time was touched after it was counted. Misses none: positions of the log say what is counted, and
- * whatever changes usage leaves a mark behind its position. One that was touched and comes to nothing is found again; it costs a
- * reading and asks nothing.
+ * The closed units whose time was touched after it was counted. None is missed: positions of the log tell what was
+ * counted, and every change of usage leaves a mark behind that position. A touched unit whose result is unchanged is
+ * found again each time; that costs a read and charges nothing.
  */
 export async function findLateUnits(
   deps: { readonly database: Database; readonly usage: UsageReader },
@@ -62,7 +62,7 @@ export async function findLateUnits(
   })
 }
 
-/** The units that find their tier together with this one: of the other prices of its group, over the same time. */
+/** The units that share its volume group: of the other prices of the group, over the same time. */
 const othersOf = ({ unit, term }: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit[] =>
   term.group.length === 0
     ? []
@@ -91,7 +91,7 @@ async function touchedUnits(
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
   const asked = priced.flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
   const ofMeters = [...groupBy(asked, each => each.meterReference)].map(([meterReference, own]) => {
-    // Prices of one invoice ask the same of the same time: it is asked once.
+    // Prices of one invoice need the same answer for the same time, so each is queried once.
     const pieces = new Map(
       own.map(({ unit }) => [
         pieceKey(unit),
@@ -118,7 +118,7 @@ async function touchedUnits(
   return priced.filter(one => [one, ...othersOf(one, priced)].some(({ unit }) => touched.has(unit)))
 }
 
-/** The meters whose events change what a price comes to: what it bills, and what decides on its tier. */
+/** The meters whose events change the amount of a price: what it bills, and what decides its tier. */
 const metersOf = ({ calculation, tiering }: PriceTerm): string[] => [
   ...new Set([calculation, tiering?.calculation].flatMap(each => each?.meter_reference ?? [])),
 ]

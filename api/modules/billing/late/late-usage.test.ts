@@ -1,5 +1,5 @@
-// Late usage against what one invoice in time would have asked: whatever the price, the order and the way events are spread
-// over invoices, all that is asked for a period sums to the same.
+// Late usage compared with invoices that had all usage in time: whatever the price, the order and the spread of events
+// over invoices, the amounts billed for a period have the same sum.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -33,9 +33,9 @@ const arrival = fc.record({
 })
 const inTime = (arrivals: readonly Arrival[]): Arrival[] => arrivals.map(each => ({ ...each, after: 0 }))
 
-describe('all that is asked for a period', () => {
+describe('all that is billed for a period', () => {
   test.each(['EXCLUDING_TAX', 'INCLUDING_TAX'] as const)(
-    'is what one invoice in time asks, to the cent, %s',
+    'equals, to the cent, what one invoice with all usage bills, %s',
     amountType => {
       fc.assert(
         fc.property(anyPrice, fc.array(arrival, { minLength: 1, maxLength: 12 }), (item, arrivals) => {

@@ -1,6 +1,7 @@
-// Usage that came after its invoice was closed, for the next one (semantics 1.3, contract: late_event_policy NEXT_INVOICE):
-// the time it belongs to is priced again as a whole, by the prices of that time, and asked for less what was asked before.
-// So tiers, minimums and everything else of a price are as if it had come in time. Pure.
+// Usage that arrived after its invoice was closed, for the next invoice (semantics 1.3, contract: late_event_policy
+// NEXT_INVOICE). The time it belongs to is priced again as a whole, by the prices of that time, and what was billed
+// before is deducted. Tiers, minimums and every other part of a price therefore work as if the usage had arrived in
+// time. Pure.
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
@@ -8,24 +9,27 @@ import type { Charge } from '../charges/charges.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import type { ClosedCharge, ClosedPart, ClosedUsage } from './closed-usage.ts'
 
-/** What closed invoices asked for one price over one pricing period, as far as it is closed. */
+/** What closed invoices billed for one price over one pricing period, as far as that period is closed. */
 export type LateUnit = {
   readonly unit: string
   /** The closed charge that reaches furthest: its usage is what is rated again. */
   readonly last: ClosedCharge
   readonly service: Interval
-  /** The invoice that asked first. */
+  /** The first invoice that billed it. */
   readonly invoiceId: string
-  /** What was asked so far, exactly and as printed. */
+  /** The amount billed so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
-  /** Of that what each customer was asked, with its usage when it was asked last, as far as the invoices show it. */
+  /**
+   * The part of it billed to each customer, with the usage of that customer at the last billing, as far as the invoices
+   * show it.
+   */
   readonly parts: ReadonlyMap<string, ClosedPart>
-  /** What all prices of its volume group were found to use; of one that stands alone, its own. */
+  /** The usage found for all prices of its volume group; for a price without a group, its own usage. */
   readonly together: Pick<ClosedCharge, 'number' | 'count'>
-  /** What was counted when it was asked last. */
+  /** What was counted when it was last billed. */
   readonly counted: Pick<ClosedUsage, 'invoice_id' | 'positions' | 'customer_keys'>
-  /** Conditions mean what they meant when it was asked first. */
+  /** The condition names of the first invoice that billed it: conditions keep their meaning. */
   readonly namesHash: string | null
 }
 
@@ -34,7 +38,10 @@ export type LateCharge = { readonly charge: Charge; readonly unit: LateUnit }
 
 type Entry = { readonly of: ClosedUsage; readonly charge: ClosedCharge }
 
-/** The units of closed invoices, given in the order of closing. A lump does not depend on usage, so it is never late. */
+/**
+ * The units of closed invoices, given in the order of closing. A lump sum does not depend on usage, so it is never
+ * late.
+ */
 export function lateUnits(closed: readonly ClosedUsage[]): LateUnit[] {
   const entries = new Map<string, [Entry, ...Entry[]]>()
   for (const of of closed) {
@@ -51,7 +58,7 @@ export function lateUnits(closed: readonly ClosedUsage[]): LateUnit[] {
 function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
   const [first] = entries
   const charges = entries.map(({ charge }) => charge)
-  // Of two that reach as far the one closed later counted more.
+  // When two reach equally far, the one closed later counted more.
   const last = charges.reduce((best, each) => (each.usage[1] >= best.usage[1] ? each : best), first.charge)
   const start = Math.min(...charges.map(({ service }) => service[0]))
   const end = Math.max(...charges.map(({ service }) => service[1]))
@@ -85,7 +92,7 @@ const NO_USAGE = { number: '0', count: '0' }
 
 export const usageOf = ({ last }: LateUnit): Interval => interval(instantOf(last.usage[0]), instantOf(last.usage[1]))
 
-/** The price a unit was billed by; undefined when the subscription no longer has it. */
+/** The price that billed a unit; undefined when the subscription no longer has it. */
 export const termOf = (terms: readonly PriceTerm[], { last }: LateUnit): PriceTerm | undefined =>
   terms.find(
     ({ schedule, item, config, productItem }) =>
@@ -95,7 +102,7 @@ export const termOf = (terms: readonly PriceTerm[], { last }: LateUnit): PriceTe
       productItem.id === last.product_item_id,
   )
 
-/** The unit as a charge of the invoice with this key. Its period is its service: only lumps are prorated. */
+/** The unit as a charge of the invoice with this key. Its period equals its service: only lump sums are prorated. */
 export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string): LateCharge {
   const { service, last } = unit
   const usage = usageOf(unit)
@@ -109,7 +116,7 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     service,
     usage,
     billedUsage: null,
-    // What was persisted then, whatever has been since.
+    // The usage persisted at that time, whatever was persisted since.
     persisted: last.told ? [{ id: last.told.id, at: usage.start, usage: decimal(last.told.usage) }] : [],
     inAdvance: false,
     late: { invoiceId: unit.invoiceId, namesHash: unit.namesHash },

@@ -1,4 +1,4 @@
-// What of a body of persist data says something, and what of it says what Millrace does not do. Pure.
+// Which fields of a persist-data body are set, and which of them Millrace does not support. Pure.
 import { AppError } from '../../../../shared/errors.ts'
 import { type Instant, parseInstant } from '../../../../shared/time.ts'
 import type { Moment } from './named-price.ts'
@@ -7,7 +7,7 @@ import type { PersistDataBody } from './schema.ts'
 const NONE_LEFT = 'no price has one yet'
 const BY_MILLRACE = 'Millrace sets it; leave it out.'
 
-/** Fields of the interface that mean nothing here, by what there is to say of each. */
+/** Fields of the interface that have no effect here, each with its refusal. */
 const REFUSED: Readonly<Partial<Record<keyof PersistDataBody, string>>> = {
   pricing_plan_subscription_selector: 'pricing_plan_subscription_id names the subscription; leave the selector out.',
   included_volume: `It is for prices with included volume, and ${NONE_LEFT}: this one has none.`,
@@ -21,7 +21,7 @@ const REFUSED: Readonly<Partial<Record<keyof PersistDataBody, string>>> = {
 
 const invalid = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
-/** Throws INVALID_FIELD for the first field that asks for something that is not done; null and false ask for nothing. */
+/** Throws INVALID_FIELD for the first field that requests something unsupported; null and false request nothing. */
 export function refuseUnsupported(body: PersistDataBody): void {
   for (const [field, message] of Object.entries(REFUSED)) {
     const value: unknown = body[field as keyof PersistDataBody]
@@ -31,12 +31,12 @@ export function refuseUnsupported(body: PersistDataBody): void {
     throw invalid('period.ratio', 'It belongs to data of charges; a state has no ratio. Leave it out.')
 }
 
-/** As for events (contract: Usage events). */
+/** The same rule as for events (contract: Usage events). */
 const AHEAD_MS_MAX = 30 * 60_000
 
 /**
- * When the state is told for: period.start_at, or the timestamp, which may not differ, or now. Throws INVALID_FIELD for two
- * that do and for a time more than 30 minutes ahead. Times of the body are in whole seconds.
+ * The moment of the state: period.start_at, the timestamp, or now. Throws INVALID_FIELD when both are given and differ,
+ * and for a time more than 30 minutes ahead. Times in the body are in whole seconds.
  */
 export function momentOf({ period, timestamp }: PersistDataBody, now: Instant): Moment {
   const start = period?.start_at ?? null

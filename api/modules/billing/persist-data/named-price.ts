@@ -1,5 +1,5 @@
-// The price that a told state is of: found by the ids it is told with, from the subscription down to the price's config, and
-// refused at the first that does not fit, with its field.
+// Finds the price of a persisted state by the ids in the request, from the subscription down to the price
+// configuration. The first id that does not fit is refused, with its field.
 import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted-usage.ts'
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
@@ -13,14 +13,14 @@ export type NamedPrice = {
   readonly pricing_item_id: string
   readonly pricing_item_config_id: string
 }
-/** When a state is told for, and by which field it was said. */
+/** The moment of a state, and the field that gave it. */
 export type Moment = { readonly at: Instant; readonly field: string }
 
 const refuse = (code: ErrorCode, field: string, message: string): AppError => new AppError(code, message, { field })
 
 /**
- * The price with what is around it. Throws INVALID_FIELD or RESOURCE_NOT_FOUND with the field that names no price in force
- * at the moment, or one whose usage is not carried on or whose state is not one number.
+ * The price with its subscription, schedule and item. Throws INVALID_FIELD or RESOURCE_NOT_FOUND with the field that
+ * names no price in force at the moment, or a price whose usage is not carried over or whose state is not one number.
  */
 export function namedPrice(inputs: BillingInputs, names: NamedPrice, moment: Moment): PriceTerm {
   const schedule = scheduleAt(inputs, moment)
@@ -41,7 +41,7 @@ function scheduleAt(inputs: BillingInputs, { at: moment, field }: Moment): Sched
     ({ start_at, end_at }) => at(start_at) <= moment && (end_at === null || moment < at(end_at)),
   )
   if (isActive && schedule) return schedule
-  const message = `No plan of the subscription is in force at ${formatInstant(moment)}; tell a moment inside one of its schedules.`
+  const message = `No plan of the subscription is in force at ${formatInstant(moment)}; give a moment inside one of its schedules.`
   throw refuse('INVALID_FIELD', field, message)
 }
 
@@ -59,7 +59,7 @@ function pricingOf(
   throw refuse('INVALID_FIELD', 'pricing_id', message)
 }
 
-/** The same for what another tenant has as for what nobody has. */
+/** The error is the same whether the object belongs to another tenant or does not exist. */
 const missing = (field: string, id: string, of: string): AppError =>
   refuse('RESOURCE_NOT_FOUND', field, `There is no ${JSON.stringify(id)} in ${of}.`)
 

@@ -1,4 +1,4 @@
-// Invoices whose state was told, against those that derive it from every event.
+// Invoices whose state was persisted, compared with invoices that derive it from every event.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
@@ -70,7 +70,7 @@ const of = (day: number, quantity: string, more: Partial<Arrival> = {}): Arrival
   ...more,
 })
 const numberOf = (line: LineView | undefined) => line?.meter_value?.number ?? line?.meter_value?.amount?.quantity ?? '0'
-/** What each of the first invoices counts, in its one line. */
+/** What each of the first invoices counts, in its only line. */
 const counted = (options: Options, arrivals: readonly Arrival[], invoices = INVOICES): string[] =>
   closeInTurn(inputsOf(options), arrivals, invoices).map(invoice => numberOf(linesIn(invoice)[0]))
 const printed = (inputs: BillingInputs, arrivals: readonly Arrival[]): string[] =>
@@ -114,7 +114,7 @@ describe('what is counted', () => {
       { ...first, id: 'schedule1', start_at: '2026-05-01T00:00:00Z' },
     ]
     expect(counted({ schedules, told: [{ day: APRIL, usage: '37' }] }, arrivals)).toEqual(['5', '39', '-1', '-1'])
-    // Told for the first one, which was ended before the moment since.
+    // Persisted for the first schedule, which has since been ended before that moment.
     expect(counted({ schedules, told: [{ day: 65, usage: '37' }] }, arrivals)).toEqual(['5', '7', '-1', '-1'])
   })
 
@@ -241,7 +241,7 @@ describe('whatever the price', () => {
     const inputs = inputsOf({ shared: true, type: 'MAX', told: [{ day: 0, usage: '-4' }] })
     const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
     const [line] = march ? linesIn(march) : []
-    // One is below zero, so the shares go by events, and the telling is one.
+    // One is below zero, so the shares go by events, and the persisted state counts as one event.
     expect(line?.sub_lines?.map(({ details }) => [details.meter_value?.number, details.amount.quantity])).toEqual([
       ['-4', '0.50'],
       ['1', '0.50'],

@@ -1,4 +1,4 @@
-// POST /v1/ingest/persist-data: tells the state that a price's calculation has at a moment (docs/decisions/0015).
+// POST /v1/ingest/persist-data: persists the state of a price's calculation at a moment (docs/decisions/0015).
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -21,10 +21,10 @@ import { refuseBilledState } from './refuse-billed-state.ts'
 import type { PersistDataBody } from './schema.ts'
 
 /**
- * Keeps the state and gives its view; a reference that was used before gives what was kept under it, and nothing changes,
- * as with events. From its moment on the price counts on from it; of several for one moment the last one holds. The billing
- * of the subscription runs again at once. Throws INVALID_FIELD, RESOURCE_NOT_FOUND or INVALID_OPERATION with the field.
- * Emits PERSIST_DATA.CREATED.
+ * Stores the state and returns its view. As with events, a repeated reference returns what was stored under it and
+ * changes nothing. From its moment on the price counts on top of the state; when several have the same moment, the last
+ * one applies. The billing of the subscription runs again at once. Throws INVALID_FIELD, RESOURCE_NOT_FOUND or
+ * INVALID_OPERATION with the field. Emits PERSIST_DATA.CREATED.
  */
 export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Promise<Row> {
   const known = body.reference ? await findByReference(uow, body.reference) : null
@@ -59,7 +59,10 @@ export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Pro
   return view
 }
 
-/** The lock puts in one order what is told of a subscription, and keeps its invoices from being closed meanwhile. */
+/**
+ * The lock puts the persisted states of a subscription in one order, and keeps its invoices from being closed
+ * meanwhile.
+ */
 async function lockSubscriptionOf(uow: Uow, body: PersistDataBody): Promise<Subscription> {
   const { customer_id, customer_reference, pricing_plan_subscription_id: id } = body
   const customer = await findOne(uow, customerResource, customer_id)
@@ -88,7 +91,7 @@ function requireSame(given: string | null | undefined, reference: string | null,
   throw new AppError('INVALID_FIELD', message, { field })
 }
 
-/** The end a body names, which says nothing more than that its sender knows the periods as we do. */
+/** The end that a body gives. It adds nothing; it only confirms that the sender has the same billing periods. */
 function endOf(
   { period }: PersistDataBody,
   { term, moment }: { readonly term: PriceTerm; readonly moment: Moment },

@@ -1,4 +1,4 @@
-// What an invoice has billed stays: no state is told for time that a closed invoice has asked for.
+// What an invoice has billed stays: no state is accepted for time that a closed invoice has billed.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -8,8 +8,9 @@ import type { Moment } from './named-price.ts'
 type Billed = { readonly id: string; readonly number: string | null; readonly until: string }
 
 /**
- * Throws INVALID_OPERATION when a closed invoice of the subscription has billed the price for the moment or for time after it.
- * The caller holds the subscription's lock, as whoever closes an invoice does, so neither misses the other.
+ * Throws INVALID_OPERATION when a closed invoice of the subscription has billed the price for the moment or for time
+ * after it. The caller holds the subscription's lock. Closing an invoice takes the same lock, so neither can miss the
+ * other.
  */
 export async function refuseBilledState(
   uow: Uow,
@@ -19,7 +20,7 @@ export async function refuseBilledState(
   const { schedule, config } = of.term
   const from = sql`to_timestamp(${of.moment.at}::float8 / 1000)`
   const utc = sql.raw(`'YYYY-MM-DD"T"HH24:MI:SS"Z"'`)
-  // An invoice that was FINAL before it was kept what invoices counted has billed everything of its time.
+  // An invoice that became FINAL before counted usage was stored has billed everything of its time.
   const { rows } = await uow.tx.execute<Billed>(sql`
     select v.id, v.invoice_number as number, to_char(billed.until at time zone 'UTC', ${utc}) as until
     from invoices v
@@ -39,7 +40,7 @@ export async function refuseBilledState(
   if (!billed) return
   const message =
     `The invoice ${billed.number ?? billed.id} has billed this price until ${billed.until} and never changes. ` +
-    'Tell the state for that time or later.'
+    'Send the state for that time or later.'
   throw new AppError('INVALID_OPERATION', message, {
     field: of.moment.field,
     resourceId: billed.id,

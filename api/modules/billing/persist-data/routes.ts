@@ -1,4 +1,4 @@
-// POST /v1/ingest/persist-data, the one call on told states.
+// POST /v1/ingest/persist-data, the only route for persisted states.
 import type { FastifyInstance } from 'fastify'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'

@@ -1,4 +1,4 @@
-// The wire shapes of told states (reference shapes: PersistData).
+// The wire shapes of persisted states (reference shapes: PersistData).
 import Type, { type Static } from 'typebox'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { DecimalText, IdText, Nullable, Optional, Reference, Shape, Timestamp } from '../../../resource/shapes.ts'

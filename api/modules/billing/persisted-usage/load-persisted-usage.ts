@@ -1,11 +1,11 @@
-// The states that were told of a subscription's prices, as billing counts on from them.
+// The persisted states of a subscription's prices; billing counts on from them.
 import { and, asc, desc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { persistData } from './table.ts'
 
-/** A state that was told of a price configuration; of several for one moment the last one. */
+/** A persisted state of a price configuration; when several have the same moment, the last one applies. */
 export type PersistedUsageInput = {
   readonly id: string
   readonly schedule_id: string
@@ -15,8 +15,8 @@ export type PersistedUsageInput = {
 }
 
 /**
- * The persisted usage that counts, by subscription: for each schedule, price and moment the one that was sent last. In a fixed
- * order, by time within a price.
+ * The persisted usage that applies, by subscription: for each schedule, price and moment the state that was sent last.
+ * In a fixed order, by time within a price.
  */
 export async function loadPersistedUsage(
   uow: ReadUow,

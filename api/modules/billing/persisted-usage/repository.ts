@@ -31,7 +31,7 @@ export async function insertPersistedUsage(uow: Uow, { reference, ...values }: N
       environment: uow.tenant.environment,
       id,
       created_at: formatInstant(uow.now),
-      // No reference that is sent has the form of an id, so one that is made meets none.
+      // A reference from a caller never has the form of an id, so a generated reference cannot collide with one.
       reference: reference ?? id,
     })
     .onConflictDoNothing()

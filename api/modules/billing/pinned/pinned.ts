@@ -1,4 +1,4 @@
-// What an invoice was priced from beside usage, as text that gives the very same values back.
+// What an invoice was priced from besides usage, as text that decodes to exactly the same values.
 import { createHash } from 'node:crypto'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, isDecimal, plain } from '../../../../shared/decimal.ts'
@@ -16,22 +16,22 @@ type Asked = {
   readonly finalizedAt: Instant | null
 }
 
-/** What pricing was asked, but for usage and what follows from the inputs. */
+/** The input of pricing, without usage and without what follows from the billing inputs. */
 export type PinnedRequest = Asked & {
   readonly refunds: readonly Refund[]
   readonly wallets: readonly WalletBalance[]
   readonly added: readonly AddedLine[]
-  /** Closed units that usage came late for. */
+  /** Closed units with late usage. */
   readonly late: readonly LateUnit[]
 }
 
 type Request = Asked &
   Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'added'>> & { readonly late?: readonly LateCharge[] }
 
-/** Of one invoice that becomes FINAL. */
+/** For an invoice that becomes FINAL. */
 export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; readonly request: PinnedRequest }
 
-/** What of a request is kept. */
+/** The members of a request that are stored. */
 export function pinnedRequest(request: Request): PinnedRequest {
   const { window, billed, finalizedAt, refunds = [], wallets = [], added = [], late = [] } = request
   const units = late.map(({ unit }): LateUnit => {
@@ -60,7 +60,7 @@ export type PinnedTexts = {
   readonly request: string
 }
 
-/** A pin as it is stored. */
+/** A pin as stored. */
 export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
   const shared: readonly string[] = CATALOG
   const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
@@ -73,7 +73,7 @@ export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): P
   }
 }
 
-/** A pin as it was. */
+/** A pin as decoded. */
 export const pinOf = ({
   catalog,
   inputs,
@@ -83,10 +83,10 @@ export const pinOf = ({
   request: decode(request) as PinnedRequest,
 })
 
-/** JSON in which decimals, maps and sets are marked as such; what is encoded has no members of these names. */
+/** JSON that marks decimals, maps and sets as such. No encoded member has one of the names used as marks. */
 export function encode(value: unknown): string {
   return JSON.stringify(value, function mark(this: Record<string, unknown>, name: string, plainValue: unknown) {
-    // A decimal has become text by now; what it was stands in its owner.
+    // A decimal is already text here; its original value is still in its owner.
     const was = this[name]
     if (isDecimal(was)) return { $decimal: plain(was) }
     if (was instanceof Map) return { $map: [...was] }

@@ -1,16 +1,19 @@
-// Keeps and reads what FINAL invoices were priced from.
+// Stores and reads what FINAL invoices were priced from.
 import { sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { type Pin, pinOf, textsOf } from './pinned.ts'
 import { pinnedInputs } from './table.ts'
 
-/** Keeps these, in the transaction in which their invoices become FINAL; two statements, however many they are. */
+/**
+ * Stores these pins in the transaction in which their invoices become FINAL; always two statements, whatever their
+ * number.
+ */
 export async function savePins(uow: Uow, pins: readonly Pin[]): Promise<void> {
   if (pins.length === 0) return
   const all = pins.map(pin => ({ invoice_id: pin.invoiceId, ...textsOf(pin) }))
   const { platformId, environment } = uow.tenant
-  // In one order, so that two transactions never wait for each other.
+  // In a fixed order, so that two transactions never deadlock.
   const catalogs = [...new Map(all.map(each => [each.catalogHash, each.catalog]))].sort(([a], [b]) => (a < b ? -1 : 1))
   await uow.tx.execute(sql`
     insert into pinned_catalogs (platform_id, environment, hash, content)
@@ -31,7 +34,10 @@ export async function savePins(uow: Uow, pins: readonly Pin[]): Promise<void> {
   )
 }
 
-/** What an invoice was priced from; null for one that is not FINAL, was so before this was kept, or is of no subscription. */
+/**
+ * What an invoice was priced from; null for an invoice that is not FINAL, that became FINAL before pins were stored, or
+ * that belongs to no subscription.
+ */
 export async function loadPin(uow: ReadUow, invoiceId: string): Promise<Omit<Pin, 'invoiceId'> | null> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ catalog: string; inputs: string; request: string }>(sql`

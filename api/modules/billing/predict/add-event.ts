@@ -1,4 +1,4 @@
-// Figures of usage as they are once an event is in them: what was read once is carried on by each event, and nothing is read again.
+// Usage figures after an event is added: each event updates figures that were read once, and nothing is read again.
 // Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { type Decimal, decimalOfInteger, max, min, ONE, ZERO } from '../../../../shared/decimal.ts'
@@ -18,7 +18,7 @@ export type NewUsage = {
 
 const matchers = new WeakMap<UsageCondition, (properties: EventProperties) => boolean>()
 
-/** Whether the event is among those of the need. */
+/** Whether the event matches the need. */
 function isOf(
   { calculation, condition, interval }: UsageNeed,
   { meterReference, timestamp, ...event }: NewUsage,
@@ -34,7 +34,7 @@ function isOf(
   return matches(event.properties)
 }
 
-/** The needs that the event is in. */
+/** The needs that the event matches. */
 export const needsOf = (needs: readonly UsageNeed[], event: NewUsage): UsageNeed[] =>
   needs.filter(need => isOf(need, event))
 
@@ -42,7 +42,7 @@ export const needsOf = (needs: readonly UsageNeed[], event: NewUsage): UsageNeed
 const splitOf = ({ splitBy }: UsageNeed, { properties }: NewUsage): (string | null)[] | undefined =>
   splitBy?.map(({ reference }) => properties[reference] ?? null)
 
-/** `isKnown`: of a number of distinct values, whether the event's value is among them already. */
+/** `isKnown`: for a count of distinct values, whether the event's value is already counted. */
 export function withEvent(
   figures: UsageFigures,
   needs: readonly UsageNeed[],

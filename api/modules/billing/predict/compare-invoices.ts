@@ -1,4 +1,5 @@
-// An invoice less the same invoice before an event: what the event costs, line by line (semantics 1.4). Pure.
+// The difference between an invoice with an event and without it: what the event costs, line by line (semantics 1.4).
+// Pure.
 import { decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import type { GroupView, InvoiceContent, LineView, MoneyView, PeriodView, TaxShareView } from '../../invoices/schema.ts'
@@ -11,18 +12,18 @@ export type Difference = {
     readonly tax_amount: MoneyView
     readonly total_amount: MoneyView
   }
-  /** Of the invoice with the event: the lines that differ, each with what it has more or less. */
+  /** From the invoice with the event: the lines that differ, each with its difference. */
   readonly periods: readonly PeriodView[]
 }
 
 type Content = Pick<InvoiceContent, 'periods' | 'tax_summary' | 'rounding_mode'>
 
-/** What `after` has more than `before`; a line that is gone is there below zero. */
+/** What `after` has more than `before`; a line that disappeared is included as a negative line. */
 export function compareInvoices(before: Content, after: Content, currency: string): Difference {
   const periods = periodsOf(before, after)
   const exact = after.rounding_mode === 'UNROUNDED'
   const [own, then] = [after.tax_summary, before.tax_summary]
-  // UNROUNDED, the exact lines say what an event costs; their sum is rounded on an invoice, where they are many.
+  // In UNROUNDED, the exact lines tell what an event costs; an invoice rounds the sum of many of them.
   const excluding = exact ? total(periods, 'amount_excluding_tax', currency) : less(own.base_amount, then.base_amount)
   const including = exact ? total(periods, 'amount_including_tax', currency) : less(own.total_amount, then.total_amount)
   const tax = exact ? less(including, excluding) : less(own.tax_amount, then.tax_amount)
@@ -96,7 +97,7 @@ function lineOf(then: LineView | undefined, now: LineView | undefined): LineView
   return isSame ? [] : [withDetails(summedLess(now, then), name => less(now.details[name], then?.details[name]))]
 }
 
-/** What the details say of usage and price is as it is with the event; their amounts are what it adds. */
+/** Usage and price in the details are those with the event; the amounts are what the event adds. */
 function withDetails(line: LineView, of: (name: 'amount' | 'pricing_amount') => MoneyView): LineView {
   const { sub_lines: _ofTheWhole, ...rest } = line
   return { ...rest, details: { ...line.details, amount: of('amount'), pricing_amount: of('pricing_amount') } }
@@ -114,7 +115,7 @@ const withoutAll = <T extends Summed>(of: T): T => ({
   })),
 })
 
-/** Pairs by key: those that are there now in their order, then those that are gone. */
+/** Pairs by key: first those present after the event, in their order, then those that disappeared. */
 function bothOf<T>(
   before: readonly T[],
   after: readonly T[],
@@ -128,7 +129,7 @@ function bothOf<T>(
   ]
 }
 
-/** Nothing: what an event costs that is not counted again. */
+/** The result for an event that is not counted again: it costs nothing. */
 export const noDifference = (currency: string): Difference => {
   const nothing = moneyView(toMoney(amount(ZERO, currency)))
   return {

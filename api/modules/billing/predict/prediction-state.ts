@@ -1,4 +1,5 @@
-// The invoice that an event will be on, with what it is computed from, read once: then each event costs two computations and no query.
+// The invoice that an event will be on, and its inputs, read once: after that each event costs two computations and no
+// query.
 
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -26,7 +27,7 @@ import { readNeeds } from '../usage/usage-reader.ts'
 import { type NewUsage, needsOf, withEvent } from './add-event.ts'
 import { compareInvoices, type Difference, noDifference } from './compare-invoices.ts'
 
-/** The balance of a wallet beside an invoice: all it has, what of that is open, and what is reserved. */
+/** The balance of a wallet besides an invoice: the total, the part held by open invoices, and the reserved part. */
 export type BalanceBeside = { readonly walletId: string; readonly balance: Decimal; readonly open: Decimal }
 
 export type Predicted = Difference & {
@@ -34,17 +35,17 @@ export type Predicted = Difference & {
   /** Null for an invoice that does not exist yet. */
   readonly invoiceId: string | null
   readonly currency: string
-  /** The wallet that pays another part of the invoice with the event than without it; null when none does. */
+  /** The wallet whose payment of the invoice changes with the event; null when none does. */
   readonly wallet: { readonly before: BalanceBeside; readonly after: BalanceBeside } | null
 }
 
-/** One invoice as it is with some usage, and with that of events after it. */
+/** One invoice with its usage so far, and with the events that are added to it. */
 export type PredictionState = {
   /** Whether it is the invoice for usage of that time. */
   covers(at: Instant): boolean
-  /** Whether some price counts the event; one of the model NONE bills nothing. */
+  /** Whether some price counts the event; a price of the model NONE bills nothing. */
   prices(event: NewUsage): boolean
-  /** What an event adds that is not counted again. */
+  /** The result for an event that is not counted again. */
   unchanged(): Predicted
   /** What the event adds, and the state after it. Throws INVALID_OPERATION when a price cannot be billed. */
   add(event: NewUsage): Promise<{ readonly predicted: Predicted; readonly next: PredictionState }>
@@ -55,7 +56,7 @@ type Loaded = {
   readonly inputs: BillingInputs
   readonly request: Omit<InvoiceRequest, 'usage'>
   readonly needs: readonly UsageNeed[]
-  /** Of `needs`, those of prices that bill something. */
+  /** The `needs` of prices that bill something. */
   readonly billed: readonly UsageNeed[]
   readonly arrears: Interval
   readonly invoiceId: string | null
@@ -63,8 +64,8 @@ type Loaded = {
 }
 
 /**
- * Reads the invoice of a subscription for the time that has `at`. Throws INVALID_OPERATION when the subscription has no such time or
- * its price cannot be billed, SERVICE_UNAVAILABLE when usage cannot be read.
+ * Reads the invoice of a subscription whose period contains `at`. Throws INVALID_OPERATION when the subscription has no
+ * such period or a price cannot be billed, SERVICE_UNAVAILABLE when usage cannot be read.
  */
 export async function loadPredictionState(
   deps: Pick<BillingDeps, 'database' | 'usage'>,
@@ -89,7 +90,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
   const key = keyOfWindow(window)
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
   const row = rows.find(each => keyOfRow(each) === key) ?? null
-  // One that is closed stays as it is: what comes late is billed beside it, and paid by nothing that it holds.
+  // A closed invoice stays as it is: late usage is billed on the next one, and nothing held by the closed one pays it.
   const isOpen = row === null || isOpenEnded(row)
   const purse = await readPurse(uow, {
     customerIds: isOpen ? [inputs.customer.id] : [],
@@ -117,7 +118,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
   }
 }
 
-/** Rounded as the platform wants predictions to be (semantics 0.5). */
+/** Rounded as the platform's setting for predictions says (semantics 0.5). */
 function forPrediction(inputs: BillingInputs): BillingInputs {
   const { rounding_settings: settings } = inputs.platform
   const own = settings.find(({ rounding_target }) => rounding_target === 'COST_PREDICTION')
@@ -161,7 +162,7 @@ function stateOf(
   }
 }
 
-/** Of counts of distinct values, those in which the event's value is already. */
+/** The distinct counts that already contain the event's value. */
 async function knownValues(
   { usage }: Pick<BillingDeps, 'usage'>,
   { tenant, inputs, needs }: Loaded,
@@ -185,7 +186,7 @@ async function knownValues(
   return new Set([...found].flatMap(([key, figures]) => (figures.some(({ count }) => count > 0) ? [key] : [])))
 }
 
-/** Those in which an event that was added before has the same value. */
+/** The distinct counts in which an event that was added before has the same value. */
 const seenIn = (seen: readonly NewUsage[], needs: readonly UsageNeed[], event: NewUsage): string[] =>
   needsOf(needs, event).flatMap(need => {
     const { calculation_type, property_reference: property } = need.calculation

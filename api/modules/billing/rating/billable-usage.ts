@@ -1,4 +1,4 @@
-// What of the usage of a charge is billable: after included volume, on top of blocks that were bought before. Pure.
+// How much usage of a charge is billable: after included volume, and on top of blocks that were bought before. Pure.
 import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
 import { applyIncludedOverTime } from '../../../../shared/rating/included-windows.ts'
 import type { Volume } from '../../../../shared/rating/price.ts'
@@ -11,15 +11,15 @@ import { type UsageStep, usageSteps } from '../charges/usage-steps.ts'
 /** Usage of a pricing period up to a moment. */
 export type PricedUsage = {
   readonly metered: Volume
-  /** What is left of it after included volume. */
+  /** What remains after included volume. */
   readonly billable: Volume
-  /** What was included; null when the price includes nothing. */
+  /** The included volume; null when the price includes none. */
   readonly included: IncludedVolumeDetails | null
 }
 export type ChargeUsage = PricedUsage & {
-  /** What earlier invoices billed of the same pricing period; null when there is none. */
+  /** What earlier invoices billed for the same pricing period; null when there is none. */
   readonly before: PricedUsage | null
-  /** What the pricing periods before left. */
+  /** What the previous pricing periods left. */
   readonly prior: Prior
 }
 /** What was metered in an interval. */
@@ -31,7 +31,7 @@ const less = (a: Volume, b: Pick<Volume, 'quantity' | 'count'>): Volume => ({
   count: a.count.minus(b.count),
 })
 
-/** What a metered charge rates. `own` takes the place of what was metered in its own time, where that is known otherwise. */
+/** What a metered charge rates. `own`, when given, replaces what was metered in its own time. */
 export function chargeUsage(config: PriceConfig, charge: Charge, volumeOf: VolumeOf, own?: Volume): ChargeUsage {
   const steps = usageSteps(charge)
   const volumes = steps.map(({ usage }, index) => (own && index === steps.length - 1 ? own : volumeOf(usage)))
@@ -55,7 +55,7 @@ function billedBefore(
   return isOfThisPeriod && found ? found : plainly(volumeOf(billedUsage))
 }
 
-/** Each step takes included volume for what it adds to its pricing period. */
+/** Each step uses included volume for what it adds to its pricing period. */
 function lessIncluded(
   steps: readonly UsageStep[],
   volumes: readonly Volume[],
@@ -76,14 +76,14 @@ function lessIncluded(
     const metered = volumes[index]
     const before = steps[index - 1]?.pricingPeriod === steps[index]?.pricingPeriod ? priced[index - 1] : undefined
     if (!metered) throw new Error('a step has its volume')
-    // What was free of the pricing period before this step stays free.
+    // Usage of the pricing period that was free before this step stays free.
     const rest = before ? less(metered, less(before.metered, before.billable)) : metered
     priced.push({ metered, billable: less(rest, details.used), included: details })
   }
   return priced
 }
 
-/** The pricing periods before, each rated on what the one before it left. */
+/** The previous pricing periods, each rated on top of what the one before it left. */
 const priorOf = (config: PriceConfig, steps: readonly UsageStep[], priced: readonly PricedUsage[]): Prior =>
   steps.reduce<Prior>((prior, { pricingPeriod }, index) => {
     const isLast = steps[index + 1]?.pricingPeriod !== pricingPeriod

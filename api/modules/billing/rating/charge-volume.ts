@@ -1,4 +1,4 @@
-// The price of a charge, read, and what was metered for it. Pure.
+// The parsed price of a charge, and what was metered for it. Pure.
 import { carriedOn, isPersistable, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { type Decimal, decimalOfInteger, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -13,7 +13,7 @@ import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-nee
 
 const readings = new WeakMap<ConfigInput, Map<string, PriceConfigReading>>()
 
-/** A price is read once, however many periods of it are charged. */
+/** A price is parsed once, however many of its periods are charged. */
 function readPrice(config: ConfigInput, metric: Metric, currency: string): PriceConfigReading {
   const known = readings.get(config) ?? new Map<string, PriceConfigReading>()
   readings.set(config, known)
@@ -47,10 +47,10 @@ export function priceOf({
   })
 }
 
-/** The figures of a need by the values they are of (`splitKey`); all of them under '' where usage is not split. */
+/** The figures of a need by their split values (`splitKey`); all of them under '' where usage is not split. */
 const bySplit = new WeakMap<readonly UsageFigure[], ReadonlyMap<string, readonly UsageFigure[]>>()
 
-/** The same for the same values. */
+/** The same key for the same values. */
 export const splitKey = ({ split }: Pick<UsageFigure, 'split'>): string => (split ? JSON.stringify(split) : '')
 
 /** By `splitKey`. Throws when the usage was not read. */
@@ -67,8 +67,8 @@ export function figuresBySplit(
 }
 
 /**
- * What was metered for the charge in an interval; of a price that is split, for the values of this key. Throws INVALID_OPERATION
- * for metered money in another currency.
+ * What was metered for the charge in an interval; for a split price, for the values of this key. Throws
+ * INVALID_OPERATION for metered money in another currency.
  */
 export function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures, key = ''): Volume {
   const { calculation, schedule } = charge
@@ -82,7 +82,7 @@ export function volumeOf(charge: Charge, interval: Interval, usage: UsageFigures
     : numberVolume(quantity, count)
 }
 
-/** The figure of a calculation in the unit of the price; null without usage. Throws as `volumeOf`. */
+/** The figure of a calculation in the unit of the price; null without usage. Throws like `volumeOf`. */
 export function figureOf(
   { key, calculation, schedule }: Pick<Charge, 'key' | 'calculation' | 'schedule'>,
   figures: readonly UsageFigure[] | undefined,
@@ -100,7 +100,7 @@ export function figureOf(
   return figures.find(({ currency }) => currency === schedule.pricing_currency) ?? null
 }
 
-/** What events come to, on top of the persisted usage at the moment they are counted from, if there is any. */
+/** The quantity of the events, plus the persisted usage that they are counted on top of, if any. */
 export function withPersistedUsage(
   { calculation, persisted }: Charge,
   interval: Interval,

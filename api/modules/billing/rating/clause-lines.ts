@@ -1,4 +1,4 @@
-// Clauses applied to what an invoice charges, and the lines they make as an invoice takes them. Pure.
+// Applies clauses to the charges of an invoice and makes the resulting draft lines. Pure.
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
 import { type Clauses, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
@@ -16,21 +16,24 @@ import { groupOf, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
 import { walletLines } from './wallet-lines.ts'
 
-/** What billing keeps beside a line that a clause made. */
+/** What billing stores with a line that a clause made. */
 type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
 
 type Applied = {
-  /** Lines beside the charges: those that people added take part in what they name, and wallets pay what refunds leave. */
+  /**
+   * Lines besides the charges: clauses apply to lines added by users as to charges, and wallets pay what remains after
+   * refunds.
+   */
   readonly beside: readonly DraftLine[]
   readonly clauses: Clauses
   readonly context: StepContext
-  /** The billing period of the subscription, for lines that are of the whole invoice. */
+  /** The billing period of the subscription, for lines that apply to the whole invoice. */
   readonly period: PeriodLength
   /** The coupons behind the clauses, for their names. */
   readonly coupons: readonly CountingCoupon[]
 }
 
-/** The lines that clauses make of charges, and what discounts deduct from each charge in advance, by its key. */
+/** The lines that clauses make from charges, and what discounts deduct from each advance charge, by charge key. */
 export type ClauseResult = {
   readonly lines: readonly DraftLine[]
   readonly deducted: ReadonlyMap<string, Decimal>
@@ -38,7 +41,7 @@ export type ClauseResult = {
   readonly steps: readonly Line[]
 }
 
-/** What clauses make of these charges. Charges without usage take part: a later commitment counts what they lack. */
+/** What clauses make of these charges. Charges without usage are included: a later commitment needs to count them. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
   const before = [...rated.map(lineOf), ...applied.beside.map(besideLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
@@ -48,7 +51,7 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Cl
   ])
   const changes: DraftLine[] = []
   for (const line of lines.filter(({ kind }) => CHANGES.includes(kind))) {
-    // A minimum is of the lines that stand for what it is of; whatever else a clause made is of the lines that it changed.
+    // A minimum refers to the lines in its scope; any other clause line refers to the lines that it changed.
     const changed =
       line.kind === 'COMMITMENT'
         ? lines.filter(each => each.kind === 'REVENUE' && each.applicableForClauses === null && coveredBy(line, each))
@@ -65,13 +68,13 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Cl
 
 const CHANGES: readonly Line['kind'][] = ['MARKUP', 'DISCOUNT', 'COMMITMENT']
 
-/** Whether a minimum is about a line: it is of everything that its scope names. */
+/** Whether a minimum applies to a line: it covers everything in its scope. */
 const coveredBy = ({ of }: Line, line: Line): boolean =>
   (Object.keys(of) as (keyof Line['of'])[]).every(name => of[name] === null || of[name] === line.of[name])
 
 const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DISCOUNT']
 
-/** What discounts deduct from it, less what markups put on it: a refund gives back what was paid. */
+/** What discounts deduct from it, less what markups add to it: a refund returns what was paid. */
 const deductedFrom = ({ because }: Line): Decimal =>
   sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
 
@@ -87,7 +90,7 @@ export function earlierLines(rated: readonly RatedCharge[], clauses: Clauses, co
   return lines.filter(({ kind }) => kind === 'REVENUE')
 }
 
-/** The lines, each charge in advance with what discounts deduct from it kept beside it. */
+/** The lines; each advance charge keeps what discounts deducted from it. */
 export const withDeductions = (lines: readonly DraftLine[], deducted: ClauseResult['deducted']): DraftLine[] =>
   lines.map(line => {
     const part = deducted.get(line.key) ?? ZERO
@@ -191,7 +194,7 @@ const couponData = (coupon: AppliedCoupon) => ({
   ...(coupon.promotion_code === null ? {} : { promotion_code: coupon.promotion_code }),
 })
 
-/** Of a minimum where nothing was charged. */
+/** For a minimum where nothing was charged. */
 const NO_GROUP: LineGroup = {
   billingPeriod: null,
   pricing: null,
@@ -212,7 +215,7 @@ const nameOf = ({ kind }: Line, { percentage }: Because, { type, coupon }: Named
     ...(type === 'TOTAL' ? ['on the total'] : []),
   ].join(' ')
 
-/** What it was computed from; a discount of some days of the time says which part counts. */
+/** What it was computed from; for a discount that covers only some days, also the share of the time. */
 function explained({ kind }: Line, { percentage, base, share }: Because, currency: string): string {
   const of = `${plain(base)} ${currency}`
   const part = share === null ? '' : `, for ${plain(share.numerator)}/${plain(share.denominator)} of the time`

@@ -1,4 +1,4 @@
-// What the schedules of a subscription say about the lines of its invoices, as the steps of the amount pipeline take it. Pure.
+// The clauses of a subscription's schedules, as input for the steps of the amount pipeline. Pure.
 
 import type { Span } from '../../../../shared/billing/periods.ts'
 import {
@@ -19,7 +19,10 @@ import type { ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { priceOf } from './charge-volume.ts'
 
-/** The clauses of these schedules; NO_CLAUSES itself when they have none. Commitments look at the prices they are of. */
+/**
+ * The clauses of these schedules; NO_CLAUSES itself when they have none. A commitment reads the prices that it applies
+ * to.
+ */
 export function clausesOf(schedules: readonly ScheduleInput[], terms: readonly PriceTerm[]): Clauses {
   const markups = schedules.flatMap(schedule =>
     clauseEntries('markup', schedule).map(entry => markupOf(schedule, entry)),
@@ -41,7 +44,7 @@ const ofSchedule = (scheduleId: string, path: string): string => `${scheduleId} 
 /** The path of a clause in its schedule. */
 export const pathOfClause = (clauseId: string): string => clauseId.slice(clauseId.indexOf(' ') + 1)
 
-/** What every clause says of itself. */
+/** The members that all clauses have. */
 function clauseOf(schedule: ScheduleInput, { path, level, ids, value }: ClauseEntry) {
   const { start_at, end_at } = value
   const during =
@@ -76,14 +79,14 @@ const changeOf = ({ amount, percentage }: ClauseEntry['value']): Change =>
     ? { kind: 'AMOUNT', amount: decimal(amount.quantity) }
     : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO }
 
-/** None of a number of units whose price the schedule does not have. */
+/** Null for a commitment of units whose price the schedule does not have. */
 function commitmentOf(schedule: ScheduleInput, entry: ClauseEntry, terms: readonly PriceTerm[]): Commitment[] {
   const about = terms.filter(term => isOf(entry, term))
   const value = minimumOf(entry, about)
   if (value === null) return []
   const inAdvance = about.length > 0 && about.every(term => term.inAdvance)
   const clause = clauseOf(schedule, entry)
-  // A minimum of the invoice has no lines that say when it holds: it holds while its schedule does.
+  // A minimum of the whole invoice has no lines to date it by: it applies while its schedule is in force.
   return [
     { ...clause, during: clause.of === null ? withinOf(schedule, clause.during) : clause.during, value, inAdvance },
   ]
@@ -102,7 +105,7 @@ function isOf({ level, ids }: ClauseEntry, { pricing, item, config }: PriceTerm)
   return ids.includes(level === 'CONFIG' ? config.id : level === 'ITEM' ? item.id : pricing.id)
 }
 
-/** Of units: the missing ones cost what they would after those that were used (semantics 5.4). */
+/** For a commitment of units: the missing units cost what they would after those that were used (semantics 5.4). */
 function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[]): Minimum | null {
   const { amount, meter_value_calculation: metered } = value
   if (amount) return { kind: 'AMOUNT', amount: decimal(amount.quantity) }

@@ -1,4 +1,5 @@
-// The coupons of schedules as clauses of an invoice. A coupon counts on whole invoices, and is never prorated (semantics 2, 4.4). Pure.
+// The coupons of schedules as clauses of an invoice. A coupon applies to whole invoices and is never prorated
+// (semantics 2, 4.4). Pure.
 import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -18,10 +19,13 @@ export type OfInvoice = {
   readonly chargesAhead: boolean
 }
 
-/** A coupon that counts on the invoice, with the schedule that has it. */
+/** A coupon that applies to the invoice, with its schedule. */
 export type CountingCoupon = { readonly schedule: ScheduleInput; readonly coupon: AppliedCoupon }
 
-/** The coupons that count on this invoice: ONE_TIME on the first since it was redeemed, PERIOD while it lasts, FOREVER on all. */
+/**
+ * The coupons that apply to this invoice: ONE_TIME to the first since it was redeemed, PERIOD while it lasts, FOREVER
+ * to all.
+ */
 export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingCoupon[] =>
   inputs.schedules.flatMap(schedule =>
     (schedule.coupons ?? [])
@@ -29,13 +33,13 @@ export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingC
       .map(coupon => ({ schedule, coupon })),
   )
 
-/** The time that an invoice is paid for: what it charges ahead, else what it collects. */
+/** The time that an invoice is for: what it charges ahead, otherwise what it collects. */
 const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
   chargesAhead && window.advance ? window.advance : periodOf(window)
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
   const from = at(startOfCoupon(coupon, schedule.start_at))
-  // What was cut before the coupon was there does not have it.
+  // An invoice whose cutoff lies before the redemption does not get the coupon.
   if (of.window.cutoffAt < from) return false
   const { type, period } = coupon.duration
   if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, coupon, schedule) === of.window.cutoffAt
@@ -43,7 +47,7 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
   return paidTime(of.window, of.chargesAhead).start < addPeriodAt(from, period, zoneOfParties(inputs), 1)
 }
 
-/** When the first invoice since the coupon was redeemed that charges anything is cut; null when there is none. */
+/** The cutoff of the first invoice since the redemption that charges anything; null when there is none. */
 function firstCutoff(
   inputs: BillingInputs,
   terms: readonly PriceTerm[],
@@ -68,14 +72,14 @@ const idsOf = ({ limited_to }: AppliedCoupon, member: (typeof LISTS)[number][2])
 
 const isLimited = (coupon: AppliedCoupon): boolean => LISTS.some(([, , member]) => idsOf(coupon, member).length > 0)
 
-/** Whether a coupon is about what a price sells. */
+/** Whether a coupon applies to what a price sells. */
 export const isLimitedTo = (coupon: AppliedCoupon, { productItem, product, category }: PriceTerm): boolean =>
   !isLimited(coupon) ||
   idsOf(coupon, 'product_item_ids').includes(productItem.id) ||
   idsOf(coupon, 'product_ids').includes(product.id) ||
   (category !== null && idsOf(coupon, 'product_category_ids').includes(category.id))
 
-/** What these coupons take off: of what they are limited to, else of the total of their schedule. */
+/** What these coupons deduct: from what they are limited to, otherwise from the total of their schedule. */
 export const couponDiscounts = (coupons: readonly CountingCoupon[], terms: readonly PriceTerm[]): Discount[] =>
   coupons.filter(({ coupon }) => !coupon.discount.usage).map(counting => discountOf(counting, terms))
 
@@ -97,7 +101,10 @@ function discountOf({ schedule, coupon }: CountingCoupon, terms: readonly PriceT
   }
 }
 
-/** Limited to several kinds of things, it is one discount on all that any of them names, so that an amount is taken once. */
+/**
+ * A coupon limited to several kinds of objects is one discount on everything that any of them names, so that a fixed
+ * amount is deducted once.
+ */
 function targetOf(coupon: AppliedCoupon, terms: readonly PriceTerm[]): { list: string; of: ClauseTarget | null } {
   const given = LISTS.filter(([, , member]) => idsOf(coupon, member).length > 0)
   const [only] = given

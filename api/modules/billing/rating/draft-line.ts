@@ -1,4 +1,4 @@
-// A rated charge as a line that an invoice takes: what it is of, what it comes to and how it is explained.
+// Turns a rated charge into a draft line: what it refers to, its amount and its explanation.
 import { max, ZERO } from '../../../../shared/decimal.ts'
 import type { Volume } from '../../../../shared/rating/price.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
@@ -10,17 +10,17 @@ import { isOneOff } from '../terms/price-terms.ts'
 import { meterValueView, priceDetails } from './price-details.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
-/** What billing keeps beside a line of its own. */
+/** What billing stores with a line of its own. */
 export type LineSource = {
   /** The key of the charge. */
   readonly key: string
   /** Billed ahead of its time, so that no other invoice bills it again. */
   readonly in_advance: boolean
-  /** Sold once: not given back by days when its plan ends. */
+  /** Sold once: not refunded by days when its plan ends. */
   readonly one_off?: true
   /**
-   * Of a charge in advance: what discounts on it and on the total deducted from it, with tax when the prices include it. A refund
-   * gives back what is left.
+   * For an advance charge: what discounts on it and on the total deducted from it, with tax when the prices include it.
+   * A refund returns what is left.
    */
   readonly deducted?: string
 }
@@ -80,14 +80,17 @@ function printedOf(of: RatedCharge): DraftLine['printed'] {
   }
 }
 
-/** What the line bills: of late usage what came since, while the details show the whole of its time and what was billed of it. */
+/**
+ * What the line bills. For late usage that is only the addition, while the details show all usage of its time and what
+ * was billed before.
+ */
 function billedVolume({ charge, metered: volume, before }: RatedCharge): Volume {
   if (!charge.late || !before) return volume
   const quantity = volume.quantity.minus(before.volume.quantity)
   return { ...volume, quantity, count: max(volume.count.minus(before.volume.count), ZERO) }
 }
 
-/** Lines of one item that differ in their conditions are distinguished by the conditions' name. */
+/** Lines of one item with different conditions are distinguished by the condition name. */
 function descriptionOf({ productItem, config }: Charge): string {
   const name = config.conditions?.name
   return name ? `${productItem.name} (${name})` : productItem.name

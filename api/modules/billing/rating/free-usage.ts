@@ -1,4 +1,5 @@
-// What free usage of coupons would have cost: each charge is rated again without it, and the difference is deducted. Pure.
+// What the free usage of coupons would have cost: each charge is rated again without it, and the difference is
+// deducted. Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import type { FreeUsage } from '../../../../shared/billing/steps/clauses.ts'
 import { takeUsageDiscounts } from '../../../../shared/billing/steps/usage-discounts.ts'
@@ -13,8 +14,9 @@ import { type RatedCharge, rateCharge } from './rate-charge.ts'
 type Of = { readonly usage: UsageFigures; readonly rounding: RoundingMode }
 
 /**
- * The free usage of these coupons, one after the other, over the charges in their order. Late usage takes none: the invoice of its
- * time has used it up. Nor does a price that is split by values, whose usage is of several at once.
+ * Applies the free usage of these coupons, one after the other, to the charges in their order. Late usage gets none:
+ * the invoice of its time has used it up. Neither does a price that is split by values, because its usage has several
+ * values at once.
  */
 export function freeUsageOf(coupons: readonly CountingCoupon[], rated: readonly RatedCharge[], of: Of): FreeUsage[] {
   const taken = new Map<string, Decimal>()
@@ -67,7 +69,7 @@ function partsOf(
   })
 }
 
-/** What the charge comes to without this much of its usage; rounded as its line is, so that the invoice adds up. */
+/** The amount of the charge without this much of its usage, rounded like its line, so that the invoice adds up. */
 function costWithout({ charge, metered, quantity }: RatedCharge, free: Decimal, { usage, rounding }: Of): Decimal {
   const less = { ...metered, quantity: metered.quantity.minus(free) }
   const cost = free.eq(ZERO) ? quantity : rateCharge(charge, usage, rounding, less).quantity

@@ -1,4 +1,5 @@
-// How a rated charge is explained on the invoice: bands, volumes and, in words, how the amount came about.
+// How a rated charge is explained on the invoice: bands, volumes and a description in words of how the amount came
+// about.
 import { type Fraction, isWhole } from '../../../../shared/billing/fraction.ts'
 import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { decimalOfInteger, ONE, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
@@ -12,7 +13,7 @@ import type { Charge } from '../charges/charges.ts'
 import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
-/** The details of a line, but for the amount the line prints. */
+/** The details of a line, without the amount that the line prints. */
 export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount'> {
   const { charge, scale, share, before } = rated
   const currency = charge.schedule.pricing_currency
@@ -44,7 +45,7 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   }
 }
 
-/** What is included in the window, what of it was left for this time, and what this time used. */
+/** The included volume of the window, what was left of it for this time, and what this time used. */
 function includedView({ included, available, periodVolume }: IncludedVolumeDetails, currency: string) {
   const { metric } = periodVolume
   const view = ({ quantity, count }: IncludedVolume) => ({
@@ -58,7 +59,7 @@ function includedView({ included, available, periodVolume }: IncludedVolumeDetai
   }
 }
 
-/** `1000 of 5000 included`; with events where those are. */
+/** `1000 of 5000 included`; events are added where they are included. */
 export function includedText({ used, periodVolume }: IncludedVolumeDetails, currency: string): string[] {
   const money = periodVolume.metric === 'AMOUNT' ? ` ${currency}` : ''
   return [
@@ -82,7 +83,7 @@ const persistedView = ({ calculation, schedule }: Charge, { id, at, usage }: Per
 const persistedText = ({ calculation, schedule }: Charge, { usage }: PersistedUsage): string =>
   calculation?.value_type === 'AMOUNT' ? `${plain(usage)} ${schedule.pricing_currency}` : plain(usage)
 
-/** One sub line a band, when several bands charged; null when the line says it all. */
+/** One sub line per band when several bands charged; null when the line already says everything. */
 export function subLines(of: RatedCharge): SubLineView[] | null {
   const { rated, charge, pool, parts } = of
   if (parts) return splitSubLines(of, parts)
@@ -107,7 +108,7 @@ export function subLines(of: RatedCharge): SubLineView[] | null {
   })
 }
 
-/** One sub line a band of each combination of values; null without usage. */
+/** One sub line per band for each combination of values; null without usage. */
 function splitSubLines(of: RatedCharge, parts: readonly SplitPart[]): SubLineView[] | null {
   const { charge, pool } = of
   const currency = charge.schedule.pricing_currency
@@ -136,7 +137,7 @@ function splitSubLines(of: RatedCharge, parts: readonly SplitPart[]): SubLineVie
   return lines.length === 0 ? null : lines.map((line, index) => ({ sub_line_order: index, ...line }))
 }
 
-/** The values of the properties that the price is split by; a value that events lack is left out. */
+/** The values of the properties that split the price; a value that events lack is left out. */
 const splitView = ({ split }: Charge, values: SplitPart['values']) => ({
   meter_properties: (split ?? []).map(({ id, reference }, index) => {
     const value = values[index] ?? null

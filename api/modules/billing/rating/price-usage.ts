@@ -1,5 +1,5 @@
-// What a charge comes to for a full period: its usage after included volume, at the tier that its own usage, other usage or that
-// of its group decides on. Pure.
+// The amount of a charge for a full period: its usage after included volume, at the tier decided by its own usage, by
+// other usage or by its group. Pure.
 import { unitsOf } from '../../../../shared/billing/charging/units.ts'
 import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount } from '../../../../shared/money.ts'
@@ -16,19 +16,19 @@ import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
 
 export type PricedUsage = {
   readonly rated: RatedPrice
-  /** The usage, before what is included of it; of what is not metered, how many of it. */
+  /** The usage before included volume is deducted; for a charge that is not metered, the number of units. */
   readonly metered: Volume
-  /** The same of all prices of its volume group. */
+  /** The same for all prices of its volume group. */
   readonly together: Pick<Volume, 'quantity' | 'count'>
-  /** What was included in the price; null when it includes nothing. */
+  /** The included volume of the price; null when it includes none. */
   readonly included: IncludedVolumeDetails | null
-  /** What the prices of its volume group use together, and its share of that; null when it stands alone. */
+  /** The usage of its volume group, and its share of it; null when it has no group. */
   readonly pool: Omit<PooledPrice, 'rated'> | null
-  /** The quantity of other usage that decided on the tier; null where that is the usage itself. */
+  /** The quantity of other usage that decided the tier; null where its own usage decides. */
   readonly position: Decimal | null
-  /** What earlier invoices billed of the same pricing period, with the usage; null when the charge starts it. */
+  /** What earlier invoices billed for the same pricing period, with the usage; null when the charge starts it. */
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
-  /** Of a price that is split: what each combination of values comes to, which sum to the whole; else null. */
+  /** For a split price: the amount of each combination of values, which sum to the whole; otherwise null. */
   readonly parts: readonly SplitPart[] | null
 }
 
@@ -38,14 +38,14 @@ export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
   readonly values: readonly (string | null)[]
 }
 
-/** How many are charged of what is not metered: units, seats, or one of it. */
+/** The charged quantity when the price is not metered: units, seats, or one. */
 function quantityOf({ productItem, config }: Charge): Volume {
   const given = (of: typeof config.default_units): Decimal | null => (of?.number ? decimal(of.number) : null)
   if (productItem.model_type === 'PER_SEAT') return numberVolume(given(config.default_seats_value) ?? ZERO)
   return numberVolume(unitsOf(null, given(config.default_units)))
 }
 
-/** `own` takes the place of what was metered in the charge's time, to price what was counted once. A split price has none. */
+/** `own` replaces what was metered in the charge's time, to price again what was counted then. Not for split prices. */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
     const quantity = quantityOf(charge)
@@ -74,8 +74,8 @@ export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigu
 }
 
 /**
- * Every combination of values on its own, so that tiers, minimums, blocks and what is included start anew for each (semantics 3.1).
- * Values without usage are not priced, so a price without any usage charges nothing.
+ * Prices every combination of values on its own, so that tiers, minimums, blocks and included volume start again for
+ * each (semantics 3.1). Values without usage are not priced, so a split price without usage charges nothing.
  */
 function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): PricedUsage {
   const priced = combinationsOf(charge, usage).map(([key, values]) => {
@@ -112,7 +112,7 @@ function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): P
   }
 }
 
-/** No usage has these. */
+/** For values without usage. */
 const NO_VALUES = 'no values'
 
 /** The combinations of values in the usage that the charge reads, in the order of the values. */
@@ -147,7 +147,7 @@ function rateUsage(
   return { rated, pool }
 }
 
-/** What decides on the tier, where that is other usage. */
+/** The position that decides the tier, when other usage does. */
 function positionsOf(
   charge: Charge,
   usage: UsageFigures,

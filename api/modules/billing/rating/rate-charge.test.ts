@@ -1,4 +1,5 @@
-// A price that is spread over several invoices: together they print what one invoice for all of it prints.
+// A price that is spread over several invoices: the printed amounts sum to what one invoice for the whole period
+// prints.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'

@@ -23,19 +23,19 @@ import { type PricedUsage, priceUsage } from './price-usage.ts'
 
 export type RatedCharge = PricedUsage & {
   readonly charge: Charge
-  /** How many prices per pricing period make one billing period. */
+  /** How many pricing periods make one billing period. */
   readonly scale: Fraction
   /** The share of the period that is owed. */
   readonly share: Fraction
   /** Exact, in the invoice currency; negative for a deduction. */
   readonly exact: Decimal
-  /** What the line is made from: the same, or for late usage what is left of the printed amount of the whole. */
+  /** What the line is made from: the same amount, or for late usage what is left of the printed amount of the whole. */
   readonly quantity: Decimal
 }
 
 /**
- * Rates one charge. Throws INVALID_OPERATION when the currency or the price cannot be billed. `own` takes the place of what was
- * metered in its time.
+ * Rates one charge. Throws INVALID_OPERATION when the currency or the price cannot be billed. `own`, when given,
+ * replaces what was metered in its time.
  */
 export function rateCharge(charge: Charge, usage: UsageFigures, rounding: RoundingMode, own?: Volume): RatedCharge {
   const config = priceOf(charge)
@@ -52,8 +52,9 @@ export function rateCharge(charge: Charge, usage: UsageFigures, rounding: Roundi
 }
 
 /**
- * What of a pricing period that is spread over several invoices is charged up to this one, and before it; null before the
- * second. Each is billed the rounded whole so far less what was billed before, so that they sum to the one amount (3.2).
+ * How much of a pricing period that is spread over several invoices is charged up to and including this invoice, and
+ * before it; null on the first invoice. Each invoice bills the rounded total so far less what was billed before, so
+ * that the invoices sum to the rounded whole (3.2).
  */
 function spreadOf({
   charge,
@@ -70,15 +71,15 @@ function spreadOf({
   return { soFar: timesFraction(whole, soFar), billed: timesFraction(whole, earlier) }
 }
 
-/** An amount as the invoice bills it: what is deducted is below zero. */
+/** An amount with the sign that the invoice bills: a deduction is negative. */
 export const signed = ({ productItem }: Charge, quantity: Decimal): Decimal =>
   quantity.eq(ZERO) ? ZERO : productItem.type === 'DEDUCTION' ? quantity.neg() : quantity
 
 /**
- * Rates late usage: the whole of its time less what was billed for it before; null when there is nothing to bill. In DEFAULT
- * rounding the printed amounts of all parts sum to the printed amount of the whole. Where there is less than was billed
- * (events were deleted or corrected) nothing is given back: closed invoices stay as they are. Less is billed only where the
- * price itself says that more usage costs less (TOP_TIERED).
+ * Rates late usage: the price of all usage of its time less what was billed before; null when there is nothing to bill.
+ * In DEFAULT rounding the printed amounts of all parts sum to the printed amount of the whole. When the usage is now
+ * less than what was billed (events were deleted or corrected) nothing is refunded: closed invoices stay as they are.
+ * The line is negative only where the price itself makes more usage cheaper (TOP_TIERED).
  */
 export function rateLate(
   { charge, unit }: LateCharge,
@@ -94,7 +95,7 @@ export function rateLate(
   const due = rated.total.quantity.minus(signed(charge, unit.exact))
   if (!isMore && due.lte(ZERO)) return null
   const own = { ...priced.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
-  // What was counted of which value is not kept, so less is never billed of a split price.
+  // The quantity counted for each value is not stored, so a split price is never billed a negative amount.
   if (due.lt(ZERO) && charge.split) return null
   if (due.lt(ZERO) && charge.group.length === 0) {
     const then = priceUsage(config, charge, of.usage, own).rated
@@ -114,11 +115,16 @@ export function rateLate(
   }
 }
 
-/** A charge without usage, or without seats, and without money: left out of the invoice unless the platform wants it (1.1). */
+/**
+ * A charge without usage or seats and without an amount: left out of the invoice unless the platform wants it (1.1).
+ */
 export const isZeroUsage = ({ metered, quantity }: RatedCharge): boolean =>
   metered.quantity.eq(ZERO) && quantity.eq(ZERO)
 
-/** Recurring prices are scaled to the billing period and prorated; a lump on usage is scaled; unit prices are neither (4.4). */
+/**
+ * Recurring prices are scaled to the billing period and prorated; a lump sum on usage is only scaled; unit prices are
+ * neither (4.4).
+ */
 function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   const { calendar, pricingPeriod, billingPeriod, period } = charge
   const metered = isMetered(charge)

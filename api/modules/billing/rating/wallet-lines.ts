@@ -1,4 +1,5 @@
-// The lines of wallets that pay an invoice before tax, and what lines they paid say of it (contract: wallet_balances). Pure.
+// The lines of wallets that pay an invoice before tax, and how the paid lines show it (contract: wallet_balances).
+// Pure.
 
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
@@ -18,10 +19,10 @@ type Of = {
   readonly groups: ReadonlyMap<string, LineGroup>
 }
 
-/** Kept with the line of a wallet: how much of each line it paid, without tax. */
+/** Stored with the line of a wallet: how much of each line it paid, without tax. */
 type PaidLines = { readonly wallet: string; readonly paid: Readonly<Record<string, WalletBalanceView>> }
 
-/** One line for each wallet that pays, below zero. */
+/** One negative line for each wallet that pays. */
 export function walletLines(lines: readonly Line[], of: Of): DraftLine[] {
   return lines.filter(({ kind }) => kind === 'WALLET').map(line => walletLine(line, lines, of))
 }
@@ -42,7 +43,7 @@ function walletLine(line: Line, lines: readonly Line[], { clauses, context, peri
     left_balance: show(before.minus(used)),
     available_balance: show(before),
   })
-  // In net money, which is what wallets hold; the parts add up to what the wallet pays.
+  // In net money, which is what wallets hold; the parts sum to what the wallet pays.
   const share = why.share
   const gross = covered.map(each =>
     sum(each.because.filter(({ lineKey }) => lineKey === line.key).map(({ exact }) => exact.neg())),
@@ -84,7 +85,7 @@ function walletLine(line: Line, lines: readonly Line[], { clauses, context, peri
 export function withPayments(lines: readonly DraftLine[]): DraftLine[] {
   const payments = lines
     .filter(({ kind }) => kind === 'WALLET')
-    // A line of this kind is made above, with its source.
+    // Lines of this kind are made above, with their source.
     .map(({ source }) => (source as PaidLines).paid)
   if (payments.length === 0) return [...lines]
   return lines.map(line => {
