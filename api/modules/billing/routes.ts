@@ -1,4 +1,4 @@
-// The calls that billing answers of itself; those on invoices are the document's.
+// The routes of billing itself; the routes of invoices belong to the invoices module.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'

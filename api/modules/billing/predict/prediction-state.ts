@@ -27,7 +27,7 @@ import { readNeeds } from '../usage/usage-reader.ts'
 import { type NewUsage, needsOf, withEvent } from './add-event.ts'
 import { compareInvoices, type Difference, noDifference } from './compare-invoices.ts'
 
-/** The balance of a wallet besides an invoice: the total, the part held by open invoices, and the reserved part. */
+/** A wallet beside a predicted invoice: its balance, and the part of it that is open (not reserved). */
 export type BalanceBeside = { readonly walletId: string; readonly balance: Decimal; readonly open: Decimal }
 
 export type Predicted = Difference & {

@@ -1,5 +1,5 @@
-// What the end of a subscription does to its invoices: what was charged ahead is given back when that is said, and a subscription
-// that is voided takes its open invoices with it.
+// What the end of a subscription does to its invoices: advance charges are refunded when the request says so, and a
+// VOID subscription voids its open invoices.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -64,7 +64,7 @@ describe('refund_advance_charges', () => {
   test('gives back what was paid after a discount on the total, not the price', async () => {
     const discount = { totals: [{ percentage: '10' }, { amount: { quantity: '30', currency: 'EUR' } }] }
     const billed = await feeOfApril({ discount })
-    // The invoice for May is of the time from April on, and so is its discount.
+    // The invoice for May covers the time from April on, and so does its discount.
     for (const time of ['2026-05-01T01:00:00Z', '2026-05-02T01:00:00Z']) {
       setTime(time)
       await run(billed)
@@ -104,7 +104,7 @@ describe('refund_advance_charges', () => {
     }
   })
 
-  test('is not given back when nothing is said, nor when the cancellation is taken back', async () => {
+  test('refunds nothing by default, nor when the cancellation is revoked', async () => {
     const [kept, undone] = [await feeOfApril(), await feeOfApril()]
     setTime('2026-04-10T00:00:00Z')
     await cancel(kept, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z' })

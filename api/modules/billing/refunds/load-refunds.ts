@@ -1,4 +1,4 @@
-// The charges ahead that an invoice may have to give back, from the lines of invoices that are FINAL.
+// The advance charges that an invoice may have to refund, from the lines of FINAL invoices.
 import { sql } from 'drizzle-orm'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -23,7 +23,7 @@ type LineRow = {
   readonly deducted: string
 }
 
-/** The refunds of the invoice of `window`; without a query where it has none. */
+/** The refunds on the invoice of `window`; runs no query where it has none. */
 export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: InvoiceWindow): Promise<Refund[]> {
   const times = refundTimes(inputs)
   const { arrears } = window
@@ -32,8 +32,8 @@ export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: I
 }
 
 /**
- * What FINAL invoices charged ahead for the time after these schedules stop. An invoice that is not FINAL is computed again up to
- * that time, so nothing is left to give back of it. One query, and none where nothing is given back.
+ * What FINAL invoices charged ahead for the time after these schedules stop. An invoice that is not FINAL is computed
+ * again up to that time, so it needs no refund. One query, and none where nothing is refunded.
  */
 export async function loadChargedAhead(
   uow: ReadUow,

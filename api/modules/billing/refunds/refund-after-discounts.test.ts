@@ -1,4 +1,4 @@
-// What is given back of charges that discounts fell on: what the invoice charged for them in the end, and never more.
+// Refunds of discounted charges: what the invoice charged for them in the end, and never more.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
@@ -14,7 +14,7 @@ import type { ChargedAhead } from './refunds.ts'
 
 const START = '2026-04-01T00:00:00Z'
 
-/** The invoice that charges April ahead, and the one that gives all of it back. */
+/** The invoice that charges April ahead, and the one that refunds all of it. */
 function chargedAndRefunded(inputs: BillingInputs) {
   const terms = resolveTerms(inputs)
   const [window] = invoiceWindows(inputs)
@@ -25,7 +25,7 @@ function chargedAndRefunded(inputs: BillingInputs) {
   return { charged, refunded: priceInvoice(inputs, { ...request, billed: new Set(charged.advanceCharges), refunds }) }
 }
 
-/** As the rows of the FINAL invoice have it. */
+/** As stored in the rows of the FINAL invoice. */
 const chargedAhead = ({ lines }: PricedInvoice): ChargedAhead[] =>
   lines
     .filter(({ source }) => source['in_advance'] === true)
@@ -74,7 +74,7 @@ describe('a refund of all days', () => {
     expect(amountsOf(chargedAndRefunded(discounted(discount)).refunded)).toEqual(expected)
   })
 
-  test('has the tax category that the line was charged in, whatever the item has now', () => {
+  test('keeps the tax category that the line was charged in, whatever the item has now', () => {
     const inputs = discounted({})
     const { charged } = chargedAndRefunded(inputs)
     const now = {

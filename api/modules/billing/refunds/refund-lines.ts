@@ -1,4 +1,4 @@
-// Refunds as lines of an invoice, beside what it charges. Pure.
+// Refunds as lines of an invoice, besides its charges. Pure.
 import { localDays } from '../../../../shared/billing/periods.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
@@ -9,17 +9,17 @@ import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type Refund, refundOf } from './refunds.ts'
 
-/** What billing keeps beside the line of a refund. */
+/** What billing stores with the line of a refund. */
 type RefundSource = { readonly key: string; readonly in_advance: false; readonly refund_of_invoice_id: string }
 
-/** A line below zero for each refund. A refund of a price that is no longer there is a fault of the program. */
+/** A negative line for each refund. A refund of a price that no longer exists is a programming error. */
 export const refundLines = (
   inputs: BillingInputs,
   terms: readonly PriceTerm[],
   refunds: readonly Refund[],
 ): DraftLine[] => refunds.map(refund => refundLine(inputs, refundedTerm(terms, refund), refund))
 
-/** The price whose charge is given back. */
+/** The price whose charge is refunded. */
 export function refundedTerm(terms: readonly PriceTerm[], { charged }: Refund): PriceTerm {
   const found = terms.find(
     ({ schedule, item, config, productItem }) =>

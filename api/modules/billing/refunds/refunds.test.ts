@@ -36,16 +36,16 @@ const inputsOf = (more: object, schedules?: readonly object[]) =>
     ...(schedules ? { schedules } : {}),
   })
 
-describe('when a charge ahead is given back', () => {
+describe('when an advance charge is refunded', () => {
   const cancelled = (refund: boolean) => ({
     inactive_periods: [{ start_at: '2026-04-16T00:00:00Z', ...(refund ? { refund_advance_charges: true } : {}) }],
   })
-  test('at a cancellation that says so, and at no other', () => {
+  test('at a cancellation with a refund, and at no other', () => {
     expect([...refundTimes(inputsOf(cancelled(false)))]).toEqual([])
     expect([...refundTimes(inputsOf(cancelled(true)))]).toEqual([['schedule0', at('2026-04-16T00:00:00Z')]])
   })
 
-  test('at the end of a schedule that says so; a later cancellation does not reach back to it', () => {
+  test('at the end of a schedule with a refund; a later cancellation does not affect it', () => {
     const base = inputsOf(cancelled(true))
     const [first] = base.schedules
     if (!first) throw new Error('there is a schedule')
@@ -71,7 +71,7 @@ describe('when a charge ahead is given back', () => {
   })
 })
 
-describe('how much is given back', () => {
+describe('how much is refunded', () => {
   const EUR = { currency: 'EUR', rounding: 'DEFAULT' } as const
   const of = (from: string, more: Partial<ChargedAhead> = {}, zone = UTC, includingTax = false) =>
     plain(refundOf({ charged: charged(more), from: at(from) }, { ...EUR, zone, includingTax }).quantity)

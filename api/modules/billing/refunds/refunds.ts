@@ -1,5 +1,5 @@
-// What was charged ahead and is given back for the days that are left when a subscription, or the plan it is on, ends early: as many
-// days of what an invoice has charged as were not used (semantics 4.1, 4.4). Pure.
+// Refunds of advance charges when a subscription, or its plan, ends early: the unused days of what an invoice has
+// charged (semantics 4.1, 4.4). Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { Zone } from '../../../../shared/billing/periods.ts'
@@ -11,7 +11,7 @@ import { at, formatInstant, type Instant, type Interval, instantOf, interval } f
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
-/** A charge ahead on an invoice that is FINAL, less what credit notes took back of it. */
+/** An advance charge on a FINAL invoice, less what credit notes have credited of it. */
 export type ChargedAhead = {
   readonly invoiceId: string
   readonly key: string
@@ -32,14 +32,16 @@ export type Refund = { readonly charged: ChargedAhead; readonly from: Instant }
 
 type Ended = Pick<BillingInputs, 'schedules' | 'subscription'>
 
-/** When what each schedule charged ahead is no longer used and is to be given back; a schedule whose charges stay is absent. */
+/**
+ * For each schedule, from when on its advance charges are unused and refunded; a schedule without refunds is absent.
+ */
 export function refundTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Instant> {
   const cancelled = subscription.inactive_periods.find(period => period.refund_advance_charges === true)
   const until = cancelled ? at(cancelled.start_at) : null
   return new Map(
     schedules.flatMap((schedule): [string, Instant][] => {
       const end = ownEnd(schedule)
-      // One that ended before the cancellation keeps to what was agreed when it did.
+      // A schedule that ended before the cancellation keeps the terms it ended with.
       if (until !== null && (schedule.end_at === null || until < at(schedule.end_at))) return [[schedule.id, until]]
       return end === null ? [] : [[schedule.id, end]]
     }),
@@ -49,7 +51,7 @@ export function refundTimes({ schedules, subscription }: Ended): ReadonlyMap<str
 const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | null =>
   refund_advance_charges === true && end_at !== null ? at(end_at) : null
 
-/** The refunds that the invoice of this window bears: those from a time that it collects. */
+/** The refunds that belong on the invoice of this window: those that start in the time it collects. */
 export const refundsIn = (
   window: InvoiceWindow,
   times: ReadonlyMap<string, Instant>,
@@ -59,7 +61,7 @@ export const refundsIn = (
     const time = times.get(each.scheduleId)
     const { arrears } = window
     if (time === undefined || arrears === null || time <= arrears.start || time > arrears.end) return []
-    // One that never began is given back whole.
+    // A charge whose period never began is refunded in full.
     const from = instantOf(Math.max(time, each.service.start))
     return from < each.service.end ? [{ charged: each, from }] : []
   })
@@ -71,21 +73,24 @@ type RefundContext = {
   readonly rounding: RoundingMode
 }
 
-/** What is given back, below zero: what was charged after every discount, by the local days that are left. Exact in UNROUNDED. */
+/**
+ * What is refunded, as a negative amount: the charge after every discount, by the local days that are left. Exact in
+ * UNROUNDED.
+ */
 export function refundOf(
   { charged, from }: Refund,
   { zone, currency, includingTax, rounding }: RefundContext,
 ): { readonly quantity: Decimal; readonly left: Interval; readonly paid: Decimal } {
   const days = interval(from, charged.service.end)
   const left = includingTax ? charged.includingTax : charged.excludingTax
-  // A credit note may have taken back what a discount had deducted, and more was not paid.
+  // Credit notes may have credited more than was paid after discounts; the refund is then zero.
   const paid = left.lt(ZERO) ? left : max(left.minus(charged.deducted), ZERO)
   const exact = timesFraction(paid, shareOf(days, charged.service, zone))
   const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
   return { quantity: ZERO.minus(back), left: days, paid }
 }
 
-/** What a change of refunds changes: the same text for the same refunds. */
+/** The identity of a set of refunds: the same text for the same refunds. */
 export const refundsText = (refunds: readonly Refund[]): string =>
   refunds
     .map(

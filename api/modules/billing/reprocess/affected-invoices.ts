@@ -1,16 +1,16 @@
-// Which invoices a reprocess computes again, and the marks on them.
+// Which invoices a reprocess computes again, and how they are marked.
 import { type SQL, sql } from 'drizzle-orm'
 import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import type { Reprocess } from './table.ts'
 
-/** What is asked of a reprocess here. */
+/** The members of a reprocess that decide which invoices it affects. */
 export type Reach = Pick<Reprocess, 'type' | 'invoice_id' | 'customer_id' | 'start_at' | 'end_at'>
 
 /**
- * The OPEN and DRAFT invoices of a reprocess. One of a customer reaches those of all their subscriptions, and of the parents
- * their usage goes on to, by whatever the terms have ever been: which of them hold is decided when an invoice is computed.
- * A FINAL invoice is never among them.
+ * The OPEN and DRAFT invoices of a reprocess. A reprocess of a customer reaches all its subscriptions, and those of the
+ * parents that may be billed for its usage, by any terms that were ever in force: the computation of an invoice decides
+ * which terms apply. A FINAL invoice is never among them.
  */
 export function affectedBy(uow: ReadUow, reach: Reach): SQL {
   const { platformId, environment } = uow.tenant
@@ -23,7 +23,7 @@ export function affectedBy(uow: ReadUow, reach: Reach): SQL {
     and ${collectsWithin(sql`${start_at}::timestamptz`, sql`${end_at}::timestamptz`)}`
 }
 
-/** The same of one invoice `v` and the reprocesses `r`. */
+/** The same condition for one invoice `v` and the reprocesses `r`. */
 export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
   and (r.customer_id is null or r.customer_id = v.customer_id or v.customer_id in (${ancestorsOf({
     platformId: sql`v.platform_id`,
@@ -33,8 +33,9 @@ export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
   and ${collectsWithin(sql`r.start_at`, sql`r.end_at`)}`
 
 /**
- * Whether the invoice `v` collects usage of a range, either end of which may be null: when its period, or what its prices
- * reach back to, has a part of it; or when it is the one that takes late usage, and the range has time that is closed.
+ * Whether the invoice `v` collects usage of a range, either end of which may be null. It does when its period, or the
+ * earlier time that its prices rate, overlaps the range. It also does when it is the invoice that takes late usage and
+ * the range contains closed time.
  */
 function collectsWithin(start: SQL, end: SQL): SQL {
   return sql`(
@@ -49,7 +50,7 @@ function collectsWithin(start: SQL, end: SQL): SQL {
           and (${start} is null or c.service_until > ${start}) and (${end} is null or c.service_from < ${end}))))`
 }
 
-/** The customer and every parent of theirs, up to where usage goes on. */
+/** The customer and all its parents, up to the one that is billed for the usage. */
 function ancestorsOf(of: { readonly platformId: SQL; readonly environment: SQL; readonly customerId: SQL }): SQL {
   return sql`
     with recursive known (id, terms, depth) as (
@@ -64,7 +65,7 @@ function ancestorsOf(of: { readonly platformId: SQL; readonly environment: SQL; 
     select id from known`
 }
 
-/** Marks the invoices as due. It is what is planned for them and no change of theirs, so no notice is given of it. */
+/** Marks the invoices as due. The mark is a plan, not a change of the invoice, so it emits no event. */
 export async function markInvoices(uow: Uow, reprocess: Reach & Pick<Reprocess, 'scheduled_at'>): Promise<number> {
   const { rowCount } = await uow.tx.execute(sql`
     update invoices v set to_be_reprocessed_at =

@@ -1,4 +1,5 @@
-// What has invoices computed again: changes of what decides where a customer's usage belongs, and of what a live schedule prices.
+// The changes that have invoices computed again: changes of what decides where a customer's usage belongs, and of what
+// a live schedule prices.
 import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { at, instantOf, parseInstant } from '../../../../shared/time.ts'
@@ -14,10 +15,10 @@ import type { Schedule } from '../../subscriptions/table.ts'
 import { scheduleReprocess } from './schedule-reprocess.ts'
 
 const DECIDING = ['pricing_plan_subscription_selector', 'parent_customer_ids'] as const
-/** What holds while a customer is DRAFT, and for one that is new, holds from the beginning. */
+/** The terms of a new or DRAFT customer apply from the beginning. */
 const ALWAYS = instantOf(0)
 
-/** The invoices of all the customer's subscriptions, and of the parents, those before and those now. */
+/** The invoices of all the customer's subscriptions, and of its parents, both previous and current. */
 async function followCustomer(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
   const before = previous ?? { pricing_plan_subscription_selector: null, parent_customer_ids: [] }
   if (DECIDING.every(name => isDeepStrictEqual(row[name], before[name]))) return
@@ -26,7 +27,7 @@ async function followCustomer(uow: Uow, row: Customer, previous: Customer | null
   for (const customerId of [row.id, ...dropped].toSorted()) await scheduleReprocess(uow, { customerId, from })
 }
 
-/** The end and the clauses of a live schedule are what can change its price (semantics 1.4). */
+/** Only the end and the clauses of a live schedule can change its price (semantics 1.4). */
 async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   if (previous?.status !== 'ACTIVE') return
   const ends = [row.end_at, previous.end_at].flatMap(end => parseInstant(end ?? '') ?? [])

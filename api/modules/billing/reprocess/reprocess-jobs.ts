@@ -1,4 +1,4 @@
-// Reprocesses as jobs: queued when they are made, started when their delay has passed, tried again until they end.
+// Reprocesses as jobs: queued when they are created, started after their delay, and retried until they end.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
@@ -17,7 +17,7 @@ export type DueReprocess = {
   scheduled_at: string
 }
 
-/** With the queue's growing pauses about two hours: longer than usage is away without somebody being told of it. */
+/** With the growing delays of the queue, about two hours. An outage of usage that lasts longer raises an alert. */
 const ATTEMPTS_MAX = 12
 
 const reprocessOf = ({ platform_id, environment, object_id, data }: OutboxRow): DueReprocess => ({
@@ -29,7 +29,7 @@ const reprocessOf = ({ platform_id, environment, object_id, data }: OutboxRow): 
 
 const REPROCESS = { name: 'reprocess', attemptsMax: ATTEMPTS_MAX }
 
-/** Queues each, for when its delay has passed. */
+/** Queues each reprocess to start after its delay. */
 export const queueReprocesses = (tx: SystemTransaction, due: readonly DueReprocess[]): Promise<void> =>
   queueJobs(
     tx,
@@ -39,13 +39,13 @@ export const queueReprocesses = (tx: SystemTransaction, due: readonly DueReproce
 
 export const reprocessReactions = [on(['REPROCESS.CREATED'], (tx, rows) => queueReprocesses(tx, rows.map(reprocessOf)))]
 
-/** A run that has shown no sign of life for so long was killed, or lost its database; an invoice takes less. */
+/** A run without progress for this long was killed or lost its database; one invoice takes less. */
 const SILENT_MS = 30_000
 const LOST_MAX = 1_000
 
 /**
- * The reprocesses nobody works on: the queue holds a job of a killed worker locked for hours. One whose job waits for its
- * next try is not lost.
+ * The reprocesses that no worker runs: the queue keeps the job of a killed worker locked for hours. A reprocess whose
+ * job waits for its next try is not included.
  */
 export async function findLostReprocesses(database: Database): Promise<DueReprocess[]> {
   const silentSince = formatInstant(instantOf(database.clock.now() - SILENT_MS))
@@ -66,7 +66,7 @@ export type ReprocessJobDeps = ReprocessDeps & {
   readonly system: Database
 }
 
-/** The jobs of reprocesses; `work` is what they do with one. */
+/** The jobs of reprocesses; `work` runs one reprocess. */
 export const reprocessJobs = (work: (deps: ReprocessDeps, run: ReprocessRun) => Promise<void> = runReprocess) =>
   [
     defineJob<ReprocessJobDeps>({

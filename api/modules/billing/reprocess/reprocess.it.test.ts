@@ -1,5 +1,5 @@
-// Reprocessing through the api and its job: what is OPEN or DRAFT follows what usage is now, what is FINAL never does, and a
-// run that ends half-way goes on where it was. Figures of usage are the test's own.
+// Reprocessing through the API and its job: OPEN and DRAFT invoices follow current usage, FINAL ones never change, and
+// an interrupted run continues where it stopped. The test supplies the usage figures.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -19,7 +19,7 @@ const NOW = '2026-03-20T00:00:00Z'
 let api: ApiHarness
 let tenant: TestTenant
 let deps: BillingDeps
-/** Tokens that every customer has used, and by customer what stands instead of a figure. */
+/** Tokens that every customer has used, and by customer what replaces that figure. */
 let tokens: string
 let faults: Map<string, Error>
 let complete: boolean
@@ -48,7 +48,7 @@ beforeEach(async () => {
   faults = new Map()
   complete = true
   upToDate = async () => Date.parse(NOW)
-  // What an earlier test left behind is not this one's.
+  // Ignore what earlier tests left behind.
   await api.sql('truncate reprocess_items, reprocesses')
   await api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
 })
@@ -109,7 +109,7 @@ describe('a reprocess', () => {
       ['REPROCESS.UPDATED', 'DONE'],
     ])
     await expectPayloads(api, made['id'], ['REPROCESS.UPDATED'])
-    // Over is over: a job that comes again does nothing.
+    // The reprocess has ended: running its job again does nothing.
     tokens = '3000000'
     await run(made['id'])
     expect(await amountOf(own.invoice)).toBe('30.00')
@@ -185,7 +185,7 @@ describe('a reprocess', () => {
     expect(await marked('2026-03-31T23:59:59Z', '2026-07-01T00:00:00Z')).toBe(true)
     expect(await marked('2025-01-01T00:00:00Z', start)).toBe(false)
     expect(await marked('2025-01-01T00:00:00Z', later)).toBe(true)
-    // A price that reaches back behind the period of its invoice is reached there.
+    // A price that rates time before the period of its invoice is reached there.
     await api.sql('update invoices set usage_from = $2 where id = $1', [own.invoice, '2026-01-01T00:00:00Z'])
     expect(await marked('2025-01-01T00:00:00Z', start)).toBe(true)
     expect(await marked('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).toBe(false)
@@ -254,7 +254,7 @@ describe('a reprocess', () => {
     tokens = '3000000'
     await run(made['id'])
     expect(await read(made['id'])).toMatchObject({ status: 'DONE', percentage: 100 })
-    // Those done before the stop were not done again.
+    // The invoices done before the stop were not computed again.
     for (const { invoice } of some) {
       const before = done.some(row => row['invoice_id'] === invoice)
       expect(await amountOf(invoice)).toBe(before ? '30.00' : '45.00')

@@ -1,5 +1,5 @@
-// A reprocess: the invoices of a customer, of everybody, or one, are computed again from what usage, prices and parties are
-// now (semantics 1.4). Events need no work of their own: they are matched when they are read.
+// A reprocess: the invoices of one customer, of all customers, or one invoice are computed again from current usage,
+// prices and parties (semantics 1.4). Events need no extra work: they are matched when they are read.
 import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -90,7 +90,7 @@ export const reprocessResource = defineResource<Reprocess>({
 
 const PARTS = { INVOICE: 'invoice', NOT_MATCHED: 'not_matched', CUSTOMER: 'customer' } as const
 
-/** Throws unless the member that belongs to the type is given, and no other, and its range is one. */
+/** Throws unless exactly the member that belongs to the type is given and its range is valid. */
 function requireOwnPart(row: Reprocess): void {
   for (const [type, name] of Object.entries(PARTS)) {
     if (row[name] !== null && row.type !== type)

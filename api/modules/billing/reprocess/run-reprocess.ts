@@ -1,5 +1,5 @@
-// The work of one reprocess: waits until usage is complete, then computes its invoices again, one by one. What is done is
-// kept item by item, so a run that is killed, or run twice, goes on where it was.
+// Runs one reprocess: waits until usage is complete, then computes its invoices again, one by one. Progress is stored
+// for each invoice, so a run that is killed, or started twice, continues where it was.
 import { type SQL, sql } from 'drizzle-orm'
 import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -21,13 +21,15 @@ const WAITING = 'It waits for usage that was accepted to be counted.'
 export type ReprocessRun = {
   readonly tenant: Tenant
   readonly id: string
-  /** No further try follows this one: what stops it is its end. */
+  /** True on the last try: an error then ends the reprocess. */
   readonly last: boolean
 }
 
 export type ReprocessDeps = BillingDeps & InvoiceDeps
 
-/** Runs a reprocess to its end. Throws what may pass, so that it is tried again; on the last try that ends it as ERROR. */
+/**
+ * Runs a reprocess to its end. Throws temporary errors, so that it is retried; on the last try they end it as ERROR.
+ */
 export async function runReprocess(deps: ReprocessDeps, run: ReprocessRun): Promise<void> {
   const { tenant, id } = run
   const started = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
@@ -50,9 +52,9 @@ export async function runReprocess(deps: ReprocessDeps, run: ReprocessRun): Prom
 }
 
 const messageOf = (error: unknown): string =>
-  error instanceof AppError ? error.message : 'Something went wrong on our side; ask for it again.'
+  error instanceof AppError ? error.message : 'Something went wrong on our side; create the reprocess again.'
 
-/** False when there is nothing to do: it is over, or gone. */
+/** False when there is nothing to do: it has ended, or was deleted. */
 async function begin(uow: Uow, id: string): Promise<boolean> {
   const row = await lockOne(uow, reprocessResource, id)
   if (!row || row.status === 'DONE' || row.status === 'ERROR') return false
@@ -75,7 +77,7 @@ async function nextItem(uow: Uow, id: string): Promise<string | null> {
 
 type Outcome = { readonly status: 'DONE' | 'SKIPPED' } | { readonly status: 'ERROR'; readonly message: string }
 
-/** What cannot be computed is an outcome of this invoice and holds up no other; what may pass is thrown. */
+/** A permanent error is the outcome of this invoice and stops no other invoice; a temporary error is thrown. */
 async function computeAgain(deps: ReprocessDeps, tenant: Tenant, invoiceId: string): Promise<Outcome> {
   try {
     await refreshInvoice(deps, tenant, ACTOR, invoiceId)
@@ -98,14 +100,14 @@ async function finishItem(
     update reprocess_items set status = ${outcome.status}, message = ${message}
     where ${ofReprocess(uow, id)} and invoice_id = ${invoiceId}`)
   await markAgain(uow, sql`v.id = ${invoiceId}`)
-  // No notice for every step: those of the status say when it starts and ends.
+  // Progress emits no event; status changes tell when the reprocess starts and ends.
   await uow.tx.execute(sql`
     update reprocesses set updated_at = ${formatInstant(uow.now)}, percentage = (
       select 100 * count(*) filter (where status <> 'SCHEDULED') / count(*) from reprocess_items where ${ofReprocess(uow, id)})
     where platform_id = ${platformId} and environment = ${environment} and id = ${id}`)
 }
 
-/** Leaves on the invoices the marks of other reprocesses that wait for them. */
+/** Keeps the marks of other reprocesses that wait for these invoices. */
 async function markAgain(uow: Uow, which: SQL): Promise<void> {
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(sql`
@@ -116,7 +118,7 @@ async function markAgain(uow: Uow, which: SQL): Promise<void> {
     where v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT') and ${which}`)
 }
 
-/** `fault`: what stopped it for good; null when every invoice had its turn. */
+/** `fault`: what stopped it for good; null when every invoice was processed. */
 async function finish(uow: Uow, id: string, fault: string | null): Promise<void> {
   const row = await lockOne(uow, reprocessResource, id)
   if (row?.['status'] !== 'IN_PROGRESS') return

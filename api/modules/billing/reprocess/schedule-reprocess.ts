@@ -1,4 +1,4 @@
-// Sets a reprocess of a customer off after a change of usage or of a live schedule, once the platform's delay has passed.
+// Starts a reprocess of a customer after a change of usage or of a live schedule, once the platform's delay has passed.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
@@ -7,8 +7,9 @@ import { affectedBy, markInvoices } from './affected-invoices.ts'
 import { reprocessResource } from './reprocess.ts'
 
 /**
- * Has the invoices that collect usage of the customer from `from` on, and before `until`, computed again. Joins the one that waits already, and does
- * nothing when no invoice of theirs is OPEN or DRAFT: the next one is computed from what is there then.
+ * Has the invoices computed again that collect usage of the customer from `from` until `until`. Joins a reprocess that
+ * is still waiting, and does nothing when none of these invoices is OPEN or DRAFT: a later invoice is computed from
+ * current data anyway.
  */
 export async function scheduleReprocess(
   uow: Uow,
@@ -21,7 +22,7 @@ export async function scheduleReprocess(
   const reach = { type: 'CUSTOMER', invoice_id: null, customer_id: customerId, start_at, end_at } as const
   const affected = await uow.tx.execute(sql`select from invoices v where ${affectedBy(uow, reach)} limit 1`)
   if (affected.rows.length === 0) return
-  // One at a time for a customer, so that two changes at once do not both find none waiting.
+  // One at a time per customer, so that two concurrent changes do not each create a reprocess.
   const lock = `${platformId}\n${environment}\nreprocess ${customerId}`
   await uow.tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
   const waiting = await uow.tx.execute<{ scheduled_at: string }>(sql`

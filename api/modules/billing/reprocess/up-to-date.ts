@@ -1,4 +1,5 @@
-// How far a platform is behind: usage that is accepted and not counted yet, and invoices that are due to be computed again.
+// How far a platform is behind: usage that is accepted but not counted yet, and invoices that are due to be computed
+// again.
 import { sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -31,7 +32,7 @@ const UpToDateView = Type.Object(
 
 const RETRY_AFTER_S = 2
 
-/** Registers GET /v1/platforms/{id}/up-to-date. Another platform's id is 404, as for the platform itself. */
+/** Registers GET /v1/platforms/{id}/up-to-date. The id of another platform is 404, as for the platform itself. */
 export function upToDateRoute(app: FastifyInstance, deps: RouteDeps & { readonly usage: UsageReader }): void {
   actionRoute(app, deps, {
     permission: 'PLATFORM.VIEW',

@@ -1,5 +1,6 @@
-// The invoices of one subscription, moved as far as they may go now: opened, computed again, closed, made FINAL. Pure: it is given
-// what was read, and gives what is to be saved; so a group of subscriptions is decided first, and saved together.
+// Moves the invoices of one subscription as far as they may go now: opened, computed again, closed, made FINAL. Pure:
+// it takes what was read and returns what is to be saved, so a group of subscriptions is computed first and saved
+// together.
 import { createHash } from 'node:crypto'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -40,7 +41,9 @@ import {
 } from './subscription-invoices.ts'
 import type { SubscriptionState } from './subscription-state.ts'
 
-/** An invoice to be looked at. `window` is null when the subscription no longer has the period; `closes`: it may close now. */
+/**
+ * An invoice of this run. `window` is null when the subscription no longer has the period; `closes`: it may close now.
+ */
 export type Target = { readonly key: string; readonly window: InvoiceWindow | null; readonly closes: boolean }
 
 export type Advance = {
@@ -50,34 +53,34 @@ export type Advance = {
   readonly terms: readonly PriceTerm[]
   readonly targets: readonly Target[]
   readonly closed: readonly ClosedUsage[]
-  /** Closed units that usage came late for. */
+  /** Closed units with late usage. */
   readonly late: readonly TouchedUnit[]
   readonly usage: ReadUsage
-  /** What closes counts the events up to there, and no others. */
+  /** An invoice that closes counts exactly the events up to these positions. */
   readonly positions: readonly number[]
-  /** Everything accepted before is in `usage`; null where that is not known. */
+  /** Everything accepted before this instant is in `usage`; null where that is not known. */
   readonly countedUntil: Instant | null
-  /** Usage up to now can be read; without it nothing closes. */
+  /** Whether usage up to now can be read; if not, nothing closes. */
   readonly complete: boolean
   /** The invoices that are OPEN or DRAFT, by id. */
   readonly open: ReadonlyMap<string, InvoiceRow>
-  /** What can pay them before tax. */
+  /** The wallets that can pay them before tax. */
   readonly purse: Purse
-  /** Lines that people added to them, by the id of the invoice. */
+  /** Lines that users added to them, by invoice id. */
   readonly added: ReadonlyMap<string, readonly AddedLine[]>
 }
 
 export type Advanced = {
-  /** The invoices that were looked at, each once. */
+  /** The invoices of this run, each once. */
   readonly pending: readonly PendingInvoice[]
   readonly closings: readonly Closing[]
-  /** Of those that become FINAL. */
+  /** The pins of invoices that become FINAL. */
   readonly pins: readonly Pin[]
-  /** The invoices that hold periods then, by their cutoff. */
+  /** The invoices that hold periods after this run, by their cutoff. */
   readonly rows: readonly SubscriptionInvoice[]
 }
 
-/** Whether the end of the grace has come, or has for an invoice that is made now. */
+/** Whether the grace period is over; for an invoice that is created now, whether it would be over. */
 export function mayClose(
   { inputs, rows }: Pick<SubscriptionState, 'inputs' | 'rows'>,
   { key, window }: Pick<Target, 'key' | 'window'>,
@@ -104,7 +107,7 @@ export function advanceInvoices(of: Advance): Advanced {
     if (step.pin) pins.push(step.pin)
     if (!step.closing) continue
     closings.push(step.closing)
-    // What is late goes on the first invoice that may take it; once that is closed, none of what was found is left.
+    // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
     if (step.takesLate) late = []
   }
   return { pending, closings, pins, rows }
@@ -122,7 +125,7 @@ type Stepped = {
   readonly takesLate: boolean
 }
 
-/** Moves one invoice as far as it may go now. Null when there is, rightly, none. */
+/** Moves one invoice as far as it may go now. Null when there is rightly no invoice. */
 function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped | null {
   const { now, state, complete } = of
   const { inputs } = state
@@ -156,7 +159,7 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
     !saved.row.on_hold &&
     saved.row.finalize_at !== null &&
     at(saved.row.finalize_at) <= now
-  // One whose time came only now is closed by the next run, which reads exactly what it counts.
+  // An invoice whose period ended only now is closed by the next run, which reads exactly what it counts.
   if (!due || !target.closes || finalFault(counted.columns) !== null) return { ...only(saved), takesLate }
   const closing = ({ counted: charges }: PricedInvoice): Closing => ({
     inputs,
@@ -164,19 +167,19 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
     positions: of.positions,
     charges,
   })
-  // An invoice that bills nothing takes no number; it is kept, so that its period is not billed again.
+  // An invoice that bills nothing takes no number; its row is kept, so that its period is not billed again.
   if (!hasLines(counted.columns.content)) {
     const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
     return { pending: archived, closing: closing(counted), pin: null, takesLate }
   }
-  // Priced again only where the date of the invoice is the moment it goes FINAL.
+  // Priced again only where the date of the invoice is the moment it becomes FINAL.
   const last = counted.columns.invoice_date === null ? price(now) : counted
   const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   return { pending, closing: closing(last), pin, takesLate }
 }
 
-/** What an invoice for a window asks of a purse. */
+/** What an invoice for a window needs from a purse. */
 export const fundsRequest = (
   { customer, subscription }: BillingInputs,
   { window, invoiceId }: { readonly window: InvoiceWindow; readonly invoiceId: string | null },
@@ -237,7 +240,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   return created({ tenant, now }, values, lines)
 }
 
-/** The grace runs from the end of the period, or from the creation of the invoice when that is later. */
+/** The grace period runs from the end of the billing period, or from the creation of the invoice when that is later. */
 function closingTime(
   { row, counted }: Computed,
   { platform, now }: { readonly platform: Parameters<typeof graceEnd>[0]; readonly now: Instant },
@@ -247,15 +250,15 @@ function closingTime(
   return formatInstant(graceEnd(platform, instantOf(Math.max(at(cutoff_at), made))))
 }
 
-/** Of everything but usage that the invoice is computed from. */
+/** A hash of everything that the invoice is computed from, except usage. */
 const hashOf = (
   { state, closed }: Pick<Advance, 'state' | 'closed'>,
   of: { readonly billed: ReadonlySet<string>; readonly takesLate: boolean; readonly refunds: readonly Refund[] },
 ): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.takesLate ? closed : null })
 
 /**
- * The hash kept with an invoice: of its inputs, what others bill in advance, what was closed when late usage goes on it, and what it
- * gives back.
+ * The hash stored with an invoice: its inputs, what other invoices bill in advance, the closed usage when late usage
+ * goes on it, and its refunds.
  */
 export function invoiceHashOf(
   inputsHash: string,
@@ -273,7 +276,7 @@ export function invoiceHashOf(
     .digest('hex')
 }
 
-/** The rows with this one as it is now, by their cutoff; one that no longer holds its period is not among them. */
+/** The rows with this invoice as it is now, by cutoff; an invoice that no longer holds its period is left out. */
 function withInvoice(rows: readonly SubscriptionInvoice[], { row, lines }: PendingInvoice): SubscriptionInvoice[] {
   const { content: _printed, custom_fields: _fields, ...outline } = row
   const before = rows.find(({ id }) => id === row.id)

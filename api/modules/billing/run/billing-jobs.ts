@@ -1,5 +1,5 @@
-// Billing as jobs. What is due is claimed and billed in groups (group-jobs.ts); a subscription that changed, or that cannot be billed
-// with others, has a job of its own, so that it holds up no other.
+// Billing as jobs. Due subscriptions are claimed and billed in groups (group-jobs.ts). A subscription that changed, or
+// that cannot be billed with others, has a job of its own, so that it delays no other.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -30,10 +30,10 @@ export type DueSubscription = { platform_id: string; environment: Environment; i
 /** `alone`: no group claims it, so it is billed by itself. */
 type Due = DueSubscription & { readonly alone: boolean }
 
-/** Found by one look; what is left is still due at the next. */
+/** The most subscriptions that one search returns; the rest is still due at the next. */
 const DUE_MAX = 10_000
 
-/** The subscriptions whose invoices, or whose cancellation, wait for a run, and that none holds. */
+/** The unclaimed subscriptions whose invoices or whose cancellation are due. */
 export async function findDueBilling(database: Database): Promise<Due[]> {
   const now = formatInstant(database.clock.now())
   const found = await asSystem(database, 'find-due-billing', tx =>
@@ -50,7 +50,7 @@ export async function findDueBilling(database: Database): Promise<Due[]> {
   return found.rows
 }
 
-/** The subscriptions a batch of changes makes due: those that bill, when they or their schedules changed. */
+/** The subscriptions that a batch of changes makes due: those that are billed, when they or their schedules changed. */
 function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
   const due = new Map<string, DueSubscription>()
   for (const { object_type, data, platform_id, environment } of rows) {
@@ -77,7 +77,10 @@ type Run = (
   subscriptionId: string,
 ) => Promise<{ readonly nextBillingAt: Instant | null }>
 
-/** Runs one subscription's billing. True when it is due again already, because one run has a bound. */
+/**
+ * Runs the billing of one subscription. True when it is due again at once, because one run processes a limited number
+ * of invoices.
+ */
 const billSubscription = (deps: BillingJobDeps, due: DueSubscription, run: Run): Promise<boolean> => {
   const tenant: Tenant = { platformId: due.platform_id, environment: due.environment }
   return inTimeOf(deps.database, tenant, [due.id], () => billNow(deps, { tenant, due }, run))
@@ -89,7 +92,7 @@ async function billNow(
   run: Run,
 ): Promise<boolean> {
   const subscription = await settleCancelled(deps.database, tenant, due.id)
-  // Deleted since it was queued, a draft whose schedule was activated, or a TEMPLATE: none is billed.
+  // Not billed: deleted since it was queued, a DRAFT whose schedule was activated, or a TEMPLATE.
   if (!subscription || subscription.status === 'DRAFT' || subscription.type !== 'BILLING') return false
   try {
     const { nextBillingAt } = await run(deps, tenant, due.id)
@@ -105,7 +108,7 @@ async function billNow(
 
 const BILLING_RUN = { name: 'billing-run' }
 
-/** Queues a run of each. */
+/** Queues a run for each. */
 export const queueBilling = (tx: SystemTransaction, due: readonly DueSubscription[]): Promise<void> =>
   queueJobs(
     tx,
@@ -125,13 +128,13 @@ export const billingReactions = [
   ),
 ]
 
-/** The jobs of billing; `run` is what they do with one subscription that is due, `group` with many. */
+/** The jobs of billing; `run` bills one due subscription, `group` many. */
 export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =>
   [
     defineJob<BillingJobDeps>({
       name: 'find-due-billing',
       class: 'short',
-      // Each subscription has its own next_billing_at; the minute is how late a run may start. A change is queued at once besides.
+      // Each subscription has its own next_billing_at; a run starts at most a minute late. A change queues one at once.
       every: '* * * * *',
       rights: { pricing_plan_subscriptions: ['select'], test_clock_customers: ['select'] },
       run: async ({ system }) => {

@@ -1,4 +1,4 @@
-// What a billing run does next with a subscription, from its state and the time. Pure.
+// What a billing run does next for a subscription, from its state and the time. Pure.
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { chargesOf } from '../charges/charges.ts'
@@ -8,9 +8,9 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 export type BillingPlan = {
-  /** Keys of the invoices to create, close, void, finalize or compute again: what matters most first. */
+  /** Keys of the invoices to create, close, void, finalize or compute again, most important first. */
   readonly keys: readonly string[]
-  /** How many of them, at the front, a run always moves on: those to create, close or void. */
+  /** How many of them, from the start, a run always processes: those to create, close or void. */
   readonly moving: number
   /** Whether any period has ended, so that usage must be complete first. */
   readonly closes: boolean
@@ -22,7 +22,10 @@ const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
 
 const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: null }
 
-/** The invoices a run passes: every period that has started and is not closed, and rows whose period is gone. */
+/**
+ * The invoices that a run processes: every period that has started and is not closed, and rows whose period no longer
+ * exists.
+ */
 export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], now: Instant): BillingPlan {
   if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
   const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
@@ -42,7 +45,8 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
   }
   const of = (urgency: Urgency): string[] => due.filter(each => each.urgency === urgency).map(({ key }) => key)
   const moving = [...of('MOVE'), ...gone]
-  // A run has a bound: what only gets fresher figures must not keep a period from being opened, closed or made FINAL.
+  // A run processes a limited number of invoices: refreshing figures must not keep a period from being opened, closed
+  // or made FINAL.
   const keys = [...moving, ...of('FINALIZE'), ...of('REFRESH')]
   return { keys, moving: moving.length, closes: due.some(({ window }) => window.cutoffAt <= now), nextOpensAt }
 }
@@ -55,7 +59,10 @@ function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: 
   return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALIZE' : 'REFRESH'
 }
 
-/** The first invoice exists only when something is billed in advance; every other collects, whatever it comes to. */
+/**
+ * The first invoice exists only when something is billed in advance; every other collects a period, whatever its
+ * amount.
+ */
 function billsAnything(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {
   if (window.arrears !== null) return true
   return (
@@ -73,8 +80,8 @@ const HOUR_MS = 3_600_000
 const REFRESH_MS = HOUR_MS
 
 /**
- * When the run must look again, given what it left behind; null when nothing will be due. `refreshMs`: how stale figures may become;
- * null for as long as the period runs.
+ * When the next run is due, given what this run left behind; null when nothing will be due. `refreshMs`: how stale
+ * figures may become; null to let them stay until the period ends.
  */
 export function nextBilling(
   rows: readonly SubscriptionInvoice[],
@@ -85,7 +92,7 @@ export function nextBilling(
   const times = rows.flatMap(row => {
     if (row.status === 'OPEN')
       return [Math.min(at(row.cutoff_at), refreshMs === null ? Number.POSITIVE_INFINITY : now + refreshMs)]
-    // A DRAFT past its time could not go FINAL; what is missing may be given later.
+    // A DRAFT past its grace period could not become FINAL; the missing data may be supplied later.
     if (row.status === 'DRAFT' && row.finalize_at !== null) return [Math.max(at(row.finalize_at), now + 60_000)]
     return []
   })

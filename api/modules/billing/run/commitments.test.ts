@@ -1,4 +1,4 @@
-// Markups and minimums of schedules on invoices: which lines they make, from what, and what the invoice comes to.
+// Markups and minimums of schedules on invoices: which lines they make, from what, and the resulting totals.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, max, plain } from '../../../../shared/decimal.ts'
@@ -26,7 +26,7 @@ const shown = (invoice: ReturnType<typeof invoiceOf>): string[] =>
 const linesOf = (invoice: ReturnType<typeof invoiceOf>) =>
   invoice?.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) ?? []
 
-/** One euro a unit. */
+/** One euro per unit. */
 const PER_UNIT = metered([{ amount: eur('1') }])
 /** 2.00 up to 100, then 1.00. */
 const TIERS = metered([{ amount: eur('2'), tier_top_bound: { number: '100' } }, { amount: eur('1') }], {

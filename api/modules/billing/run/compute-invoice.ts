@@ -1,5 +1,6 @@
-// Load → query → build → save. Usage is read between two transactions, never inside one; so what was loaded is compared
-// with what is there when the invoice is saved, and the invoice is computed again when it changed meanwhile.
+// Load → query → build → save. Usage is read between two transactions, never inside one. So the loaded inputs are
+// compared with the current ones when the invoice is saved, and the invoice is computed again when they changed
+// meanwhile.
 
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import {
@@ -52,29 +53,29 @@ export type BillingDeps = {
 /** Names one invoice of a subscription before and after it exists. */
 export type Target = { readonly subscriptionId: string; readonly key: string }
 
-/** What an invoice is computed from, and a hash that changes when any of it does. */
+/** The inputs of an invoice, and a hash that changes when any of them does. */
 export type InvoiceState = {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   /** Null when the subscription no longer has this period. */
   readonly window: InvoiceWindow | null
   readonly billed: ReadonlySet<string>
-  /** What closed invoices counted, when late usage goes on this one; none when it does not. */
+  /** What closed invoices counted, when late usage goes on this invoice; empty when it does not. */
   readonly closed: readonly ClosedUsage[]
-  /** What it gives back of what invoices that are FINAL charged ahead. */
+  /** Its refunds of advance charges on FINAL invoices. */
   readonly refunds: readonly Refund[]
   readonly row: InvoiceRow | null
   readonly inputsHash: string
 }
 
-/** What wallets can pay of the invoice. They are held until commit. */
+/** The wallets that can pay the invoice. They are locked until commit. */
 async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promise<readonly WalletBalance[]> {
   if (!window) return []
   const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
   return purse.balances(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
-/** Windows looked through to find one: more than any invoice that can exist (monthly to the year 2200 are 2 800). */
+/** The most windows searched for one: more than any invoice can need (monthly until the year 2200 is 2 800). */
 const WINDOWS_MAX = 100_000
 
 function findWindow(inputs: BillingInputs, key: string): InvoiceWindow | null {
@@ -106,8 +107,8 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
 }
 
 /**
- * An invoice. `positions`: it counts the events up to there in the log and no others; null where that was not asked for,
- * and then it may not close.
+ * An invoice. `positions`: it counts exactly the events up to these positions of the log; null where positions were not
+ * requested, and then it may not close.
  */
 export type CountedInvoice = PricedInvoice & {
   readonly positions: readonly number[] | null
@@ -121,7 +122,7 @@ export type PriceWindow = (window: InvoiceWindow, finalizedAt: Instant | null) =
 /** Decides in the saving transaction, with the subscription locked. */
 export type Saving<T> = (uow: Uow, state: InvoiceState, build: PriceWindow) => Promise<T>
 
-/** Known before usage is read. Without the log it is not known, and the invoice says nothing about it. */
+/** Determined before usage is read. Null when the log is not available; the invoice then has no such time. */
 export const countedUntil = ({ usage, database }: BillingDeps): Promise<Instant | null> =>
   usage.upToDateUntil(database.clock).catch(() => null)
 
@@ -131,15 +132,15 @@ type Computing = {
   readonly tenant: Tenant
   readonly actor: Actor
   readonly target: Target
-  /** Whether the invoice may close now, so that it must be known to the event what it counts. */
+  /** Whether the invoice may close now, so that the exact set of events it counts must be known. */
   mayClose(state: InvoiceState): boolean
-  /** Changes lines that people added, in the saving transaction. */
+  /** Changes lines that users added, in the saving transaction. */
   readonly prepare?: ((uow: Uow) => Promise<void>) | undefined
 }
 
 /**
- * Computes one invoice and saves what `saving` makes of it, in one transaction; in the time of its customer's test clock, if it has
- * one. Throws SERVICE_UNAVAILABLE when its inputs never stand still.
+ * Computes one invoice and saves what `saving` returns, in one transaction; uses the time of its customer's test clock,
+ * if it has one. Throws SERVICE_UNAVAILABLE when its inputs keep changing.
  */
 export const computeInvoice = <T>(deps: BillingDeps, of: Computing, saving: Saving<T>): Promise<T> =>
   inTimeOf(deps.database, of.tenant, [of.target.subscriptionId], () => computeNow(deps, of, saving))
@@ -150,7 +151,7 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const loaded = await readTenant(deps.database, tenant, uow => loadState(uow, target))
     const { inputs, terms, window, billed, closed } = loaded
     const charges = window ? chargesOf(terms, window, billed) : []
-    // Known before usage is read, so that everything up to there is in it.
+    // Determined before usage is read, so that everything up to there is in it.
     const [positions, until] = await Promise.all([deps.usage.positions(), countedUntil(deps)])
     const late = await findLateCharges(deps, { tenant, inputs, terms, closed, key: target.key })
     const all = [...charges, ...late.map(({ charge }) => charge)]
@@ -164,7 +165,7 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)
       await of.prepare?.(uow)
-      // No usage is read for them, so they are not compared: what is there now is billed.
+      // They need no usage, so they are not compared: the current ones are billed.
       const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
       const { billed, refunds } = state
       const build: PriceWindow = (window, finalizedAt) => {

@@ -1,4 +1,5 @@
-// What of the charges of an invoice is kept when it is closed: what was rated, what is asked for it, and whose it is. Pure.
+// What is stored of the charges of an invoice when it is closed: the rated usage, the amounts, and each customer's
+// part. Pure.
 import { persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
@@ -7,7 +8,7 @@ import type { ClosedCharge, ClosedPart } from '../late/closed-usage.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { CustomerPart, PartsOfCharges } from '../shares/customer-parts.ts'
 
-/** What is kept of the metered charges when the invoice is closed; also of those that came to nothing. */
+/** What is stored of the metered charges when the invoice is closed, including charges of zero. */
 export function countedCharges(
   rated: readonly RatedCharge[],
   printed: (key: string) => Decimal,

@@ -1,4 +1,4 @@
-// Coupons of schedules on invoices: on which of them each counts, what it takes off, and what the line says.
+// Coupons of schedules on invoices: which invoices each applies to, what it deducts, and what the line says.
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
@@ -139,7 +139,8 @@ describe('free usage', () => {
   }
 
   test('is what it would have cost, taken from prices in their order until it is used up', () => {
-    // 1,200 used: 100 + 16 in tiers, 1,200 flat. Of 500 free the first price takes all: 700 of it are left, at 70.
+    // 1,200 used: 100 + 16 in tiers, 1,200 flat. The first price gets all of the 500 free units: 700 of it are left, at
+    // 70.
     expect(price([free('500')], '1200')).toEqual([
       [
         ['Tokens', '116.00'],

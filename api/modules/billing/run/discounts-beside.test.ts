@@ -1,4 +1,5 @@
-// Discounts beside what else happens on an invoice: late usage, several tax categories, prices with tax, and nothing rounded.
+// Discounts together with other features of an invoice: late usage, several tax categories, prices with tax, and no
+// rounding.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, sum, ZERO } from '../../../../shared/decimal.ts'
@@ -21,17 +22,17 @@ describe('late usage', () => {
     { day: 40, quantity: '10', after: 0 },
   ]
 
-  test('takes no part in a fixed discount of its item: its period has had it', () => {
+  test('gets no part of a fixed discount of its item: its own period already had it', () => {
     const discount = { product_items: [{ ids: ['item0'], amount: eur('20') }] }
     const [january, february] = closeInTurn(inputsOf(discount, { items }), sent, 2)
     if (!january || !february) throw new Error('two months are closed')
     expect(texts(linesIn(january))).toEqual(['REVENUE 100.00', 'DISCOUNT -20.00'])
-    // February’s own 10.00 is all that its discount can take.
+    // The discount can deduct no more than February’s own 10.00.
     expect(texts(linesIn(february))).toEqual(['REVENUE late 50.00', 'REVENUE 10.00', 'DISCOUNT -10.00'])
     expect(february.columns.amount_excluding_tax).toBe('50')
   })
 
-  test('has its part of a percentage, and of a fixed discount on the total of the invoice that bills it', () => {
+  test('gets its part of a percentage, and of a fixed discount on the total of the invoice that bills it', () => {
     const discount = {
       product_items: [{ ids: ['item0'], percentage: '10' }],
       totals: [{ amount: eur('5') }],
@@ -42,7 +43,7 @@ describe('late usage', () => {
     expect(february?.columns.amount_excluding_tax).toBe('49')
   })
 
-  test('that ended before its discount began has none of it', () => {
+  test('gets nothing of a discount that began after its period ended', () => {
     const discount = {
       product_items: [{ ids: ['item0'], percentage: '10', start_at: '2026-02-01T00:00:00Z' }],
     }
@@ -57,7 +58,7 @@ describe('several tax categories', () => {
     return { ...item, item: { ...item.item, tax_category } }
   }
 
-  test('share a discount on the total by what each comes to, so that only its part lowers the tax', () => {
+  test('share a discount on the total by their amounts, so that only its part lowers the tax', () => {
     const inputs = inputsOf(
       { totals: [{ amount: eur('15') }] },
       { items: [taxed('100', 'STANDARD'), taxed('50', 'EXEMPT')] },

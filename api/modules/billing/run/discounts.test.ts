@@ -1,4 +1,4 @@
-// Discounts of schedules on invoices: which lines they make, from what, and what the invoice comes to.
+// Discounts of schedules on invoices: which lines they make, from what, and the resulting totals.
 import { describe, expect, test } from 'vitest'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'

@@ -1,4 +1,4 @@
-// Invoices that are not closed are computed again when usage comes, and only then.
+// Invoices that are not closed are computed again when usage arrives, and only then.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
@@ -32,7 +32,7 @@ const follow = async (positions: readonly number[], touched: readonly string[] |
   return { woken, asked }
 }
 
-/** A subscription that is looked at in an hour. */
+/** A subscription whose next run is due in an hour. */
 async function waiting(): Promise<Billed> {
   const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z' })
   await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
@@ -49,7 +49,7 @@ const isDue = async ({ subscriptionId }: Billed): Promise<boolean> =>
     ])
   )[0]?.['due']
 
-test('what comes in has the subscriptions looked at that it may belong to, and no others', async () => {
+test('new usage makes exactly the subscriptions due that it may belong to', async () => {
   api.clock.set(NOW)
   const [touched, parent, other] = [await waiting(), await waiting(), await waiting()]
   const child = await succeed(tenant, 'POST', '/v1/customers', {
@@ -59,21 +59,21 @@ test('what comes in has the subscriptions looked at that it may belong to, and n
     roles: ['PROCESSING_ONLY'],
     parent_customer_id: parent.customerId,
   })
-  // The first look only remembers where the log is.
+  // The first call only remembers the positions of the log.
   expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 0, asked: [] })
-  // Nothing came: nothing is read.
+  // Nothing arrived: nothing is read.
   expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 0, asked: [] })
   const keys = [touched.customerId, child['reference'], 'nobody']
   expect(await follow([5, 9, 2], keys)).toEqual({ woken: 2, asked: [[5, 7, 0]] })
   expect(await Promise.all([touched, parent, other].map(isDue))).toEqual([true, true, false])
-  // By its reference too; and what is due already is not counted again.
+  // By its reference too; a subscription that is already due is not counted again.
   expect(await follow([6, 9, 2], [other.customerReference, touched.customerId])).toEqual({
     woken: 1,
     asked: [[5, 9, 2]],
   })
 })
 
-test('a look that fails is made again from where it was', async () => {
+test('a call that fails is repeated from the same position', async () => {
   api.clock.set(NOW)
   const billed = await waiting()
   await follow([50])

@@ -1,5 +1,5 @@
-// OPEN and DRAFT invoices follow usage: once a minute the marks of the log say whose usage was touched, and billing looks at the
-// subscriptions that its events may belong to. Nothing is read while nothing comes in.
+// OPEN and DRAFT invoices follow usage: once a minute the marks of the log tell whose usage was touched, and the
+// subscriptions that its events may belong to become due for billing. Nothing is read while no usage arrives.
 import { sql } from 'drizzle-orm'
 import {
   type Actor,
@@ -30,11 +30,12 @@ type FollowDeps = {
 }
 
 /**
- * Has billing look at the subscriptions whose usage was touched since the last call; gives how many. The first call of a tenant
- * only remembers where the log is: what came before is counted when its invoices are computed again, within the hour.
+ * Makes the subscriptions due whose usage was touched since the last call; returns how many. The first call of a tenant
+ * only remembers the positions of the log: earlier usage is counted when its invoices are computed again, within the
+ * hour.
  */
 export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<number> {
-  // Known before the marks are read, so that what is touched meanwhile is found by the next call.
+  // Read before the marks, so that the next call finds what is touched meanwhile.
   const positions = await deps.usage.positions()
   const since = await readTenant(deps.database, tenant, followed)
   const moved = since !== null && positions.some((position, partition) => position > (since[partition] ?? 0))
@@ -47,12 +48,12 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
     woken += await inTenant(deps.database, tenant, ACTOR, uow => wake(uow, keys.slice(first, first + CUSTOMERS_MAX)))
-  // After all of them: whoever is stopped in between begins again, and a subscription that is looked at twice is the same.
+  // Saved last: an interrupted call starts again, and making a subscription due twice does no harm.
   if (moved || since === null) await inTenant(deps.database, tenant, ACTOR, uow => remember(uow, positions))
   return woken
 }
 
-/** Events of a customer may be billed by its own subscriptions, and by those of the customers above it. */
+/** Events of a customer may be billed by its own subscriptions and by those of the customers above it. */
 async function wake(uow: Uow, keys: readonly string[]): Promise<number> {
   const list = sql.param(keys)
   const found = await uow.tx
@@ -91,7 +92,7 @@ export const followJobs = [
   defineJob<JobDeps>({
     name: 'follow-usage',
     class: 'short',
-    // How far behind its usage an invoice that is not closed may be.
+    // How far an invoice that is not closed may lag behind its usage.
     every: '* * * * *',
     rights: { pricing_plan_subscriptions: ['select'] },
     run: ({ system }) =>

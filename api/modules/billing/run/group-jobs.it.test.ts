@@ -1,4 +1,4 @@
-// What is due is claimed in groups: by one run at a time, and not for ever.
+// Due subscriptions are claimed in groups: by one run at a time, and not for ever.
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
@@ -56,7 +56,7 @@ async function due(count: number, of: TestTenant = tenant): Promise<string[]> {
 }
 
 const done: Outcome = { kind: 'DONE', run: { invoices: [], nextBillingAt: null } }
-/** A run that does nothing, and remembers what it was given. */
+/** A run that does nothing but remember its input. */
 function recording(outcomeOf: (id: string) => Outcome = () => done): { run: GroupRun; seen: string[][] } {
   const seen: string[][] = []
   const run: GroupRun = async (_deps, _tenant, ids) => {
@@ -67,7 +67,7 @@ function recording(outcomeOf: (id: string) => Outcome = () => done): { run: Grou
 }
 const found = async () => (await findDueBilling(worker)).map(({ id, alone }) => [id, alone])
 
-test("what is due of a tenant is billed once, by whichever of two groups claims it, and no other tenant's is", async () => {
+test('bills each due subscription of a tenant once, whichever of two groups claims it, and none of another tenant', async () => {
   const ids = await due(3)
   const others = await due(1, api.tenants.bLive)
   const { run, seen } = recording()
@@ -76,7 +76,7 @@ test("what is due of a tenant is billed once, by whichever of two groups claims 
   expect(await found()).toEqual(others.map(id => [id, false]))
 })
 
-test('a group that is billed is let go, with the time at which it is due next', async () => {
+test('releases a billed group, with the time at which each is due next', async () => {
   const ids = await due(2)
   expect(await billGroup(deps(), tenant.tenant, runGroup)).toEqual({ again: false, alone: [] })
   const rows = await api.sql(
@@ -86,7 +86,7 @@ test('a group that is billed is let go, with the time at which it is due next', 
   expect(rows).toEqual(ids.map(() => ({ later: true, until: null })))
 })
 
-test('what cannot be billed is left to a run of its own, and no group takes it meanwhile', async () => {
+test('leaves what cannot be billed to a run of its own, and no group claims it meanwhile', async () => {
   const [broken = '', held = '', sound = ''] = await due(3)
   const outcomes: Record<string, Outcome> = {
     [broken]: { kind: 'FAILED', error: new AppError('INVALID_OPERATION', 'It cannot be billed.') },
@@ -99,7 +99,7 @@ test('what cannot be billed is left to a run of its own, and no group takes it m
   await billGroup(deps(), tenant.tenant, second.run)
   expect(second.seen).toEqual([])
   expect(await found()).toEqual([])
-  // When the claims are over they are still due, and still alone.
+  // When the claims expire they are still due, and still billed alone.
   api.clock.set(NOW + 121_000)
   expect((await found()).filter(([id]) => id !== sound).sort()).toEqual(
     [
@@ -109,7 +109,7 @@ test('what cannot be billed is left to a run of its own, and no group takes it m
   )
 })
 
-test('what a run that died held is found again when its time is over', async () => {
+test('finds the claims of a run that died once they expire', async () => {
   const ids = await due(2)
   const failpoint = createFailpoints('billing.after-claim:error')
   await expect(billGroup(deps({ failpoint }), tenant.tenant, recording().run)).rejects.toThrow('failpoint')
@@ -118,7 +118,7 @@ test('what a run that died held is found again when its time is over', async () 
   expect((await found()).sort()).toEqual(ids.map(id => [id, true]).sort())
 })
 
-test('what could not be read at all is let go: it is due as it was', async () => {
+test('releases what could not be read at all: it is due as before', async () => {
   const ids = await due(2)
   const away: GroupRun = async () => {
     throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now.')

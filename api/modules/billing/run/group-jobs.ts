@@ -1,5 +1,6 @@
-// One job is one group: it claims what is due of a tenant, bills it, and is followed by another while more is due. A claim has an end, so
-// what a worker that dies leaves behind is found again; it is then billed one by one, so that a subscription that kills its run is alone.
+// One job is one group: it claims due subscriptions of a tenant, bills them, and queues another group while more are
+// due. Claims expire, so the claims of a worker that died are found again. Those subscriptions are then billed one by
+// one, so that one that kills its run affects no other.
 import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -19,12 +20,12 @@ import type { Outcome } from './run-group.ts'
 
 export const BILLING_GROUP = { name: 'billing-group' }
 
-/** A tenant, and which of its groups that run at a time. */
+/** A tenant, and the number of one of its concurrent groups. */
 export type GroupPayload = TenantPayload & { readonly slot: number }
 
-/** Subscriptions in a group: enough that what a group costs is shared by many, and few enough that it takes seconds. */
+/** Subscriptions in a group: enough to share the cost of a group among many, and few enough to take only seconds. */
 const GROUP_MAX = 100
-/** Groups of one tenant at a time: while one waits for usage, another is computed. */
+/** Concurrent groups of one tenant: while one waits for usage, another computes. */
 const SLOTS = 2
 const CLAIM_MS = 60_000
 const ACTOR: Actor = { id: null, requestId: null }
@@ -47,15 +48,18 @@ export type GroupRun = (deps: BillingDeps, tenant: Tenant, ids: readonly string[
 
 type Deps = BillingDeps & { readonly metrics: Pick<WorkerMetrics, 'billingRuns'>; readonly logger: Logger }
 
-/** What is left when a group was billed. */
+/** What remains after a group was billed. */
 type Left = {
   /** More may be due. */
   readonly again: boolean
-  /** To be billed by themselves. Their claims hold, so that no group takes them meanwhile. */
+  /** To be billed by themselves. Their claims stay, so that no group claims them meanwhile. */
   readonly alone: readonly string[]
 }
 
-/** Claims what is due of a tenant, at most a group, and bills it. Throws when nothing can be read or saved; then nothing is held. */
+/**
+ * Claims due subscriptions of a tenant, at most a group, and bills them. When nothing can be read or saved it throws,
+ * and releases the claims.
+ */
 export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun): Promise<Left> {
   const claimed = await inTenant(deps.database, tenant, ACTOR, uow =>
     claimBilling(uow, { max: GROUP_MAX, until: instantOf(uow.now + CLAIM_MS) }),
@@ -78,7 +82,7 @@ export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun): Prom
   }
 }
 
-/** Those whose cancellation could not take effect, so that the run by itself says why. */
+/** Those whose cancellation failed to take effect; their own run reports why. */
 async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly ClaimedBilling[]): Promise<Set<string>> {
   const failed = new Set<string>()
   for (const { id, ends } of claimed) {
@@ -93,14 +97,20 @@ async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly Claimed
   return failed
 }
 
-/** A cancellation whose time has come takes effect before the run, which bills up to it. Null when there is no such subscription. */
+/**
+ * A cancellation that is due takes effect before the run, which bills up to it. Null when there is no such
+ * subscription.
+ */
 export const settleCancelled = (database: Database, tenant: Tenant, id: string): Promise<Subscription | null> =>
   inTenant(database, tenant, ACTOR, async uow => {
     const row = await lockOne(uow, subscriptionResource, id)
     return row ? await settleCancellation(uow, row as Subscription) : null
   })
 
-/** Counts what came of each, lets go what was away only, and gives those that are to be billed by themselves. */
+/**
+ * Counts the outcomes, releases subscriptions that failed only because a service was unavailable, and returns those to
+ * be billed by themselves.
+ */
 async function failuresOf(deps: Deps, tenant: Tenant, outcomes: ReadonlyMap<string, Outcome>): Promise<string[]> {
   const alone: string[] = []
   const away: string[] = []
@@ -119,7 +129,7 @@ async function failuresOf(deps: Deps, tenant: Tenant, outcomes: ReadonlyMap<stri
   return alone
 }
 
-/** Whether any is due again at once, because one run has a bound. */
+/** Whether any is due again at once, because one run processes a limited number of invoices. */
 function isDueAgain({ database }: Deps, outcomes: ReadonlyMap<string, Outcome>): boolean {
   const now = database.clock.now()
   return [...outcomes.values()].some(

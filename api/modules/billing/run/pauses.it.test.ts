@@ -1,4 +1,5 @@
-// Pauses against a real database: what they refuse, whose the usage in them is, and what invoices make of them (semantics 4.1).
+// Pauses with a real database: what they refuse, which subscription gets usage during a pause, and what invoices charge
+// (semantics 4.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
@@ -102,7 +103,7 @@ test('a fee in advance: what is FINAL stays, what is charged later is for the da
   setTime('2026-03-05T00:00:00Z')
   await run(billed)
   expect(await totals(billed)).toEqual(['FINAL 100.00', 'OPEN 100.00'])
-  // Known before April is charged: 15 of 30 days.
+  // In force before April is charged: 15 of 30 days.
   await call(billed, 'pause', { start_at: '2026-04-16T00:00:00Z' })
   await run(billed)
   expect(await totals(billed)).toEqual(['FINAL 100.00', 'OPEN 50.00'])

@@ -1,4 +1,5 @@
-// Before a group of subscriptions is saved: which of their invoices are to be looked at, and the usage of all of them, read at once.
+// Prepares a group of subscriptions: decides which of their invoices to process, and reads the usage of all of them at
+// once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -16,7 +17,7 @@ import { type BillingDeps, countedUntil } from './compute-invoice.ts'
 import { keyOfWindow } from './subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from './subscription-state.ts'
 
-/** A subscription with all that its invoices are computed from. */
+/** A subscription with everything that its invoices are computed from. */
 export type Prepared = {
   readonly state: SubscriptionState
   readonly terms: readonly PriceTerm[]
@@ -25,7 +26,7 @@ export type Prepared = {
   readonly late: readonly TouchedUnit[]
   readonly usage: ReadUsage
   readonly positions: readonly number[]
-  /** Everything accepted before is in `usage`; null where that is not known. */
+  /** Everything accepted before this instant is in `usage`; null where that is not known. */
   readonly countedUntil: Instant | null
 }
 
@@ -33,27 +34,27 @@ export type PreparedGroup = {
   readonly prepared: ReadonlyMap<string, Prepared>
   /** Why the others cannot be billed. */
   readonly failed: ReadonlyMap<string, unknown>
-  /** Usage up to now can be read; without it nothing closes. */
+  /** Whether usage up to now can be read; if not, nothing closes. */
   readonly complete: boolean
 }
 
-/** Invoices of a subscription that one run passes at most; the rest waits for the next run, which is due at once. */
+/** Most invoices of a subscription that one run processes; the rest waits for the next run, which is due at once. */
 const STEPS_MAX = 24
 const SETTLE_MS = 15_000
 const NO_USAGE: ReadUsage = { usage: new Map(), usageByCustomer: null }
 
 type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> & {
   readonly charges: readonly Charge[]
-  /** Those on invoices that may close. */
+  /** The charges of invoices that may close. */
   readonly closing: readonly Charge[]
 }
 
-/** Why a subscription was left out whose usage was not there in time: it is read by itself. */
+/** Why a subscription was left out: its usage did not arrive in time, so it is read by itself. */
 export const TOO_SLOW = new Error('its usage was not read in time')
 
 /**
- * Plans these subscriptions and reads their usage. Throws when what is read of all of them cannot be read. Those whose usage takes longer
- * than `readMs` fail as TOO_SLOW; null waits for as long as it takes.
+ * Plans these subscriptions and reads their usage. Throws when the shared data cannot be read. Subscriptions whose
+ * usage takes longer than `readMs` fail as TOO_SLOW; with null there is no limit.
  */
 export async function prepare(
   deps: BillingDeps,
@@ -104,7 +105,7 @@ function planOf(
     const window = windows.get(key) ?? null
     return { key, window, closes: complete && mayClose(state, { key, window }, now) }
   })
-  // What others bill in advance is known only when the invoices before were decided; it has no usage.
+  // What other invoices bill in advance is known only after the earlier invoices are computed; it has no usage.
   const charged = targets.map(({ window, closes }) => ({
     closes,
     charges: window ? chargesOf(terms, window, new Set()) : [],
@@ -113,7 +114,7 @@ function planOf(
   return { state, terms, targets, closed, charges: on(charged), closing: on(charged.filter(({ closes }) => closes)) }
 }
 
-/** The windows of these keys. The subscription's windows are looked through up to the last of them. */
+/** The windows of these keys. The subscription's windows are searched up to the last of them. */
 function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<string, InvoiceWindow> {
   const wanted = new Set(keys)
   const found = new Map<string, InvoiceWindow>()
@@ -126,20 +127,20 @@ function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<
   }
   return found
 }
-/** More than any subscription has: monthly to the year 2200 are 2 800. */
+/** More than any subscription has: monthly until the year 2200 is 2 800. */
 const WINDOWS_MAX = 100_000
 
 type Reading = {
   readonly planned: ReadonlyMap<string, Planned>
   readonly failed: Map<string, unknown>
-  /** How long a step of the reading is waited for; null for as long as it takes. */
+  /** How long to wait for one step of reading; null for no limit. */
   readonly readMs: number | null
 }
 
-/** Reads step by step, each step of all subscriptions at once; so each is one statement. */
+/** Reads step by step, each step for all subscriptions at once, so that each step is one statement. */
 async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
   const { planned } = of
-  // Known before usage is read, so that everything up to there is in it.
+  // Determined before usage is read, so that everything up to there is in it.
   const isBusy = [...planned.values()].some(({ targets }) => targets.length > 0)
   const [positions, until] = isBusy ? await Promise.all([deps.usage.positions(), countedUntil(deps)]) : [[], null]
   const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
@@ -160,7 +161,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   const closing = new Map(
     [...withLate].filter(([id, own]) => read.has(id) && own.closing.some(({ usage }) => usage !== null)),
   )
-  // After everything was read: the marks of all of it are to be there.
+  // After everything was read, so that the marks of all of it exist.
   const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
   const exact = await each(closing, of, ({ state: { inputs }, closing: charges }, id) =>
     exactlyUpTo(deps.usage, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
@@ -173,10 +174,10 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   )
 }
 
-/** Their key is that of no invoice: what is read for a charge does not depend on it. */
+/** A key that no invoice has: what is read for a charge does not depend on it. */
 const chargesIn = (units: readonly TouchedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
 
-/** Does it for each at once; what fails or takes too long is kept with its reason, and the others go on. */
+/** Runs `act` for each at once. An item that fails or takes too long is kept with its reason; the others continue. */
 async function each<T, U>(
   all: ReadonlyMap<string, T>,
   { failed, readMs }: Pick<Reading, 'failed' | 'readMs'>,

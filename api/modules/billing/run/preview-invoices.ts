@@ -1,4 +1,4 @@
-// POST /v1/invoices/preview: the invoices a subscription will have, computed as the real ones are, and nothing saved.
+// POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -38,7 +38,7 @@ export type Preview = {
 export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at'>
 
 /**
- * The next invoices of each schedule from `start_at` on: by default from now, or from the start of a subscription that is
+ * The next invoices of each schedule from `start_at` on. The default is now, or the start of a subscription that is
  * DRAFT. Throws INVALID_OPERATION when there is none.
  */
 export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
@@ -70,7 +70,7 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       },
     )
   }
-  // Late usage goes on one of them at most. The usage of all is read at once.
+  // Late usage goes on at most one of them. The usage of all is read at once.
   const withLate = await Promise.all(
     chosen.map(async choice => {
       const key = keyOfWindow(choice.window)
@@ -87,7 +87,7 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
     }),
   )
   const previews = new Map<PreviewWindow, InvoicePreview>()
-  // One after the other: what wallets pay of one they do not have for those after it.
+  // One after the other: what wallets pay of one invoice is not available to later ones.
   for (const { choice, late, usage } of read) {
     const { window, billed } = choice
     const key = keyOfWindow(window)

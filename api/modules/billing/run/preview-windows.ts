@@ -1,5 +1,5 @@
-// Which invoices a preview shows: those that the subscription will have from a moment on, each knowing what those before it
-// bill in advance, and which of them late usage goes on. Pure.
+// Which invoices a preview shows: those that the subscription will have from a moment on. Each knows what those before
+// it bill in advance, and late usage goes on one of them. Pure.
 import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
@@ -8,9 +8,9 @@ import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
 
-/** Most invoices one preview computes. */
+/** Most invoices that one preview computes. */
 const PREVIEWS_MAX = 60
-/** Periods looked through for invoices that bill something; a yearly item on a daily cycle is found within it. */
+/** Periods searched for invoices that bill something; enough to find a yearly item on a daily cycle. */
 const WINDOWS_MAX = 400
 
 export type PreviewWindow = {
@@ -31,7 +31,7 @@ export type PreviewQuestion = {
   readonly perSchedule: number
 }
 
-/** The next invoices of each schedule: of the period that has `from`, and of those after it. */
+/** The next invoices of each schedule: for the period that contains `from`, and for later periods. */
 export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewQuestion): PreviewWindow[] {
   const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))
   const chosen: PreviewWindow[] = []
@@ -49,7 +49,7 @@ export function previewWindows({ inputs, terms, rows, from, perSchedule }: Previ
   return chosen
 }
 
-/** Periods are half-open: a moment on their boundary is in the one that starts there (semantics 5.6). */
+/** Periods are half-open: a moment on their boundary belongs to the period that starts there (semantics 5.6). */
 const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean =>
   arrears === null ? cutoffAt < from : arrears.end <= from
 
@@ -69,7 +69,7 @@ function* candidates(
     const billed = new Set([...ahead, ...billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })])
     const charges = chargesOf(terms, window, billed)
     const isClosed = closed.has(key)
-    // What a closed invoice did not bill stays to be billed, so only what open ones will bill counts here.
+    // What a closed invoice did not bill is still to be billed, so only the charges of open invoices count here.
     for (const charge of isClosed ? [] : charges.filter(({ inAdvance }) => inAdvance)) ahead.add(charge.key)
     // The first window has an invoice only when something is billed in advance.
     const isOpen = !isClosed && (window.arrears !== null || charges.length > 0)

@@ -31,7 +31,7 @@ describe('worked scenarios', () => {
     expect(second?.invoice_date).toBe('2026-03-31T00:00:00Z')
     expect(second?.due_date).toBe('2026-04-30T00:00:00Z')
     const cancelled = { ...example, subscription: { inactive_periods: [{ start_at: '2026-04-16T00:00:00Z' }] } }
-    // The April charge was asked before the cancellation, so the third invoice is the usage of 1 to 15 April alone.
+    // The April charge was billed before the cancellation, so the third invoice has only the usage of 1 to 15 April.
     const inputs = exampleInputs(cancelled)
     const third = exampleInvoices(inputs, 9, '50').at(-1)
     expect(linesOf(third)).toEqual(['2026-04-01..2026-04-16 5.00'])
@@ -281,7 +281,7 @@ describe('structure', () => {
     expect(linesOf(exampleInvoice(inputs, third, { usage: '0', billed }))).toEqual(['2026-03-01..2026-04-01 310.00'])
   })
 
-  test('a customer without a country is taxed as at home; a US sale without a percentage cannot go FINAL', () => {
+  test('a customer without a country is taxed like a domestic one; a US sale without a percentage cannot become FINAL', () => {
     const inputs = exampleInputs({ start, items: [recurring('100')] })
     const unknown = { ...inputs, customer: { ...inputs.customer, organization: { legal_name: 'Acme' } } }
     const [invoice] = exampleInvoices(unknown, 1)

@@ -1,4 +1,4 @@
-// From terms and usage to an invoice, downhill: charges, what each comes to, draft lines, and the document of them (semantics
+// From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
@@ -38,20 +38,20 @@ import type { PeriodColumns } from './subscription-invoices.ts'
 export type InvoiceRequest = {
   readonly terms: readonly PriceTerm[]
   readonly window: InvoiceWindow
-  /** Keys of advance charges billed by other invoices of the subscription. */
+  /** Keys of advance charges that other invoices of the subscription bill. */
   readonly billed: ReadonlySet<string>
   readonly usage: UsageFigures
-  /** The same by customer, when usage lines say what of them is whose. */
+  /** The same by customer, when usage lines show each customer's part. */
   readonly usageByCustomer?: CustomerFigures | null
-  /** Time of closed invoices that has usage they did not count. */
+  /** Time of closed invoices with usage that they did not count. */
   readonly late?: readonly LateCharge[]
-  /** Of what earlier invoices charged ahead, what this one gives back. */
+  /** The refunds on this invoice of what earlier invoices charged ahead. */
   readonly refunds?: readonly Refund[]
-  /** What wallets can pay of it before tax. */
+  /** The wallets that can pay it before tax. */
   readonly wallets?: readonly WalletBalance[]
-  /** Lines that people added. */
+  /** Lines that users added. */
   readonly added?: readonly AddedLine[]
-  /** Null until the invoice goes FINAL. */
+  /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }
 
@@ -61,7 +61,7 @@ export type PricedInvoice = {
   readonly lines: readonly LineValues[]
   /** Keys of the charges that it bills in advance. */
   readonly advanceCharges: readonly string[]
-  /** What it would have billed if it were closed as it is. */
+  /** What it would have billed if it were closed now. */
   readonly counted: readonly ClosedCharge[]
 }
 
@@ -87,16 +87,16 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
   }
 }
 
-/** How the amounts of an invoice come about, before it is laid out. */
+/** How the amounts of an invoice come about, before the document is laid out. */
 export type PriceParts = {
   readonly rated: RatedInvoice
   readonly draft: DraftInvoice
   readonly amounts: DocumentAmounts
-  /** Every line with what clauses and wallets did to it; none where there are no clauses. */
+  /** Every line with what clauses and wallets did to it; empty where there are no clauses. */
   readonly steps: readonly Line[]
 }
 
-/** The same as `priceInvoice` on its way. */
+/** The same steps as in `priceInvoice`, with their intermediate results. */
 export function priceParts(inputs: BillingInputs, request: InvoiceRequest): PriceParts {
   const rated = rateAll(inputs, request)
   const before = { rated: rated.all, draft: draftOf(inputs, request, rated) }
@@ -106,7 +106,7 @@ export function priceParts(inputs: BillingInputs, request: InvoiceRequest): Pric
 
 type RatedInvoice = {
   readonly charges: readonly Charge[]
-  /** Every charge, those without a line too. */
+  /** Every charge, including those without a line. */
   readonly all: readonly RatedCharge[]
   readonly onInvoice: readonly RatedCharge[]
   readonly findings: readonly Finding[]
@@ -125,7 +125,10 @@ function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
   }
 }
 
-/** What late usage comes to. What cannot be billed of it is a finding: it must not keep the invoice from billing the rest. */
+/**
+ * The amounts of late usage. Late usage that cannot be billed becomes a finding: it must not keep the invoice from
+ * billing the rest.
+ */
 function rateLateCharges(
   inputs: BillingInputs,
   { late = [], usage }: InvoiceRequest,
@@ -189,7 +192,7 @@ function draftOf(
   }
 }
 
-/** Those of the parties and the subscription, and of the plans, products and items that have a line. */
+/** The custom fields of the parties and the subscription, and of the plans, products and items that have a line. */
 function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: readonly RatedCharge[]) {
   if (copied_fields.length === 0) return []
   const lines = onInvoice.map(draftLine)
@@ -202,7 +205,7 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
   return copied_fields.filter(({ resource: { type, id } }) => always.includes(type) || sold.has(id))
 }
 
-/** The draft with the lines that clauses make. Every charge counts, those without a line too. */
+/** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 function withClauses(
   inputs: BillingInputs,
   { terms, window, billed, usage, wallets = [] }: InvoiceRequest,
@@ -241,13 +244,16 @@ function withClauses(
   return { draft: { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }, steps }
 }
 
-/** The whole of the period that the invoice collects, of which a subscription that starts or ends in it has a part. */
+/** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */
 const fullPeriod = (rated: readonly RatedCharge[], { start, end }: Interval): Interval =>
   rated.find(
     ({ charge: { inAdvance, period } }) => !inAdvance && period.covered.start === start && period.covered.end === end,
   )?.charge.period.full ?? { start, end }
 
-/** What earlier invoices charged ahead for the time that this one collects: it counts towards what is committed for it. */
+/**
+ * What earlier invoices charged ahead for the time that this one collects: it counts towards the commitment for that
+ * time.
+ */
 function chargedAheadOf(terms: readonly PriceTerm[], { arrears, opensAt }: InvoiceWindow, billed: ReadonlySet<string>) {
   if (arrears === null) return []
   const ahead = { arrears: null, advance: arrears, cutoffAt: arrears.start, opensAt }
@@ -265,7 +271,10 @@ function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): Perio
   }
 }
 
-/** The earliest usage the invoice rates of its own; a pricing period or a state that is carried on may reach back. */
+/**
+ * The earliest usage that the invoice rates for its own charges; a pricing period or carried-over state may start
+ * before its period.
+ */
 const usageFrom = (period: Interval, charges: readonly Charge[]): Instant =>
   instantOf(
     Math.min(
@@ -274,7 +283,7 @@ const usageFrom = (period: Interval, charges: readonly Charge[]): Instant =>
     ),
   )
 
-/** One invoice is taxed one way: plans that state prices with and without tax cannot share it. */
+/** One invoice is taxed one way: plans with prices including tax and excluding tax cannot share it. */
 function amountTypeOf(charges: readonly Pick<Charge, 'plan'>[]): AmountType {
   const types = new Set(charges.map(charge => charge.plan.amount_type))
   if (types.size > 1) {

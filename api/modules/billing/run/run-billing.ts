@@ -1,14 +1,15 @@
-// One subscription's billing: a group of one. Opens the invoice of the running period, closes ended ones and makes them FINAL after
-// the grace.
+// The billing of one subscription: a group of one. Opens the invoice of the running period, closes those of ended
+// periods and makes them FINAL after the grace period.
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { type BillingRun, runGroup } from './run-group.ts'
 
 /**
- * Brings the invoices of a subscription to what they should be now, and says when to come back (`next_billing_at`).
- * In the time of the customer's test clock, if it has one. Idempotent: run twice, or by two workers, it gives the same invoices and numbers. Throws INVALID_OPERATION when a price
- * cannot be billed, RESOURCE_NOT_FOUND when the tenant has no such subscription.
+ * Brings the invoices of a subscription up to date, and returns when the next run is due (`next_billing_at`). Uses the
+ * time of the customer's test clock, if it has one. Idempotent: run twice, or by two workers, it gives the same
+ * invoices and numbers. Throws INVALID_OPERATION when a price cannot be billed, RESOURCE_NOT_FOUND when the tenant has
+ * no such subscription.
  */
 export const runBilling = (deps: BillingDeps, tenant: Tenant, subscriptionId: string): Promise<BillingRun> =>
   inTimeOf(deps.database, tenant, [subscriptionId], () => runNow(deps, tenant, subscriptionId))

@@ -1,4 +1,5 @@
-// Many subscriptions billed at once: the same invoices as one by one, and none of them keeps the others from being billed.
+// Many subscriptions billed at once: the same invoices as one by one, and none of them keeps the others from being
+// billed.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../shared/database/database.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
   }
 })
 afterAll(() => api?.close())
-// Of their own, so that the numbers are.
+// A platform of their own, so that they have numbers of their own.
 beforeEach(() => {
   const tenants = [api.tenants.aLive, api.tenants.bLive, api.tenants.aTest]
   tenant = tenants[next++ % tenants.length] as TestTenant
@@ -37,7 +38,7 @@ beforeEach(() => {
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const START = '2026-03-01T00:00:00Z'
 const NOW = '2026-05-10T00:00:00Z'
-/** When what was made then is past its grace. */
+/** When the invoices created then are past their grace period. */
 const LATER = '2026-05-12T00:00:00Z'
 
 async function subscribed(count: number, over: object = {}): Promise<Billed[]> {
@@ -53,7 +54,7 @@ async function invoicesOf({ subscriptionId }: Billed): Promise<Row[]> {
   const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&include_lines=true&limit=50`
   return (await succeed(tenant, 'GET', url))['data']
 }
-/** What an invoice says, but for what is only its own. */
+/** An invoice without the values that no other invoice shares. */
 const said = async (of: Billed): Promise<unknown[]> =>
   (await invoicesOf(of))
     .map(({ status, period_start, invoice_date, invoice_amount_including_tax: total, periods }) => [
@@ -65,7 +66,7 @@ const said = async (of: Billed): Promise<unknown[]> =>
     ])
     .sort()
 
-/** The numbers of what is FINAL, of a platform's invoices of one month, in order. */
+/** The numbers of a platform's FINAL invoices of one month, in order. */
 async function numbersOf(all: readonly Billed[]): Promise<number[]> {
   const found = (await Promise.all(all.map(invoicesOf))).flat()
   const numbers = found.flatMap(({ invoice_number: text }) => (text === null ? [] : [Number(text.slice(-5))]))
@@ -90,7 +91,7 @@ describe('a group', () => {
     const numbers = await numbersOf(all)
     expect(numbers.length).toBeGreaterThan(all.length)
     expect(isGapless(numbers)).toBe(true)
-    // Run again, nothing is another.
+    // Run again: nothing changes.
     const before = await Promise.all(all.map(invoicesOf))
     await runGroup(deps, tenant.tenant, idsOf(all))
     expect(await Promise.all(all.map(invoicesOf))).toEqual(before)
@@ -176,7 +177,7 @@ describe('a group', () => {
     expect(await noticesOf(api, first['id'])).toHaveLength(told)
     const refreshed = await succeed(tenant, 'POST', `/v1/invoices/${first['id']}/refresh`, {})
     expect(Date.parse(refreshed['usage_counted_until'])).toBeGreaterThanOrEqual(Date.parse('2026-05-10T00:00:40Z'))
-    // Without the log it is not known, and is not guessed.
+    // Without the log the time is unknown, and is not guessed.
     usage.upToDateUntil = () => Promise.reject(new Error('away'))
     expect(await run('2026-05-10T00:02:00Z')).toMatchObject({ usage_counted_until: null })
   })

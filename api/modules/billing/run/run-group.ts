@@ -1,6 +1,6 @@
-// The billing of many subscriptions of a tenant at once: what they are billed by is read in a handful of statements, their usage in
-// one, and what comes of it is saved in one transaction. Usage is read between two transactions, never inside one; so what was read
-// is compared with what is there when it is saved, and a subscription that changed meanwhile is run again.
+// Bills many subscriptions of a tenant at once: their inputs are read in a few statements, their usage in one, and the
+// results are saved in one transaction. Usage is read between two transactions, never inside one. So the inputs are
+// compared with the current ones when the results are saved, and a subscription that changed meanwhile is run again.
 
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -27,13 +27,16 @@ import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
 
 export type BillingRun = {
-  /** The invoices the run passed, as it left them. */
+  /** The invoices that the run processed, as it left them. */
   readonly invoices: readonly InvoiceRow[]
-  /** When it must run again; null when there is nothing to come. */
+  /** When the next run is due; null when nothing more will be due. */
   readonly nextBillingAt: Instant | null
 }
 
-/** What came of one subscription of a group. ALONE: it was held, or slow to read, or kept changing, or failed with others: it is to be run by itself. */
+/**
+ * The outcome for one subscription of a group. ALONE: it was locked, slow to read, kept changing, or failed together
+ * with others, and is to be run by itself.
+ */
 export type Outcome =
   | { readonly kind: 'DONE'; readonly run: BillingRun }
   | { readonly kind: 'FAILED'; readonly error: unknown }
@@ -41,13 +44,17 @@ export type Outcome =
 
 export const ACTOR: Actor = { id: null, requestId: null }
 const RETRY_MS = 60_000
-/** A group is read within moments. One whose statement takes longer holds somebody whose usage is slow to read: each is read by itself then. */
+/**
+ * A group is normally read in moments. If a statement takes longer, some subscription in it is slow to read: each is
+ * then read by itself.
+ */
 const READ_MS = 30_000
 const ATTEMPTS_MAX = 5
 
 /**
- * Brings the invoices of these subscriptions to what they should be now. Idempotent: run twice, or by two workers, it gives the same
- * invoices and numbers. One that cannot be billed is FAILED and holds up no other; throws only when nothing can be read or saved.
+ * Brings the invoices of these subscriptions up to date. Idempotent: run twice, or by two workers, it gives the same
+ * invoices and numbers. A subscription that cannot be billed is FAILED and delays no other; throws only when nothing
+ * can be read or saved.
  */
 export async function runGroup(
   deps: BillingDeps,
@@ -92,7 +99,7 @@ async function runOnce(
     await deps.failpoint?.('invoices.before-commit')
     return found
   }).catch((error: unknown) => {
-    // One that the database refuses must not keep the others from being billed.
+    // A subscription that the database refuses must not keep the others from being billed.
     if (!skip || (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
     return new Map([...prepared.keys()].map((id): [string, Outcome] => [id, { kind: 'ALONE' }]))
   })
@@ -107,7 +114,10 @@ type Save = {
   readonly skip: boolean
 }
 
-/** Saves what comes of those that are as they were read; the others are as `runOnce` says. */
+/**
+ * Saves the results of subscriptions that did not change since they were read; `runOnce` says what becomes of the
+ * others.
+ */
 async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, Outcome | null>> {
   const { prepared, complete } = of
   const outcomes = new Map<string, Outcome | null>()
@@ -141,7 +151,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const times = new Map<string, string | null>()
   let place = 0
   for (const [id, step, plan] of advanced) {
-    // A test clock stands still in between, so that nothing gets staler.
+    // A test clock stands still between its changes, so its figures do not become stale.
     const refreshMs = isTestTime() ? null : undefined
     const nextBillingAt =
       comeBack(complete, plan, uow.now) ?? nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
@@ -154,7 +164,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   return outcomes
 }
 
-/** Locks them, and reads them again: those that are as they were. */
+/** Locks the subscriptions, reads them again, and returns those that did not change. */
 async function holdStates(
   uow: Uow,
   { prepared, skip }: Save,
@@ -169,13 +179,13 @@ async function holdStates(
     const now = states.get(id)
     if (now?.hash === state.hash) continue
     states.delete(id)
-    // What is gone is found out by the next attempt, as is one that changed.
+    // The next attempt finds out which were deleted and which changed.
     outcomes.set(id, skip && !held.some(each => each === id) ? { kind: 'ALONE' } : null)
   }
   return states
 }
 
-/** When to come back because this run could not do all that is due; null when it could. */
+/** When the next run is due because this one could not process everything; null when it could. */
 function comeBack(complete: boolean, plan: BillingPlan, now: Instant): Instant | null {
   if (!complete) return instantOf(now + RETRY_MS)
   return plan.moving > 0 ? now : null

@@ -1,5 +1,5 @@
-// The invoices of a subscription as billing sees them: for which period each is, and which charges it bills in advance. What
-// distinguishes one from another is a key that holds before the invoice exists.
+// The invoices of a subscription as billing sees them: the period of each, and the charges it bills in advance. A key
+// that is known before the invoice exists tells them apart.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -9,7 +9,7 @@ import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
-/** The columns of an invoice that say for which period of its subscription it is. */
+/** The columns of an invoice that name the period of its subscription. */
 export type PeriodColumns = {
   readonly period_start: string
   readonly period_end: string
@@ -23,7 +23,7 @@ export type SubscriptionInvoice = InvoiceOutline & PeriodColumns & { readonly ad
 /** The name of the producer of these invoices, as stored with them. */
 export const SUBSCRIPTION_BILLING = 'SUBSCRIPTION'
 
-/** The columns of an invoice for a period. Throws when it is for none: the producer of this one always says. */
+/** The columns of an invoice for a period. Throws when it is for none: this producer always sets them. */
 export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
   const { period_start, period_end, advance_only, cutoff_at, usage_from } = row
   if (period_start === null || period_end === null || advance_only === null || cutoff_at === null)
@@ -35,7 +35,7 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
 export const loadSubscriptionInvoices = async (uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> =>
   (await loadInvoicesOf(uow, [subscriptionId])).get(subscriptionId) ?? []
 
-/** The same of many subscriptions, by subscription; one without any is not there. */
+/** The same for many subscriptions, by subscription; a subscription without invoices is absent. */
 export async function loadInvoicesOf(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -68,8 +68,8 @@ export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(win
 type Of = { readonly key: string; readonly cutoffAt: Instant }
 
 /**
- * Whether this is the invoice that late usage goes on: of those that are, or are about to be, OPEN or DRAFT the one that is
- * cut first. So at any time there is one, and what it bills is billed by no other.
+ * Whether this is the invoice that late usage goes on: the one with the earliest cutoff among those that are OPEN or
+ * DRAFT, or are about to be. So there is one at any time, and no other invoice bills the same late usage.
  */
 export const takesLateUsage = (rows: readonly SubscriptionInvoice[], of: Of): boolean =>
   !rows.some(row => keyOfRow(row) !== of.key && isOpenEnded(row) && at(row.cutoff_at) < of.cutoffAt)

@@ -1,4 +1,4 @@
-// How an invoice for a period of a subscription is computed again, whoever asks for it (api/modules/invoices/producer.ts).
+// How an invoice for a period of a subscription is computed again, for any caller (api/modules/invoices/producer.ts).
 
 import type { Uow } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -31,7 +31,7 @@ export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
       { tenant, actor, target: targetOf(row), mayClose: () => mayClose, prepare },
       (uow, state, build) => save(uow, recomputationOf(row.id, state, build)),
     ),
-  // The run was not coming back for an invoice on hold; it finds out by itself when to come next.
+  // No run was due for an invoice on hold; this run finds out when the next is due.
   released: (uow, row) => saveNextBilling(uow, subscriptionOf(row), formatInstant(uow.now)),
 })
 
@@ -40,7 +40,7 @@ function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): strin
   return pricing_plan_subscription_id
 }
 
-/** Names an invoice that a subscription is billed by. */
+/** Names an invoice that bills a subscription. */
 export const targetOf = (row: InvoiceRow): Target => ({
   subscriptionId: subscriptionOf(row),
   key: keyOfRow(periodColumnsOf(row)),
@@ -62,13 +62,13 @@ function recomputationOf(invoiceId: string, state: InvoiceState, build: PriceWin
   }
 }
 
-/** What the document takes of a priced invoice. */
+/** What the document needs from a priced invoice. */
 const computedOf = (
   { inputsHash }: InvoiceState,
   { columns, lines, usageCountedUntil }: CountedInvoice,
 ): ComputedInvoice => ({ columns, lines, inputsHash, usageCountedUntil })
 
-/** Keeps what an invoice that closes in this transaction counted. Throws when that is not known to the event. */
+/** Stores what an invoice that closes in this transaction counted. Throws when the exact set of events is not known. */
 async function closeWith(
   uow: Uow,
   of: { readonly invoiceId: string; readonly state: InvoiceState; readonly counted: CountedInvoice },

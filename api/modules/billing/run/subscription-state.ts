@@ -1,5 +1,5 @@
-// What the invoices of subscriptions are computed from, read for many at once, with a hash by which a later reading tells whether
-// anything of it is another by then.
+// What the invoices of subscriptions are computed from, read for many at once, with a hash that tells a later reading
+// whether anything has changed.
 import { createHash } from 'node:crypto'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -14,13 +14,13 @@ export type SubscriptionState = {
   readonly inputs: BillingInputs
   readonly inputsHash: string
   readonly rows: readonly SubscriptionInvoice[]
-  /** What FINAL invoices charged ahead for the time after an end at which it is given back. */
+  /** What FINAL invoices charged ahead for the time after an end with a refund. */
   readonly ahead: readonly ChargedAhead[]
-  /** Changes when anything that an invoice of the subscription depends on does, but for usage. */
+  /** Changes when any input of an invoice of the subscription changes, except usage. */
   readonly hash: string
 }
 
-/** The states of these subscriptions; one that the tenant does not have is not there. */
+/** The states of these subscriptions; a subscription that the tenant does not have is absent. */
 export async function loadStates(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -29,7 +29,7 @@ export async function loadStates(
   const ids = [...inputs.keys()]
   const rows = ids.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, ids)
   const closed = await lastClosedOf(uow, ids)
-  // Few subscriptions end so, and the others need no query.
+  // Few subscriptions end with a refund, and the others need no query.
   const ahead = new Map<string, ChargedAhead[]>()
   for (const [id, own] of inputs) ahead.set(id, await loadChargedAhead(uow, own))
   return new Map(
@@ -51,7 +51,7 @@ export async function loadStates(
   )
 }
 
-/** What closed invoices counted, of the subscriptions whose late usage goes on their next invoice. */
+/** What closed invoices counted, for the subscriptions whose late usage goes on their next invoice. */
 export async function loadClosed(
   uow: ReadUow,
   states: ReadonlyMap<string, SubscriptionState>,

@@ -1,4 +1,5 @@
-// What of a usage line is whose: sub lines sum to their line whatever the price, and late ones to what one invoice in time shows.
+// Each customer's part of a usage line: sub lines sum to their line whatever the price, and late ones sum to what an
+// invoice with all usage would show.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
@@ -94,7 +95,7 @@ describe('sub lines of customers', () => {
         ),
       )
     expect(on.map(without)).toEqual(off.map(without))
-    // And a line that is not metered keeps having none.
+    // A line that is not metered still has none.
     const [march] = closeInTurn(inputsOf({ items: [recurring('100')] }), arrivals, 1)
     expect(march && linesIn(march).map(line => line.sub_lines)).toEqual([undefined])
   })
@@ -138,7 +139,7 @@ describe('sub lines of customers', () => {
     const [calculation] = exampleInputs({ start: START, items: [] }).calculations
     if (!calculation) throw new Error('there is a calculation')
     const inputs = { calculations: [{ ...calculation, value_type: 'AMOUNT' as const }] }
-    // Nothing in another currency is nobody's part.
+    // Usage in another currency belongs to no customer.
     const sent = [of('alpha', '70'), of('alpha', '0', { currency: 'USD' }), of('beta', '30')]
     const [march] = closeInTurn(inputsOf({ items: [metered([{ percentage: '1.5' }])], inputs }), sent, 1)
     const [line] = march ? linesIn(march) : []
@@ -207,7 +208,7 @@ const arrival = fc.record({
   customerId: fc.constantFrom('customer', 'alpha', 'beta', 'gamma'),
 })
 const inTime = (arrivals: readonly Arrival[]): Arrival[] => arrivals.map(each => ({ ...each, after: 0 }))
-// Somebody is there from the start: a minimum that was asked of nobody cannot be taken off anybody.
+// One customer has usage from the start: a minimum that no customer was billed cannot be deducted from any.
 const arrivals = fc
   .array(arrival, { minLength: 1, maxLength: 12 })
   .map(list => list.map((each, index) => (index === 0 ? { ...each, after: 0, quantity: '1' } : each)))
@@ -228,7 +229,7 @@ function linesOf(example: Partial<Example>, rounding_mode: string, sent: readonl
   return closeInTurn({ ...inputs, platform }, sent, invoices).flatMap(linesIn)
 }
 
-/** What each customer was asked on all lines together; those that were asked nothing are left out. */
+/** What each customer was billed on all lines together; customers billed nothing are left out. */
 function askedOf(lines: readonly LineView[], name: 'amount' | 'pricing_amount'): Record<string, string> {
   const asked = new Map<string, string>()
   for (const { processing_only_customer_id: id = '', details } of lines.flatMap(line => line.sub_lines ?? []))

@@ -1,7 +1,8 @@
-// What of a usage line is whose. The line is priced as a whole, and its figures are shared by what each customer's events come
-// to (shared/billing/customer-shares.ts). What was asked for the same time before is taken off customer by customer, so that
-// the parts of all invoices of a time sum to what one invoice in time would have shown. A state that was told is the
-// invoice's own customer's: nobody said whose events it came of. Pure.
+// Each customer's part of a usage line. The line is priced as a whole, and its figures are divided by the usage of each
+// customer (shared/billing/customer-shares.ts). What was billed before for the same time is deducted customer by
+// customer, so that the parts on all invoices for a time sum to what one invoice with all usage would have shown.
+// Persisted usage belongs to the invoice's own customer, because it does not say which customers' events it comes from.
+// Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import {
   apportion,
@@ -25,15 +26,15 @@ import { type CustomerFigure, type CustomerFigures, needKey } from '../usage/usa
 
 export type CustomerPart = {
   readonly customerId: string
-  /** Its share of the usage that is rated: from 0 to 1. */
+  /** Its share of the rated usage: from 0 to 1. */
   readonly share: Decimal
-  /** Whether shares go by how many events each customer has, for want of proportions. */
+  /** Whether shares go by each customer's number of events, because its usage gives no proportions. */
   readonly byEvents: boolean
-  /** What its events come to on their own. */
+  /** The usage of its events alone. */
   readonly volume: Volume
-  /** Its part of what was asked before, and what its events came to then. */
+  /** Its part of what was billed before, and its usage then. */
   readonly before: { readonly total: Decimal; readonly volume: Volume } | null
-  /** Its part of the line: exactly, and as it is printed; negative for a deduction. */
+  /** Its part of the line, exactly and as printed; negative for a deduction. */
   readonly exact: Decimal
   readonly printed: Decimal
 }
@@ -48,23 +49,23 @@ type SharedUsage = {
 
 type Sharing = {
   readonly usage: CustomerFigures
-  /** Whose invoice it is. */
+  /** The customer of the invoice. */
   readonly ownId: string
   readonly rounding: RoundingMode
-  /** The line's amount as it is printed. */
+  /** The line's amount as printed. */
   readonly printed: Decimal
-  /** Of a late charge: what closed invoices asked. */
+  /** For a late charge: what closed invoices billed. */
   readonly unit: LateUnit | null
 }
 
-/** The parts of every charge, of those without a line too; null when the usage was not read by customer. */
+/** The parts of every charge, including those without a line; null when the usage was not read by customer. */
 export function partsOfCharges(
   { usageByCustomer, late = [] }: SharedUsage,
   of: {
     readonly rated: readonly RatedCharge[]
     readonly printed: (key: string) => Decimal
     readonly rounding: RoundingMode
-    /** Whose invoice it is. */
+    /** The customer of the invoice. */
     readonly ownId: string
   },
 ): PartsOfCharges | null {
@@ -86,7 +87,7 @@ export function partsOfCharges(
   )
 }
 
-/** The parts of a charge, by customer id: of everybody whose events are in it, or were when it was asked before. */
+/** The parts of a charge, by customer id: of all customers with events in it now, or when it was billed before. */
 function customerParts(rated: RatedCharge, sharing: Sharing): CustomerPart[] {
   const { charge } = rated
   const members = charge.usage === null ? [] : membersOf(charge, charge.usage, sharing)
@@ -127,7 +128,9 @@ function membersOf(charge: Charge, interval: Interval, { usage, ownId }: Pick<Sh
 
 type OwnFigure = Pick<CustomerFigure, 'customerId'> & Partial<CustomerFigure>
 
-/** The own customer with the state that was told and its events. Where shares go by events, the telling counts as one. */
+/**
+ * The own customer with the persisted usage and its events. Where shares go by events, persisted usage counts as one.
+ */
 function persistedMember(
   charge: Charge,
   interval: Interval,
@@ -165,8 +168,8 @@ function split(rated: RatedCharge, members: readonly Member[], sharing: Sharing)
 }
 
 /**
- * What is left of a pricing period that earlier invoices began to charge; null when nothing was charged of it, or before
- * anybody had events in it.
+ * What is left of a pricing period that earlier invoices began to charge; null when none of it was charged, or when it
+ * was charged before any customer had events in it.
  */
 function splitCharged(
   { charge, rated, before }: RatedCharge,
@@ -179,7 +182,7 @@ function splitCharged(
   const [whole, asked] = [signed(charge, rated.total.quantity), signed(charge, before.total.quantity)]
   const askedOf = apportion(earlier, asked, places)
   const exact = less(apportion(members, whole, places), askedOf)
-  // Rounded once, from what is exact: what each invoice prints is rounded on its own, as its line is.
+  // Rounded once, from the exact amount: what each invoice prints is rounded on its own, like its line.
   const unrounded = less(exactParts(members, whole), exactParts(earlier, asked))
   const volumes = volumesOf(earlier)
   return {
@@ -193,8 +196,8 @@ function splitCharged(
 }
 
 /**
- * What late usage adds: everybody's part of the whole, less what closed invoices asked of it. Null when nobody knows what that
- * was: they did not share it, or asked it of nobody, as a minimum without usage.
+ * What late usage adds: each customer's part of the whole, less what closed invoices billed to the customer. Null when
+ * that is not known: they did not divide the charge, or billed it to no customer, like a minimum without usage.
  */
 function splitLate(
   { charge, rated }: RatedCharge,
@@ -220,7 +223,7 @@ function splitLate(
   }
 }
 
-/** Every customer's part less what it was asked; those that have no part any more are asked less. */
+/** Each customer's part less what it was billed before; a customer without a part now gets a negative one. */
 function less(parts: Parts, asked: Parts): Map<string, Decimal> {
   const ids = new Set([...parts.keys(), ...asked.keys()])
   return new Map([...ids].map(id => [id, (parts.get(id) ?? ZERO).minus(asked.get(id) ?? ZERO)]))

@@ -1,4 +1,4 @@
-// How the customers whose events are in a usage line stand on the invoice: a sub line each (semantics 1.3).
+// How an invoice shows the customers whose events are in a usage line: one sub line each (semantics 1.3).
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { customerName, type NamedCustomer } from '../../invoices/document/parties.ts'
@@ -10,7 +10,10 @@ import type { CustomerPart, PartsOfCharges } from './customer-parts.ts'
 
 type Parties = Pick<BillingInputs, 'customer' | 'sub_line_customers'>
 
-/** One sub line a customer, the invoice's own first, then by id. They sum to the line. `show` writes its printed amounts. */
+/**
+ * One sub line per customer, the invoice's own first, then by id. They sum to the line. `show` writes its printed
+ * amounts.
+ */
 export function customerSubLines(
   { customer, sub_line_customers }: Parties,
   { charge }: RatedCharge,

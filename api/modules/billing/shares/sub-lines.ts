@@ -1,4 +1,5 @@
-// The sub lines of a rated charge: of a usage line that is shared one a customer, which sum to it; of any other one a band.
+// The sub lines of a rated charge. A shared usage line has one per customer, and they sum to the line; any other line
+// has one per band.
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { MoneyView, SubLineView } from '../../invoices/schema.ts'
 import { subLines } from '../rating/price-details.ts'
@@ -14,7 +15,7 @@ type Sharing = {
   readonly show: (quantity: Decimal) => MoneyView
 }
 
-/** None when the line says it all. */
+/** None when the line already says everything. */
 export function subLinesOf(
   inputs: Pick<BillingInputs, 'customer' | 'sub_line_customers'>,
   rated: RatedCharge,

@@ -1,4 +1,4 @@
-// A billing day of one's own: `billing_anchor` says what the periods of an EXACT subscription count from.
+// A chosen billing day: `billing_anchor` says what the periods of an EXACT subscription count from.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -181,7 +181,7 @@ describe('whatever the start, the anchor, the period and the zone', () => {
         ({ start, length, zone, times }) => {
           const named = zoneOf(zone) as Zone
           const first = localDateOf(start, named)
-          // From a day that a month may lack no later cut says which day was meant.
+          // From a day that a month may lack, no later cut tells which day was meant.
           fc.pre(dateParts(first).day <= 28)
           const anchor = startOfLocalDay(addPeriod(first, length, times), named)
           const of = (billing_anchor: string | null) => {

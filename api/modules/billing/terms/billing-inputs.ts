@@ -1,5 +1,5 @@
-// Everything an invoice is computed from, but usage: plain wire-shaped values, so that it can be hashed and compared.
-// Only what the invoice depends on is here; a field that is not cannot change an invoice.
+// Everything an invoice is computed from, except usage: plain values in wire shape, so that they can be hashed and
+// compared. Only what the invoice depends on is here; any other field cannot change an invoice.
 
 import { createHash } from 'node:crypto'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
@@ -35,7 +35,7 @@ export type SubscriptionInput = {
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
   readonly init_invoice_on_hold: boolean
-  /** Whether usage lines say what of them is whose. */
+  /** Whether usage lines show each customer's part. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean
   readonly inactive_periods: readonly {
     readonly type?: 'CANCEL' | 'UPGRADE' | 'PAUSE'
@@ -58,9 +58,9 @@ export type ScheduleInput = {
   readonly coupons?: readonly AppliedCoupon[]
   readonly markup?: Markup
   readonly commitment?: Commitment
-  /** Whether what it has charged ahead is credited for the days left when it ends; absent where it is not. */
+  /** Whether its advance charges are credited for the days left when it ends; absent where they are not. */
   readonly refund_advance_charges?: true
-  /** Of a TRIAL, which charges nothing; absent of any other. */
+  /** Only for a TRIAL, which charges nothing; absent for any other. */
   readonly trial?: true
 }
 
@@ -104,7 +104,7 @@ export type CalculationInput = {
   readonly id: string
   readonly reference: string
   readonly calculation_type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE' | 'UNIQUE'
-  /** Whether the state is carried on from the schedule's start. */
+  /** Whether the state is carried over from the schedule's start. */
   readonly persist: boolean
   readonly meter_reference: string
   readonly value_reference: string | null
@@ -161,12 +161,12 @@ export type BillingInputs = Parties & {
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */
   readonly attribution: AttributionInputs
-  /** Custom fields of the parties, the subscription and what it sells that invoices show. */
+  /** Custom fields that invoices show: of the parties, the subscription and what it sells. */
   readonly copied_fields: readonly CopiedFieldView[]
-  /** Whose events may be the subscription's; none when its lines are not shared among customers. */
+  /** The customers whose events may be the subscription's; empty when its lines are not shared among customers. */
   readonly sub_line_customers: readonly NamedCustomer[]
 }
 
-/** A hash of the inputs: equal when, and only when, the invoice computed from the same usage is the same. */
+/** A hash of the inputs: equal exactly when the invoice computed from the same usage is the same. */
 export const inputsHashOf = (inputs: BillingInputs): string =>
   createHash('sha256').update(jsonOfMembers(inputs)).digest('hex')

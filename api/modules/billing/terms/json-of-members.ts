@@ -1,9 +1,11 @@
-// JSON of inputs that many subscriptions share: a catalog of many kilobytes is one object for all that are read together, and is put
-// into text once. Pure.
+// JSON of inputs that many subscriptions share: a catalog of many kilobytes is one object for all subscriptions that
+// are read together, and is serialized once. Pure.
 
 const texts = new WeakMap<object, string>()
 
-/** The same text as JSON.stringify gives. What the members are is not to change any more: the text of each is kept with it. */
+/**
+ * The same text as JSON.stringify gives. The members must not change afterwards: the text of each is cached with it.
+ */
 export function jsonOfMembers(of: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(of).flatMap(([name, value]) => {
     const text = textOf(value)

@@ -1,5 +1,5 @@
-// Reads what is sold: plans, prices, products and what is metered for them, once for any number of subscriptions. Thousands of them
-// share a plan, so what belongs to one set of plan versions is put together once, and is one object for all.
+// Reads what is sold: plans, prices, products and how they are metered, once for any number of subscriptions. Thousands
+// of them share a plan, so the catalog of one set of plan versions is built once and is one object for all.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -30,7 +30,9 @@ export type CatalogInputs = Pick<
 
 type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id'>
 
-/** Reads what all of these sell, and gives what some of them do: the same object for the same plans. */
+/**
+ * Reads what all of these sell, and returns a function that gives the part of some: the same object for the same plans.
+ */
 export async function loadCatalog(
   uow: ReadUow,
   all: readonly Named[],
@@ -58,7 +60,7 @@ export async function loadCatalog(
   }
 }
 
-/** What some schedules sell of it, in the same order. */
+/** The part of it that some schedules sell, in the same order. */
 function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
   const ids = (list: readonly (string | null)[]) => new Set(list)
   const planIds = ids(of.map(each => each.pricing_plan_id))
@@ -89,7 +91,7 @@ const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductIt
 const conditionsOf = ({ conditions, tiering_conditions: tiering, split_pricing: split }: ConfigInput): Conditions[] => [
   ...(conditions ? [conditions] : []),
   ...(tiering ? [{ ...tiering, meter_properties: [] }] : []),
-  // What a price is split by is read with what prices test.
+  // The properties that split a price are read together with those in its conditions.
   ...(split ? [{ name: null, meter_properties: split.meter_properties.map(presenceOf) }] : []),
 ]
 
@@ -101,7 +103,7 @@ const presenceOf = (property: { id: string; reference: string }): PropertyCondit
   meter_property_variable_id: null,
 })
 
-/** What measures an item, and what decides on its tier. */
+/** What measures an item, and what decides its tier. */
 const calculationsOf = (item: Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>): string[] =>
   [item.meter_value_calculation_id, item.usage_based?.tiering_meter_value_calculation_id].filter(
     id => typeof id === 'string',
@@ -192,7 +194,7 @@ async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promis
     .orderBy(asc(id))
 }
 
-/** The calculations that these name. */
+/** The calculations named by these. */
 export async function loadCalculations(
   uow: ReadUow,
   of: readonly Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>[],
@@ -200,7 +202,7 @@ export async function loadCalculations(
   return await calculationsById(uow, of.flatMap(calculationsOf))
 }
 
-/** The calculations of these ids, by their ids. */
+/** The calculations with these ids, by id. */
 export async function calculationsById(uow: ReadUow, ids: readonly string[]): Promise<CalculationInput[]> {
   if (ids.length === 0) return []
   const c = meterValueCalculations

@@ -1,4 +1,4 @@
-// What many subscriptions are billed by is read at once, and is for each what it is when it is read alone.
+// The inputs of many subscriptions are read at once, and each is the same as when it is read alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -13,7 +13,9 @@ beforeAll(async () => {
 })
 afterAll(() => api?.close())
 
-/** Subscriptions that differ in what is read for them: prices, fields, customers below them, drafts, states that were told. */
+/**
+ * Subscriptions that differ in what is read for them: prices, fields, customers below them, drafts, persisted states.
+ */
 async function different(): Promise<string[]> {
   api.clock.set(Date.parse('2026-03-20T00:00:00Z'))
   const start_at = '2026-03-01T00:00:00Z'
@@ -53,7 +55,7 @@ test('each is what it is when it is read alone, to the byte', async () => {
     expect(many.get(shared ?? '')?.sub_line_customers).toHaveLength(2)
     expect(many.get(shared ?? '')?.attribution.customers).toHaveLength(2)
     expect(many.get(plain ?? '')?.copied_fields).toMatchObject([{ value: 'North' }])
-    // The plan of the draft is read, as a preview needs it, and no other subscription has it.
+    // The plan of the draft is read, because a preview needs it, and no other subscription has it.
     const pricings = [...many.values()].flatMap(inputs => inputs.pricings.map(({ id }) => id))
     expect(pricings).toHaveLength(ids.length)
     expect(new Set(pricings).size).toBe(ids.length)

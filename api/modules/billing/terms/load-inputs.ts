@@ -1,5 +1,5 @@
-// Reads what invoices are computed from, of any number of subscriptions at once. Only the columns an invoice depends on, in a fixed
-// order, so that two readings of the same state have the same inputs_hash.
+// Reads the inputs of invoices for any number of subscriptions at once. Reads only the columns that an invoice depends
+// on, in a fixed order, so that two readings of the same state have the same inputs_hash.
 import { and, asc, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -17,8 +17,8 @@ import { type CatalogInputs, loadCatalog } from './load-catalog.ts'
 import { loadSubLineCustomers } from './load-sub-line-customers.ts'
 
 /**
- * The inputs of a subscription's invoices. Its DRAFT schedules count only for a preview of a subscription that is DRAFT
- * itself. Throws RESOURCE_NOT_FOUND when the tenant has no such subscription.
+ * The inputs of a subscription's invoices. Its DRAFT schedules count only for a preview of a subscription that is
+ * itself DRAFT. Throws RESOURCE_NOT_FOUND when the tenant has no such subscription.
  */
 export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): Promise<BillingInputs> {
   const inputs = (await loadManyInputs(uow, [subscriptionId])).get(subscriptionId)
@@ -26,7 +26,10 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
   return inputs
 }
 
-/** The same of many subscriptions, in as many statements as of one; one that the tenant does not have is not there. */
+/**
+ * The same for many subscriptions, in as many statements as for one; a subscription that the tenant does not have is
+ * absent.
+ */
 export async function loadManyInputs(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -103,7 +106,10 @@ const copiedFrom = ({ subscription, catalog, schedules: own }: Sold): CopiedFrom
   { type: 'PRODUCT_ITEM', ids: catalog.product_items.map(item => item.id) },
 ]
 
-/** What decides whose events are theirs, in the order of the subscriptions. One that is DRAFT counts as if it were activated. */
+/**
+ * What decides which customers' events belong to them, in the order of the subscriptions. A DRAFT subscription counts
+ * as if it were activated.
+ */
 async function loadAttributions(uow: ReadUow, all: readonly SubscriptionInput[]): Promise<AttributionInputs[]> {
   const customerIds = [...new Set(all.flatMap(each => (each.status === 'DRAFT' ? [] : [each.customer_id])))]
   const found = attributionsOf(await loadAttribution(uow, { customerIds, with: 'CHILDREN' }), customerIds)
@@ -148,7 +154,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
   })
 }
 
-/** By subscription: those in force, and of a DRAFT subscription its DRAFT ones too. */
+/** By subscription: the schedules in force, and for a DRAFT subscription its DRAFT schedules too. */
 async function loadSchedules(
   uow: ReadUow,
   all: readonly SubscriptionInput[],
@@ -205,7 +211,7 @@ async function loadSchedules(
   )
 }
 
-/** What billing depends on of the platform. */
+/** The settings of the platform that billing depends on. */
 export async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {
   const columns = { ...SETTINGS_COLUMNS, late_event_policy: platforms.late_event_policy }
   const [row] = await uow.tx.select(columns).from(platforms).where(inThisTenant(uow, platforms))

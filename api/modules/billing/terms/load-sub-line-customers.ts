@@ -1,4 +1,4 @@
-// What the customers whose events may be on an invoice are called, where its lines say what of them is whose.
+// The names of the customers whose events may be on an invoice, where its lines show each customer's part.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -10,7 +10,7 @@ import { sendersOf } from './usage-parts.ts'
 
 type Of = Pick<BillingInputs, 'subscription' | 'attribution'>
 
-/** Those of each subscription, in their order and by id; none when it does not ask for sub lines of customers. */
+/** The customers of each subscription, in subscription order and by id; none when sub lines of customers are off. */
 export async function loadSubLineCustomers(uow: ReadUow, all: readonly Of[]): Promise<NamedCustomer[][]> {
   const wanted = all.map(namedOn)
   const ids = [...new Set(wanted.flat())]

@@ -1,5 +1,5 @@
-// The terms of a subscription, resolved once: every price in force with all that is around it, and how its time is cut. What
-// comes after reads terms, and looks nothing up again.
+// The terms of a subscription, resolved once: every price in force with everything that belongs to it, and how its time
+// is cut. Later steps read terms and look nothing up again.
 import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
@@ -27,7 +27,7 @@ import { activeSpan, gridOf } from './windows.ts'
 
 /** How the time of a price is cut. */
 export type PriceCalendar = {
-  /** The schedule's time, as far as the subscription is active. */
+  /** The schedule's time, within the time in which the subscription is active. */
   readonly span: Span
   readonly billingPeriod: PeriodLength
   readonly pricingPeriod: PeriodLength
@@ -37,13 +37,13 @@ export type PriceCalendar = {
   readonly pauses: readonly Interval[]
 }
 
-/** A figure of usage: a calculation, and of which events; null for all of its meter. */
+/** A usage figure: a calculation, and a condition on its events; null for all events of its meter. */
 export type UsageQuestion = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
 
 /** A property that a price is split by. */
 export type SplitProperty = UsageProperty & { readonly id: string }
 
-/** A price in force: a price configuration with everything around it. */
+/** A price in force: a price configuration with everything that belongs to it. */
 export type PriceTerm = {
   readonly subscriptionId: string
   readonly schedule: ScheduleInput
@@ -55,22 +55,22 @@ export type PriceTerm = {
   readonly product: ProductInput
   readonly category: CategoryInput | null
   readonly taxCategory: TaxCategory
-  /** What the invoice is in; a price in anything else cannot be billed. */
+  /** The currency of the invoice; a price in any other currency cannot be billed. */
   readonly billingCurrency: string
   /** Null for an item that is not metered. */
   readonly calculation: CalculationInput | null
-  /** Which usage the configuration rates; null for all of the calculation's meter. */
+  /** The condition on the usage that the configuration rates; null for all usage of the calculation's meter. */
   readonly condition: UsageCondition | null
-  /** What decides on the tier, where that is not the usage that is rated. */
+  /** What decides the tier, where that is not the rated usage itself. */
   readonly tiering: UsageQuestion | null
-  /** The properties whose values are priced apart; null where usage is priced together. */
+  /** The properties whose values are priced separately; null where usage is priced together. */
   readonly split: readonly SplitProperty[] | null
-  /** The other prices of the schedule that find their tier together with this one. */
+  /** The other prices of the schedule in the same volume group. */
   readonly group: readonly PriceTerm[]
-  /** Persisted usage of the configuration, in the order of time: usage from there on is on top of it. */
+  /** Persisted usage of the configuration, in order of time: later usage is added to it. */
   readonly persisted: readonly PersistedUsage[]
   readonly inAdvance: boolean
-  /** Null when nothing of the schedule is left. */
+  /** Null when no time of the schedule is left. */
   readonly calendar: PriceCalendar | null
 }
 
@@ -107,7 +107,10 @@ function inGroups(terms: readonly PriceTerm[]): PriceTerm[] {
   })
 }
 
-/** The metric of the item that decides on the tier, and which of its events the price counts; null when it is the usage itself. */
+/**
+ * The metric of the item that decides the tier, and which of its events the price counts; null when the rated usage
+ * itself decides.
+ */
 function tieringOf(of: Shared, { usage_based, meter_value_calculation_id }: ProductItemInput, config: ConfigInput) {
   const other = usage_based?.tiering_meter_value_calculation_id ?? null
   const conditions = config.tiering_conditions ?? null
@@ -192,7 +195,7 @@ function termsOfPricing(
       byText(a.category?.id ?? '', b.category?.id ?? '') ||
       byOrder(a.item, b.item) ||
       byOrder(a.productItem, b.productItem) ||
-      // Whatever is still equal keeps the order the pricing gives it.
+      // Prices that are still equal keep the order that the pricing gives them.
       (a.config.order ?? LAST) - (b.config.order ?? LAST),
   )
 }
@@ -257,6 +260,6 @@ export const isOneOff = ({ productItem }: Pick<PriceTerm, 'productItem'>): boole
 export const chargesNothing = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
   findPriceModel(config.pricing_type)?.basis === 'nothing'
 
-/** Whether usage is rated once a pricing period; otherwise the same is owed every billing period, scaled. */
+/** Whether usage is rated once per pricing period; otherwise the same amount is owed every billing period, scaled. */
 export const isRatedPerPricingPeriod = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
   findPriceModel(config.pricing_type)?.perPricingPeriod !== false

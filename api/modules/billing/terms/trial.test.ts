@@ -1,4 +1,4 @@
-// A TRIAL charges nothing: what its plan sells is charged from the start of the schedule after it.
+// A TRIAL charges nothing: what its plan sells is charged from the start of the next schedule.
 import { expect, test } from 'vitest'
 import { formatInstant } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'

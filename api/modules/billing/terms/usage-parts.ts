@@ -1,19 +1,20 @@
-// Which of the events of a need are the subscription's: whose, in which time, and by what they ask for. Pure.
+// Which of the events of a need are the subscription's: by customer, by time, and by the subscription that they name.
+// Pure.
 import type { AttributedCustomer } from '../../../../shared/attribution/attribute.ts'
 import { type Directory, placesOf } from '../../../../shared/attribution/replicate.ts'
 import { subscriptionKey } from '../../../../shared/attribution/selector.ts'
 import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { type AttributionInputs, directoryOf } from '../../subscriptions/load-attribution.ts'
 
-/** Events of one customer in a time in which nothing changes that decides where they belong. */
+/** Events of one customer during a time in which their attribution does not change. */
 export type UsagePart = {
   readonly customerId: string
-  /** Every name events may carry the customer by. */
+  /** Every customer key that the events may carry. */
   readonly customerKeys: readonly string[]
   readonly interval: Interval
-  /** What events that can be the subscription's may ask for by name; null when they may name anything. */
+  /** The subscriptions that its events may name; null when they may name any. */
   readonly keys: readonly string[] | null
-  /** Whether events that ask for this (`subscriptionKey`) are the subscription's. */
+  /** Whether events that name this (`subscriptionKey`) are the subscription's. */
   isOurs(key: string): boolean
 }
 
@@ -23,7 +24,10 @@ export type PartsOf = {
   readonly interval: Interval
 }
 
-/** The parts of an interval. The answer for one instant of a part is that for all of it, since nothing changes within it. */
+/**
+ * The parts of an interval. The answer for one instant of a part holds for all of it, because nothing changes within
+ * it.
+ */
 export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePart[] {
   const directory = directoryOf(attribution)
   const { subscriptionId, meterReference } = of
@@ -54,13 +58,13 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
   )
 }
 
-/** The customers whose events may be the subscription's, with every name events may carry them by. */
+/** The customers whose events may be the subscription's, with every customer key that the events may carry. */
 export function sendersOf(
   attribution: AttributionInputs,
   subscriptionId: string,
 ): { readonly id: string; readonly customerKeys: readonly string[] }[] {
   const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
-  // Nothing goes on from a customer that is billed itself and whose subscriptions do not replicate.
+  // Usage is not passed on from a customer that is billed itself and whose subscriptions do not replicate.
   const senders = attribution.customers.filter(
     ({ id, processing_only }) =>
       id === owner ||
@@ -80,7 +84,7 @@ function namesOf(customer: AttributedCustomer | undefined, subscriptionId: strin
   ]
 }
 
-/** Every instant at which something may begin or stop to hold. */
+/** Every instant at which a rule of attribution may begin or cease to apply. */
 function boundaries(directory: Directory): number[] {
   return [...directory.values()].flatMap(({ terms, subscriptions }) => [
     ...terms.map(({ from }) => from),

@@ -1,11 +1,12 @@
-// When a subscription is invoiced: which time each invoice collects, and which it bills in advance (semantics 5.3).
+// When a subscription is invoiced: the time that each invoice collects, and the time that it bills in advance
+// (semantics 5.3).
 import { type BillingPeriod, billingPeriods, type PeriodGrid, type Span } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { anchorOf } from '../../subscriptions/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
-/** What of the inputs says when the subscription is billed. */
+/** The inputs that decide when the subscription is billed. */
 export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
   readonly subscription: Pick<
     SubscriptionInput,
@@ -15,12 +16,12 @@ export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
 }
 
 export type InvoiceWindow = {
-  /** `[T−p, T)`, collected until the cutoff T; null on the first invoice, which bills advance charges alone. */
+  /** `[T−p, T)`, collected at the cutoff T; null on the first invoice, which has only advance charges. */
   readonly arrears: Interval | null
   /** `[T, T+p)`, paid ahead; null when the subscription ends at the cutoff. */
   readonly advance: Interval | null
   readonly cutoffAt: Instant
-  /** From when the invoice exists. */
+  /** From when on the invoice exists. */
   readonly opensAt: Instant
 }
 
@@ -31,7 +32,10 @@ export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
   return period
 }
 
-/** From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. Pauses are within. */
+/**
+ * From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. Includes
+ * pauses.
+ */
 export function activeSpan({ schedules, subscription }: PeriodInputs): Span | null {
   const [first] = schedules
   const last = schedules.at(-1)
@@ -45,7 +49,10 @@ export function activeSpan({ schedules, subscription }: PeriodInputs): Span | nu
   return end !== null && end <= start ? null : { start, end }
 }
 
-/** How the subscription, or a part of it with a period of its own, is cut. EXACT counts from its billing anchor, else its start. */
+/**
+ * How the subscription, or a part of it with its own period, is cut. EXACT counts from its billing anchor, otherwise
+ * from its start.
+ */
 export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
   length,
   billingTime: inputs.subscription.billing_time,
@@ -53,7 +60,7 @@ export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscri
   anchor: anchorOf(inputs.subscription, span.start),
 })
 
-/** Every invoice of the subscription in order, lazily; without an end they run on to the year 2200. */
+/** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */
 export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
   const span = activeSpan(inputs)
   if (!span) return
@@ -67,7 +74,10 @@ export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow,
     yield { arrears: current.covered, advance: null, cutoffAt: current.covered.end, opensAt: current.covered.start }
 }
 
-/** The time whose advance charges an invoice bills: what starts in it, and what earlier invoices left out. */
+/**
+ * The time whose advance charges an invoice bills: charges that start in it, and charges that earlier invoices left
+ * out.
+ */
 export function advanceScan(window: InvoiceWindow): Interval {
   const start = window.arrears?.start ?? window.cutoffAt
   return interval(start, window.advance?.end ?? window.cutoffAt)

@@ -1,4 +1,4 @@
-// What the tests of invoices start from: a subscription with a price for tokens and a recurring fee, and usage for it.
+// The starting point of invoice tests: a subscription with a price for tokens and a recurring fee, and usage for it.
 
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { succeed } from '../../../testing/calls.ts'
@@ -18,27 +18,27 @@ export type Billed = {
 
 export type BilledOptions = {
   readonly start_at: string
-  /** A fee a month in advance; none when absent. */
+  /** A fee per month in advance; none when absent. */
   readonly fee?: string
   /** 0.015 EUR per 1 000 unless given. */
   readonly bands?: unknown
   readonly pricing_type?: string
-  /** What else the calculation of tokens says. */
+  /** Other members of the calculation of tokens. */
   readonly calculation?: Record<string, unknown>
-  /** What else the price of tokens says. */
+  /** Other members of the price of tokens. */
   readonly config?: Record<string, unknown>
-  /** Properties, of texts, that every event of tokens has. */
+  /** String properties that every event of tokens has. */
   readonly properties?: readonly string[]
   readonly subscription?: Record<string, unknown>
   readonly activate?: boolean
-  /** What else the schedule says, given the calculation of its usage. */
+  /** Other members of the schedule, given the calculation of its usage. */
   readonly schedule?: (calculationId: string) => Promise<Record<string, unknown>>
 }
 
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const ADDRESS = { country: 'NL', city: 'Utrecht' }
 
-/** A subscription of a new customer to a new plan; ACTIVE unless told otherwise. */
+/** A subscription of a new customer to a new plan; ACTIVE by default. */
 export async function billedSubscription(tenant: TestTenant, options: BilledOptions): Promise<Billed> {
   const { seed } = tenant
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)

@@ -1,4 +1,4 @@
-// Invoices for tests that are closed one after the other, while events keep coming.
+// Invoices for tests that are closed one after the other, while events keep arriving.
 import { type Decimal, decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { LineView } from '../../invoices/schema.ts'
@@ -13,19 +13,22 @@ import { type CustomerFigure, type UsageFigure, type UsageNeed, usageNeeds } fro
 
 const DAY_MS = 86_400_000
 
-/** An event: on which day of the subscription, how much, after how many closed invoices it comes, and whose it is. */
+/**
+ * An event: the day of the subscription, its quantity, the number of invoices closed before it arrives, and its
+ * customer.
+ */
 export type Arrival = {
   readonly day: number
   readonly quantity: string
   readonly after: number
   readonly customerId?: string
-  /** Of money; EUR when absent. */
+  /** The currency of a money value; EUR when absent. */
   readonly currency?: string
 }
 
 /**
- * The first `invoices` that collect usage, each in turn computed and closed with what has come so far. `first` stands for the
- * first of them.
+ * The first `invoices` that collect usage, each in turn computed and closed with what has arrived so far. `first` is
+ * the index of the first of them.
  */
 export function closeInTurn(
   inputs: BillingInputs,
@@ -63,7 +66,7 @@ export function closeInTurn(
   return priced
 }
 
-/** What some of them come to. */
+/** The usage figure of some of the events. */
 export function quantityOf(type: string, arrivals: readonly Pick<Arrival, 'quantity'>[]): Decimal {
   const [first = ZERO, ...others] = arrivals.map(({ quantity }) => decimal(quantity))
   if (type === 'MAX') return others.reduce(max, first)

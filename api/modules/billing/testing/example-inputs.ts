@@ -163,7 +163,7 @@ export function exampleInputs(example: Example): BillingInputs {
   }
 }
 
-/** Usage a test answers a need with: the same number for every need, or one by its interval. */
+/** Usage with which a test answers a need: the same number for every need, or one by its interval. */
 export type ExampleUsage = string | ((need: UsageNeed) => readonly UsageFigure[])
 
 export const plainUsage = (number: string, count = 1): UsageFigure[] => [
@@ -206,7 +206,7 @@ export function exampleInvoice(
   return { ...columns, advanceCharges }
 }
 
-/** Every line, with the service time it stands in: `2026-03-11..2026-04-01 67.74`. */
+/** Every line with its service time: `2026-03-11..2026-04-01 67.74`. */
 export const linesOf = (invoice: Pick<ExampleInvoice, 'content'> | undefined): string[] =>
   (invoice?.content.periods ?? []).flatMap(period =>
     period.groups.flatMap(group =>

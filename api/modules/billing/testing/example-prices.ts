@@ -1,4 +1,4 @@
-// Prices of usage for laws: of every model, with bands, limits and blocks.
+// Prices of usage for property-based tests: of every model, with bands, limits and blocks.
 import fc from 'fast-check'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { eur, metered } from './example-inputs.ts'
@@ -16,7 +16,7 @@ const limits = fc.oneof(
   amountText.map(text => ({ fixed_amount: eur(text) })),
   fc.constant({ block_size: { number: '7' } }),
 )
-/** Bands with one price each, the last without an end. */
+/** Bands with one price each, the last without an upper bound. */
 export const anyTiers = fc
   .tuple(
     fc.uniqueArray(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 3 }),

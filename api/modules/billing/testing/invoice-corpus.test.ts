@@ -1,10 +1,10 @@
-// The corpus of invoices: what they say today is what they said when it was made. After a change that is meant to alter
-// invoices, run this file with `-u` and name every altered line of the corpus in the commit.
+// The corpus of invoices: each still says what it said when the corpus was made. After an intended change of invoices,
+// run this file with `-u` and name every altered line of the corpus in the commit.
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { invoiceCorpus } from './invoice-corpus.ts'
 
-/** With the members of every object in one order, so that only values count. */
+/** The members of every object in one order, so that only values count. */
 const canonical = (value: unknown, indent = 0): string =>
   JSON.stringify(
     value,

@@ -1,6 +1,6 @@
-// Invoices of subscriptions made from a seed, for a test that holds what an invoice says to what it has always said. Each
-// subscription differs in its prices, periods, schedules, parties, settings and events; each invoice is computed by the same
-// code as a real one, closed, and followed by the next, with events that come late.
+// Invoices of subscriptions generated from a seed, for a test that compares each invoice with its stored text. Each
+// subscription differs in its prices, periods, schedules, parties, settings and events. Each invoice is computed by the
+// same code as a real one, closed, and followed by the next, with events that arrive late.
 import type { BillingTime } from '../../../../shared/billing/periods.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -29,7 +29,7 @@ const INVOICES_EACH = 3
 
 export type CorpusInvoice = { readonly name: string; readonly invoice: unknown }
 
-/** The corpus: a name and the columns of each invoice, or the message of the refusal where there is one instead. */
+/** The corpus: a name and the columns of each invoice, or the message of the refusal in its place. */
 export function invoiceCorpus(): CorpusInvoice[] {
   return Array.from({ length: SUBSCRIPTIONS }, (_, seed) => {
     const subscription = randomSubscription(randomOf(seed + 1))
@@ -279,7 +279,7 @@ const randomEvents = (random: Random, currency: string): Arrival[] =>
     currency,
   }))
 
-/** The first invoices, each closed with what has come by then. A refusal ends them. */
+/** The first invoices, each closed with what has arrived by then. A refusal ends them. */
 function billInTurn({ inputs, events }: Subscription): unknown[] {
   const start = activeSpan(inputs)?.start ?? 0
   const terms = resolveTerms(inputs)
@@ -329,7 +329,7 @@ function billInTurn({ inputs, events }: Subscription): unknown[] {
   return invoices
 }
 
-/** Half of the events have the property that a condition asks for. */
+/** Half of the events have the property that a condition requires. */
 const meets = (condition: UsageCondition | null, quantity: string): boolean =>
   condition === null || Number(quantity.at(-1)) % 2 === 0
 

@@ -1,6 +1,6 @@
 import type { UsageReader } from '../usage/usage-reader.ts'
 
-/** Usage of a platform that nobody has sent events to; for tests that are not about usage. */
+/** Usage of a platform without events; for tests that are not about usage. */
 export const NO_USAGE: UsageReader = {
   read: async () => [],
   readByCustomer: async () => ({ figures: [], byCustomer: [] }),

@@ -5,10 +5,13 @@ import { runBilling } from '../run/run-billing.ts'
 import { billedSubscription, succeed } from './billed-subscription.ts'
 import { NO_USAGE } from './no-usage.ts'
 
-/** Nothing creates an invoice but billing: makes a subscription with a fee, runs its billing, and gives the DRAFT of the fee. */
+/**
+ * Only billing creates an invoice: creates a subscription with a fee, runs its billing, and returns the DRAFT of the
+ * fee.
+ */
 export async function seedInvoice(api: Pick<ApiHarness, 'database' | 'clock'>, tenant: TestTenant): Promise<Row> {
   const billed = await billedSubscription(tenant, {
-    // Just begun, so that two invoices are all there is to make.
+    // Starts recently, so that only two invoices are created.
     start_at: formatInstant(api.clock.now()),
     fee: '100',
   })

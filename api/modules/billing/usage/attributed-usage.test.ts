@@ -1,4 +1,4 @@
-// What billing counts against a model: every event by itself, given to the subscription that attribution names.
+// Billing compared with a model: every event by itself, given to the subscription that attribution names.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { placesOf } from '../../../../shared/attribution/replicate.ts'
@@ -93,7 +93,7 @@ const numberOf = ({ type }: UsageCalculation, events: readonly Event[]): Decimal
   }
 }
 
-/** What each customer has of these events, by its id. */
+/** The figures of each customer from these events, by customer id. */
 function byCustomer(calculation: UsageCalculation, events: readonly Event[]) {
   const idOf = ({ customer }: Event): string => (customer === 'child-reference' ? 'child' : customer)
   return ['child', 'parent', 'sender'].flatMap(customerId => {
@@ -105,7 +105,10 @@ function byCustomer(calculation: UsageCalculation, events: readonly Event[]) {
   })
 }
 
-/** Usage as a list of events: what `queryUsage` answers, said in a few lines; `byDay` splits it by the tens of its time first. */
+/**
+ * Usage as a list of events: what `queryUsage` returns, in a few lines; `byDay` splits it by the tens digit of the day
+ * first.
+ */
 const usageOf =
   (events: readonly Event[], byDay = false) =>
   async (question: PartQuestion): Promise<UsageQuantity[]> => {

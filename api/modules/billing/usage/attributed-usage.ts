@@ -1,5 +1,5 @@
-// The usage of a need that is the subscription's: read in parts, each grouped by what its events ask for, and put together.
-// Nothing is added up that is not a sum: an average comes from sum and count, distinct values from the values themselves.
+// The subscription's usage for a need: read in parts, each grouped by the subscription that its events name, and
+// combined. Only sums are added: an average comes from sum and count, distinct values from the values themselves.
 import { isDeepStrictEqual } from 'node:util'
 import { type Decimal, decimalOfInteger, max, min } from '../../../../shared/decimal.ts'
 import { assertNever } from '../../../../shared/errors.ts'
@@ -9,19 +9,19 @@ import type { UsageCalculation, UsageQuantity, UsageQuery } from '../../../usage
 import type { UsagePart } from '../terms/usage-parts.ts'
 import type { UsageFigure } from './usage-needs.ts'
 
-/** What is asked of usage: of whose events, in which time, asking for what. */
+/** A question about usage: which customers' events, in which time, naming which subscription. */
 export type PartQuestion = {
   readonly customerKeys: readonly string[]
   readonly interval: Interval
   readonly calculation: UsageCalculation
   readonly askingFor: UsageQuery['askingFor'] | null
-  /** A quantity for each text that events ask for, or one for all of them. */
+  /** A quantity for each subscription that events name, or one for all of them. */
   readonly grouped: boolean
   readonly splitBy?: UsageProperty
 }
 export type ReadPart = (question: PartQuestion) => Promise<readonly UsageQuantity[]>
 
-/** One figure a currency, plain numbers first; none when no event is ours. */
+/** One figure per currency, plain numbers first; none when no event is the subscription's. */
 export async function attributedUsage(
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
@@ -58,10 +58,10 @@ function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decima
   }
 }
 
-/** A part with what its events ask for, and the quantities of those that are ours. */
+/** A part with the subscriptions that its events name, and the quantities of the events that count. */
 type Group = { readonly part: UsagePart; readonly keys: readonly string[]; readonly ours: readonly UsageQuantity[] }
 
-/** Asked all at once. */
+/** All questions are sent at once. */
 async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculation, read: ReadPart): Promise<Group[]> {
   return await Promise.all(
     parts.map(async (part): Promise<Group> => {
@@ -78,8 +78,9 @@ async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculati
 }
 
 /**
- * Of one group of events the number of its values. Groups may share values, so what several have together is counted by the values
- * themselves; where they are too many to be given, it is asked of all groups at once, or, where nothing can ask it at once, by value.
+ * The number of distinct values. Groups of events may share values, so several groups are counted by the values
+ * themselves. When there are too many values to return, all groups are counted in one question, or, where no single
+ * question covers them, by value.
  */
 async function distinctValues(
   parts: readonly UsagePart[],
@@ -114,7 +115,7 @@ const distinctOf = (
 
 type Piece = Pick<PartQuestion, 'customerKeys' | 'interval'> & { askingFor: { keys: string[]; orSelector: false } }
 
-/** The time that is asked for the same, in one piece for each customer where it can be. */
+/** The times with the same question, in one piece per customer where possible. */
 function piecesOf(groups: readonly Group[]): Piece[] {
   const pieces: Piece[] = []
   for (const { part } of groups) {

@@ -1,4 +1,5 @@
-// The usage of a need, and what of it is whose: the same parts read once, put together for all of them and for each customer.
+// The usage of a need and each customer's part of it: the same parts are read once, and combined for all customers and
+// for each.
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import type { UsagePart } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
@@ -9,13 +10,14 @@ export type UsageOfCustomers = {
   readonly byCustomer: readonly CustomerFigure[]
 }
 
-/** As attributedUsage, and the same of each customer's events on their own, by customer id. */
+/** Like attributedUsage, and the same for each customer's events on their own, by customer id. */
 export async function usageOfCustomers(
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
   read: ReadPart,
 ): Promise<UsageOfCustomers> {
-  // A part is one customer's, so what is read for all is what is read for each; only distinct values are asked anew.
+  // A part belongs to one customer, so what is read for all is what is read for each; only distinct values need another
+  // query.
   const readOnce = remembering(read)
   const each = [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1))
   const [figures, ...byCustomer] = await Promise.all([
@@ -41,7 +43,7 @@ async function figuresOf(
   calculation: UsageCalculation,
   read: ReadPart,
 ): Promise<CustomerFigure[]> {
-  // An average is the sum of its values by their number: sums add up to it, averages do not.
+  // An average is divided by the sum of its values: sums add up to it, averages do not.
   const weighed = calculation.type === 'AVERAGE' ? attributedUsage(parts, { ...calculation, type: 'SUM' }, read) : null
   const figures = await attributedUsage(parts, calculation, read)
   const weights = (await weighed) ?? figures

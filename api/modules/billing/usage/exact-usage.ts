@@ -1,5 +1,5 @@
-// The figures of an invoice that closes, of exactly the events up to the positions that are kept with it: what it bills and
-// what the trace of an event says of it are the same set, and what comes later is for the next invoice, once.
+// The figures of an invoice that closes, from exactly the events up to the positions stored with it. What it bills and
+// what the trace of an event reports are the same set, and later events go on the next invoice, once.
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -8,13 +8,14 @@ import { sendersOf } from '../terms/usage-parts.ts'
 import { type UsageNeed, usageNeeds } from './usage-needs.ts'
 import { type ReadUsage, readNeeds, type UsageReader } from './usage-reader.ts'
 
-/** How long the marks of what may have been read are waited for; without them raw rows are read, which is dearer. */
+/** How long to wait for the marks of what may have been read; without them raw rows are read, which costs more. */
 const SETTLE_MS = 2_000
 
 /**
- * `read`, which was read after `positions`, less what stands behind them in the log. Rows are stored before the marks that
- * tell of them; so first everything that may be in `read` is waited for, then the marks say which time was touched since.
- * That is none but in the moment in which something late comes, and only such time is read again.
+ * `read`, which was read after `positions`, without the events behind them in the log. Rows are stored before their
+ * marks. So this first waits for the marks of everything that may be in `read`; then the marks tell which time was
+ * touched since. Usually none was: only when something late arrives at that very moment, and only such time is read
+ * again.
  */
 export async function exactUsage(
   usage: UsageReader,
@@ -30,10 +31,10 @@ export async function exactUsage(
   return await exactlyUpTo(usage, { ...of, isMarked: await settleMarks(usage) })
 }
 
-/** Waits until the marks of everything that was read before are there; false when that takes too long. */
+/** Waits until the marks of everything that was read before exist; false when that takes too long. */
 export const settleMarks = (usage: UsageReader): Promise<boolean> => usage.settle(SETTLE_MS)
 
-/** The same, once it is known whether the marks are there. */
+/** The same, once it is known whether the marks exist. */
 export async function exactlyUpTo(
   usage: UsageReader,
   of: {

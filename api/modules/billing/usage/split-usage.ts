@@ -1,4 +1,4 @@
-// The usage of a need by the values of properties: each combination of values put together as if its events were all there are.
+// The usage of a need by property values: each combination of values is combined as if its events were the only ones.
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import type { UsagePart } from '../terms/usage-parts.ts'
 import { attributedUsage, type PartQuestion, type ReadPart } from './attributed-usage.ts'
@@ -8,8 +8,8 @@ import type { UsageFigure } from './usage-needs.ts'
 type Split = { readonly read: ReadPart; readonly width: number }
 
 /**
- * One figure for each combination of values and each currency, in the order of the values; none for values whose events are all
- * another subscription's.
+ * One figure for each combination of values and each currency, in the order of the values; none for values whose events
+ * all belong to another subscription.
  */
 export async function splitUsage(
   parts: readonly UsagePart[],
@@ -18,7 +18,7 @@ export async function splitUsage(
 ): Promise<UsageFigure[]> {
   const combinations = new Map<string, readonly (string | null)[]>()
   const readOnce = byCombination(read, width)
-  // Asks what is asked of every combination, to find the combinations there are.
+  // Without a filter on the combination, to find which combinations exist.
   await attributedUsage(parts, calculation, async question => {
     for (const [key, [first]] of await readOnce(question)) combinations.set(key, first?.split.slice(0, width) ?? [])
     return []

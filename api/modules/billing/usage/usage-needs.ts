@@ -1,4 +1,4 @@
-// Which usage an invoice needs, listed before it is built, so that building it is pure.
+// Which usage an invoice needs, listed before the invoice is built, so that building it is pure.
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
@@ -13,24 +13,24 @@ export type UsageNeed = {
   /** Null for all events of the calculation's meter. */
   readonly condition: UsageCondition | null
   readonly interval: Interval
-  /** A figure for each combination of values of these properties; null for one of all together. */
+  /** A figure for each combination of values of these properties; null for one figure of all together. */
   readonly splitBy: readonly UsageProperty[] | null
 }
 
-/** One quantity a currency; `currency` is null for plain numbers. None when no event matched. */
+/** One quantity per currency; `currency` is null for plain numbers. None when no event matched. */
 export type UsageFigure = {
   readonly currency: string | null
   readonly number: Decimal
   readonly count: number
-  /** The values it is of, in the order of `splitBy`; null where events lack the property. Absent where usage is not split. */
+  /** Its values, in the order of `splitBy`; null where events lack the property. Absent where usage is not split. */
   readonly split?: readonly (string | null)[]
 }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
-/** What one customer's events come to in a need, on their own. */
+/** The figures of one customer's events in a need, on their own. */
 export type CustomerFigure = UsageFigure & {
   readonly customerId: string
-  /** What its share of the whole goes by: the number, or for an average the sum of the values. */
+  /** What its share of the whole is proportional to: the number, or for an average the sum of the values. */
   readonly weight: Decimal
 }
 /** By need, for every customer that has events in it. */
@@ -38,7 +38,10 @@ export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
 
 type Asking = Pick<Charge, 'calculation' | 'condition' | 'split' | 'item' | 'config' | 'productItem' | 'late'>
 
-/** The same for the same question: a condition is that of one configuration, and without one all of them ask the same. */
+/**
+ * The same key for the same question: a condition belongs to one configuration, and all needs without a condition share
+ * the same question.
+ */
 export function needKey(
   { calculation, condition, split, item, config, productItem, late }: Asking,
   interval: Interval,
@@ -48,7 +51,7 @@ export function needKey(
   return `${calculation?.id} ${interval.start} ${interval.end}${which}${by}`
 }
 
-/** The same for what decides on the tier of a charge, where that is other usage. */
+/** The same for the usage that decides the tier of a charge, where that is other usage. */
 export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Interval): string =>
   `${needKey({ ...charge, ...tiering }, interval)}${tiering.condition === null ? '' : ' tier'}`
 

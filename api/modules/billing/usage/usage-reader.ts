@@ -1,4 +1,4 @@
-// What billing asks of usage: a figure, and whether everything accepted so far is in it.
+// How billing reads usage: a figure, and whether everything accepted so far is in it.
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { logEnds } from '../../../../shared/log/streams.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -31,8 +31,8 @@ import {
 
 export type UsageReader = {
   /**
-   * The figures of one need, of the events that are in `parts`; of those up to these positions of the log, when given. What is read
-   * without waiting in between is read at once.
+   * The figures of one need, from the events in `parts`, up to these positions of the log when given. Reads started
+   * without waiting in between are sent as one.
    */
   read(
     tenant: Tenant,
@@ -47,28 +47,34 @@ export type UsageReader = {
     need: UsageNeed,
     upTo?: readonly number[],
   ): Promise<UsageOfCustomers>
-  /** The quantities of each question, at most `max` of each, as `queryUsages` gives them: in the order of the questions. */
+  /**
+   * The quantities of each question, at most `max` for each, as `queryUsages` returns them: in the order of the
+   * questions.
+   */
   quantities(questions: readonly UsageQuery[], max: number): Promise<readonly Answer[]>
   /** Waits until everything accepted before the call can be read; false when that took longer than `timeoutMs`. */
   settle(timeoutMs: number): Promise<boolean>
-  /** By partition of the log: everything up to there can be read. */
+  /** For each partition of the log: everything up to this position can be read. */
   positions(): Promise<number[]>
   /**
-   * Of each question, for each piece of time, whether usage in it changed after its positions. What is asked without waiting in
-   * between is asked at once.
+   * For each question and each piece of time, whether usage in it changed after its positions. Questions made without
+   * waiting in between are sent as one.
    */
   touched(tenant: Tenant, questions: readonly TouchedQuestion[]): Promise<boolean[][]>
-  /** How far the log has touched the usage of each of these customers on these meters. */
+  /** The last position of the log that touched the usage of each of these customers on these meters. */
   lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
-  /** The names of the customers whose usage was touched after these positions of the log. */
+  /** The keys of the customers whose usage was touched after these positions of the log. */
   touchedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
-  /** The very events behind figures, in the order of time. */
+  /** The individual events behind figures, in order of time. */
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
-  /** Everything the gateways accepted before this instant can be read. */
+  /** Everything that the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
 
-/** Reads usage from ClickHouse; the ends of the log say what must be there. SERVICE_UNAVAILABLE when either is away. */
+/**
+ * Reads usage from ClickHouse; the end positions of the log tell what must be readable. SERVICE_UNAVAILABLE when either
+ * is unreachable.
+ */
 export function createUsageReader(deps: {
   readonly client: ClickHouseClient
   readonly jsm: JetStreamManager
@@ -104,7 +110,7 @@ function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart)
     : splitUsage(parts, calculation, { read, width: need.splitBy.length })
 }
 
-/** What is whose does not depend on what the price is split by. */
+/** Each customer's part does not depend on how the price is split. */
 async function figuresByCustomer(
   parts: readonly UsagePart[],
   need: UsageNeed,
@@ -116,7 +122,7 @@ async function figuresByCustomer(
   return { figures, byCustomer }
 }
 
-/** Asks the usage module for parts of a need. */
+/** Queries the usage module for parts of a need. */
 const partReader =
   (
     ask: QueryUsage,
@@ -138,7 +144,7 @@ const partReader =
     })
   }
 
-/** A calculation of the catalog as usage is asked for it. */
+/** A calculation of the catalog in the form of a usage query. */
 export function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
   const { calculation_type: type, value_reference: value, property_reference, property_type } = calculation
   if (type === 'UNIQUE') {
@@ -156,13 +162,13 @@ export type ReadUsage = {
   readonly usageByCustomer: CustomerFigures | null
 }
 
-/** Reads the usage of these charges: of the events that are the subscription's. */
+/** Reads the usage of these charges, from the subscription's own events. */
 export const readUsage = (
   usage: UsageReader,
   { tenant, inputs, charges }: { tenant: Tenant; inputs: BillingInputs; charges: readonly Charge[] },
 ): Promise<ReadUsage> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
 
-/** Reads these needs; of the events up to these positions of the log, when given. */
+/** Reads these needs, from the events up to these positions of the log when given. */
 export async function readNeeds(
   usage: UsageReader,
   of: {
@@ -177,7 +183,7 @@ export async function readNeeds(
   const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer
   const figures = new Map<string, readonly UsageFigure[]>()
   const byCustomer = new Map<string, readonly CustomerFigure[]>()
-  // All at once, so that they are one question to ClickHouse.
+  // All at once, so that they are one query to ClickHouse.
   await Promise.all(
     needs.map(async need => {
       const { interval, calculation } = need

@@ -1,4 +1,4 @@
-// Which events a charge counts, told for single events: by the very parts and conditions that usage is asked by.
+// Which events a charge counts, decided for single events by the same parts and conditions that query usage.
 import { contains, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { matcherOf } from '../../../../shared/usage/condition.ts'
 import type { CountedEvent } from '../../../usage/counted-events.ts'
@@ -7,7 +7,10 @@ import { wasCounted } from '../late/closed-usage.ts'
 import { sendersOf, usageParts } from '../terms/usage-parts.ts'
 import type { Basis } from './reprice.ts'
 
-/** What a charge makes of an event: COUNTED by its invoice, or BEFORE: by an earlier one of the same pricing period. */
+/**
+ * What a charge makes of an event: COUNTED by its invoice, or BEFORE: counted by an earlier invoice of the same pricing
+ * period.
+ */
 export type Counting = (event: CountedEvent) => 'COUNTED' | 'BEFORE' | null
 
 /** What a metered charge of the basis counts; null for a charge that is not metered. */
@@ -38,7 +41,7 @@ export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | 
   }
 }
 
-/** Where the events of these charges are to be found; null when none of them is metered. */
+/** Where to find the events of these charges; null when none of them is metered. */
 export function eventsOf({ inputs }: Pick<Basis, 'inputs'>, charges: readonly Charge[]) {
   const metered = charges.flatMap(({ calculation, usage }) => (calculation && usage ? [{ calculation, usage }] : []))
   if (metered.length === 0) return null

@@ -1,4 +1,4 @@
-// Where a line of an invoice comes from: usage, price, and every step from there to what is printed. Pure.
+// Where a line of an invoice comes from: usage, price, and every step from there to the printed amount. Pure.
 import type { TaxTreatment } from '../../../../shared/billing/tax.ts'
 import { sourceOfRates } from '../../../../shared/billing/tax-rates.ts'
 import { plain } from '../../../../shared/decimal.ts'
@@ -96,7 +96,7 @@ const RULES: Readonly<Record<TaxTreatment, string>> = {
 }
 const RATED: readonly TaxTreatment[] = ['LOCAL_RATE', 'BUYER_COUNTRY_RATE', 'SELLER_COUNTRY_RATE']
 
-/** The rule by the parties on the document, and where its rate is from. */
+/** The tax rule that follows from the parties on the document, and the source of its rate. */
 function taxesOf({ content }: InvoiceRow, line: LineView, treatment: TaxTreatment | null): LineExplanation['taxes'] {
   const country = content.tax_summary.country_code ?? null
   return line.tax_categories.map(({ category, name, percentage, base_amount, tax_amount }) => {

@@ -1,4 +1,4 @@
-// The very events behind a line, in the order of their time, read on by a cursor.
+// The individual events behind a line, in order of time, paged by a cursor.
 import { eventId } from '../../../../shared/contracts/usage-event.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -12,12 +12,15 @@ import type { UsageReader } from '../usage/usage-reader.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import type { Basis } from './reprice.ts'
 
-/** Events that one reading looks through; few of a customer's may be of the line. */
+/** Events that one read scans; few of a customer's events may belong to the line. */
 const READ_MAX = 1_000
 
 type Query = { readonly limit?: string; readonly starting_after?: string }
 
-/** One part of the events that a charge counts; all charges of a line together. Throws INVALID_FIELD for a cursor that names nothing. */
+/**
+ * One page of the events that a charge counts; all charges of a line together. Throws INVALID_FIELD for an invalid
+ * cursor.
+ */
 export async function listLineEvents(
   deps: { readonly usage: UsageReader },
   of: {
@@ -49,7 +52,7 @@ type Reading = {
   readonly slice: FeedSlice
 }
 
-/** What follows the cursor, at least one more than the limit where there is. */
+/** The events after the cursor, at least one more than the limit if there are more. */
 async function readOn(usage: UsageReader, { tenant, basis, charge, slice }: Reading): Promise<Found[]> {
   const where = charge && eventsOf(basis, [charge])
   const counting = charge && countingOf(basis, charge)

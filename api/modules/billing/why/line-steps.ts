@@ -1,4 +1,4 @@
-// The steps of one line, each with what it adds and what the line comes to after it. Pure.
+// The steps of one line, each with what it adds and the amount of the line after it. Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { isWhole, timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Because, isCharged, type Line } from '../../../../shared/billing/steps/line.ts'
@@ -16,7 +16,7 @@ type Money = { readonly currency: string; readonly rounding: RoundingMode }
 
 const view = (quantity: Decimal, currency: string) => amountView(amount(quantity, currency))
 
-/** From what was metered to what the line of a charge prints. */
+/** From what was metered to the printed amount of a charge's line. */
 export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): StepView[] {
   const { charge, metered, included, before, scale, share, exact, quantity } = rated
   const { total } = rated.rated
@@ -83,7 +83,7 @@ export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): 
   return steps.filter(step => step !== null)
 }
 
-/** What clauses and wallets did to a line, or of a line that one of them made, what it was computed from. */
+/** What clauses and wallets did to a line, or what a line that one of them made was computed from. */
 export function clauseSteps(line: Line, all: readonly Line[], { currency }: Money): StepView[] {
   if (!isCharged(line) || line.because.some(({ lineKey }) => lineKey === line.key)) return madeBy(line, all, currency)
   let net = line.exact

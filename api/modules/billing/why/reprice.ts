@@ -1,4 +1,4 @@
-// Prices an invoice again: one that is FINAL from the log and what was pinned, any other from what it would be computed from now.
+// Prices an invoice again: a FINAL one from the log and its pinned inputs, any other from its current inputs.
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -21,23 +21,26 @@ import { readNeeds } from '../usage/usage-reader.ts'
 /** What an invoice is priced from. */
 export type Basis = {
   readonly inputs: BillingInputs
-  /** Usage included. */
+  /** Including usage. */
   readonly request: InvoiceRequest
-  /** Everything that it charges. */
+  /** All its charges. */
   readonly charges: readonly Charge[]
   readonly late: readonly LateCharge[]
-  /** By partition of the log, up to where it counts; null for everything there is. */
+  /** For each partition of the log, the position up to which it counts; null for everything in the log. */
   readonly positions: readonly number[] | null
 }
 
 const refused = (row: InvoiceRow, message: string): AppError =>
   new AppError('INVALID_OPERATION', message, { field: 'id', resourceId: row.id, resourceType: 'INVOICE' })
 
-/** Whether the invoice is for a period of a subscription; others say on their lines all there is to know. */
+/** Whether the invoice is for a period of a subscription; the lines of other invoices already say everything. */
 export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean =>
   producer === SUBSCRIPTION_BILLING
 
-/** The basis of a FINAL invoice without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not kept. */
+/**
+ * The basis of a FINAL invoice without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not
+ * stored.
+ */
 export async function pinnedBasis(
   deps: Pick<BillingDeps, 'database'>,
   tenant: Tenant,
@@ -75,14 +78,17 @@ function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharg
   return { request, late, charges: [...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)] }
 }
 
-/** The basis with its usage, read from the log as it is. */
+/** The basis with its usage, read from the log as it is now. */
 export async function withUsage(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, basis: Basis): Promise<Basis> {
   const { inputs, charges, positions } = basis
   const of = { tenant, inputs, needs: usageNeeds(charges), ...(positions === null ? {} : { upTo: positions }) }
   return { ...basis, request: { ...basis.request, ...(await readNeeds(deps.usage, of)) } }
 }
 
-/** The basis of an OPEN or DRAFT invoice as of now, with its usage. Throws INVALID_OPERATION for a period that is gone. */
+/**
+ * The basis of an OPEN or DRAFT invoice as of now, with its usage. Throws INVALID_OPERATION for a period that no longer
+ * exists.
+ */
 export async function currentBasis(
   deps: BillingDeps,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly row: InvoiceRow },

@@ -1,4 +1,4 @@
-// The calls that say where the figures of an invoice come from.
+// The routes that explain the figures of an invoice.
 import type { FastifyInstance } from 'fastify'
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -86,7 +86,7 @@ const noUsage = (lineIdText: string): AppError =>
     resourceType: 'INVOICE_LINE',
   })
 
-/** What the invoice is priced from; its usage figures are read unless told otherwise. */
+/** What the invoice is priced from; includes its usage figures by default. */
 async function basisOf(
   deps: BillingDeps,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly row: InvoiceRow; readonly figures?: false },
@@ -97,7 +97,7 @@ async function basisOf(
   return figures === false ? basis : await withUsage(deps, tenant, basis)
 }
 
-/** Throws RESOURCE_NOT_FOUND for an invoice or a line that is not there. */
+/** Throws RESOURCE_NOT_FOUND when the invoice or the line does not exist. */
 async function findLine(
   deps: Pick<BillingDeps, 'database'>,
   tenant: Tenant,

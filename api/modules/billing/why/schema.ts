@@ -1,4 +1,4 @@
-// What the calls answer that say where the figures of an invoice come from.
+// Response shapes of the routes that explain the figures of an invoice.
 import Type, { type Static } from 'typebox'
 import { PageQuery } from '../../../http/pagination.ts'
 import { Amount, OneOf, Optional, Shape, TaxCategory } from '../../../resource/shapes.ts'
@@ -28,15 +28,15 @@ const Step = Type.Object(
       'LINE',
     ),
     description: Text,
-    /** What is counted after the step. */
+    /** The quantity after the step. */
     quantity: Optional(Text),
     /** What the step adds, exactly. */
     change: Optional(Money),
-    /** What the line comes to after the step, exactly. */
+    /** The amount of the line after the step, exactly. */
     amount: Optional(Money),
     /** The path of the clause in its schedule. */
     clause: Optional(Text),
-    /** The other line: the one that the step made, or of a line that a clause made one that it changed. */
+    /** The other line: the one that the step made, or, for a line that a clause made, the one that it changed. */
     line_id: Optional(Text),
   },
   { title: 'InvoiceLineStep' },
@@ -55,7 +55,10 @@ const Usage = Type.Object(
     end_at: Text,
     quantity: Text,
     number_of_events: Text,
-    /** By partition of the log, up to where events were counted; null while the invoice is not closed. */
+    /**
+     * For each partition of the log, the position up to which events were counted; null while the invoice is not
+     * closed.
+     */
     log_positions: Type.Union([Type.Array(Type.Integer()), Type.Null()]),
   },
   { title: 'InvoiceLineUsage' },
@@ -101,7 +104,10 @@ export const LineExplanation = Type.Object(
     description: Text,
     amount_excluding_tax: Money,
     amount_including_tax: Money,
-    /** False when what it comes to now is another: its events were changed after the invoice was FINAL, or it waits to be computed again. */
+    /**
+     * False when the amount would be different now: events were changed after the invoice became FINAL, or it waits to
+     * be computed again.
+     */
     is_current: Type.Boolean(),
     usage: Type.Union([Usage, Type.Null()]),
     price: Type.Union([Price, Type.Null()]),
@@ -141,7 +147,7 @@ export const LineEvent = Type.Object(
     id: Text,
     reference: Text,
     timestamp: Text,
-    /** The name of the customer that the event carries. */
+    /** The customer key that the event carries. */
     customer_key: Text,
     meter_reference: Text,
     meter_values: Type.Array(
@@ -154,7 +160,7 @@ export const LineEvent = Type.Object(
     content_hash: Text,
     /** Whether an earlier invoice billed it: the price is rated over a time that several invoices share. */
     previously_billed: Type.Boolean(),
-    /** What happened to the event after the invoice counted it; what it says is then what it says now. */
+    /** What happened to the event after the invoice counted it; its content is then the current one. */
     change: Optional(OneOf('AMENDED', 'DELETED')),
   },
   { title: 'InvoiceLineEvent' },
@@ -173,7 +179,7 @@ export const Receipt = Type.Object(
     created_at: Text,
     root: Text,
     number_of_events: Type.Integer(),
-    /** That the event with the given reference is in it; absent when no reference is given. */
+    /** Proof that the event with the given reference is in the receipt; absent when no reference is given. */
     proof: Optional(
       Type.Object(
         {

@@ -1,4 +1,5 @@
-// POST …/verify: a FINAL invoice priced again from the log and what was pinned with it, and compared as text with what was issued.
+// POST …/verify: prices a FINAL invoice again from the log and its pinned inputs, and compares the result as text with
+// the issued document.
 import { createHash } from 'node:crypto'
 import { readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -10,12 +11,12 @@ import { priceInvoice } from '../run/price-invoice.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import { type Basis, pinnedBasis, withUsage } from './reprice.ts'
 
-/** Differences that are listed, and events. */
+/** The most differences, and the most events, that are listed. */
 const LISTED_MAX = 100
 
 /**
- * Compares the document of a FINAL invoice with what it is priced at now, byte for byte. Throws INVALID_OPERATION for an invoice that
- * is not FINAL, is for no subscription, or was FINAL before what it was priced from was kept.
+ * Compares the document of a FINAL invoice with its current price, byte for byte. Throws INVALID_OPERATION for an
+ * invoice that is not FINAL, belongs to no subscription, or became FINAL before its inputs were stored.
  */
 export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: string) {
   const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
@@ -57,7 +58,7 @@ async function changedEvents(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, b
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** A line as it is printed and billed, without what says where its row stands. */
+/** A line as printed and billed, without the identity of its row. */
 function withoutKeys({
   platform_id: _platform,
   environment: _environment,
@@ -67,7 +68,7 @@ function withoutKeys({
   return line
 }
 
-/** The same text for the same document: members by name, those that are absent left out. */
+/** The same text for the same document: members sorted by name, absent members left out. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -78,7 +79,7 @@ export function canonical(value: unknown): string {
 
 export type Difference = { readonly field: string; readonly issued: string | null; readonly computed: string | null }
 
-/** Where two documents differ, by the path of the member; null for one that the other does not have. */
+/** Where two documents differ, by the path of the member; null for a value that the other document does not have. */
 export function differencesOf(issued: unknown, computed: unknown, path = ''): Difference[] {
   if (JSON.stringify(issued) === JSON.stringify(computed)) return []
   if (isObject(issued) && isObject(computed)) {

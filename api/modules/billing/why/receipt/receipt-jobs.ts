@@ -1,4 +1,4 @@
-// Receipts as jobs: every few minutes, after everything else that waits.
+// Receipts as jobs: every few minutes, after all other waiting jobs.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../../shared/database/database.ts'
 import { defineJob } from '../../../../jobs/define-job.ts'
@@ -7,9 +7,9 @@ import { makeReceipts, type ReceiptDeps } from './receipts.ts'
 
 type JobDeps = ReceiptDeps & { /** In the role millrace_worker. */ readonly system: Database }
 
-/** Behind whatever else is queued. */
+/** Behind all other jobs in the queue. */
 const RECEIPTS_OF_TENANT = { name: 'usage-receipts-of-tenant', priority: 10 }
-/** Readings of one job; another continues. */
+/** Batches that one job reads; another job continues. */
 const ROUNDS_MAX = 20
 
 export const receiptJobs = [

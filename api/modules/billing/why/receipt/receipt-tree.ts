@@ -1,4 +1,5 @@
-// The tree of a usage receipt: an entry for each event that an invoice counted. docs/why.md shows how one is checked.
+// The hash tree of a usage receipt: an entry for each event that an invoice counted. docs/why.md shows how to check
+// one.
 import { hash } from 'node:crypto'
 import { leafHash, proofOf, rootOf } from '../../../../../shared/merkle-tree.ts'
 import type { CountedEvent } from '../../../../usage/counted-events.ts'
@@ -7,18 +8,18 @@ import type { Basis } from '../reprice.ts'
 
 type Entry = Pick<CountedEvent, 'reference' | 'contentHash'>
 
-/** What an entry says of an event: the hash of its content, which is 8 bytes, and its reference. */
+/** An entry for an event: the 8-byte hash of its content, and its reference. */
 export const leafOf = ({ reference, contentHash }: Entry): Buffer =>
   leafHash(Buffer.concat([Buffer.from(contentHash, 'hex'), Buffer.from(reference)]))
 
 export type ReceiptTree = {
   readonly root: string
   readonly numberOfEvents: number
-  /** Where an event stands, and the hashes from there to the root; null for one that is not in it. */
+  /** The position of an event and the hashes from there to the root; null for an event that is not in the tree. */
   proof(reference: string): { content_hash: string; index: number; hashes: string[] } | null
 }
 
-/** The tree over these events, in whatever order they come: entries stand in the order of the hashes of their references. */
+/** The tree over these events, in any order: entries are sorted by the hashes of their references. */
 export function receiptTree(events: readonly Entry[]): ReceiptTree {
   const placed = events
     .map(event => ({ event, at: hash('sha256', event.reference, 'hex') }))
@@ -38,7 +39,7 @@ export function receiptTree(events: readonly Entry[]): ReceiptTree {
   }
 }
 
-/** Of these events those that an invoice counted, each once. */
+/** The events among these that an invoice counted, each once. */
 export function countedOf(basis: Basis, events: readonly CountedEvent[]): CountedEvent[] {
   const countings = basis.charges.flatMap(charge => countingOf(basis, charge) ?? [])
   return events.filter(event => countings.some(counting => counting(event) === 'COUNTED'))

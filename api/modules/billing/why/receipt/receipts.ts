@@ -1,5 +1,6 @@
-// Usage receipts: made once for every FINAL invoice of a subscription, soon after it is FINAL and beside the billing run, whose time
-// they take none of. Positions of the log and what was pinned say which events are in one, so it is the same whenever it is made.
+// Usage receipts: made once for every FINAL invoice of a subscription, soon after it becomes FINAL and outside the
+// billing run, so that they do not slow it down. Log positions and pinned inputs decide which events are in a receipt,
+// so it is the same whenever it is made.
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
@@ -24,7 +25,7 @@ const TOGETHER = 50
 
 type Closed = Basis & { readonly positions: readonly number[] }
 
-/** Makes receipts that are not made yet, as many as are read at once; gives how many. Safe to run twice, and beside another. */
+/** Makes missing receipts, as many as are read at once; returns how many. Safe to run twice or concurrently. */
 export async function makeReceipts(deps: ReceiptDeps, tenant: Tenant): Promise<number> {
   const rows = await readTenant(deps.database, tenant, async uow => {
     const waiting = await uow.tx
@@ -38,7 +39,7 @@ export async function makeReceipts(deps: ReceiptDeps, tenant: Tenant): Promise<n
   if (rows.length === 0) return 0
   const bases = await Promise.all(rows.map(async row => ({ id: row.id, basis: await pinnedBasis(deps, tenant, row) })))
   const trees = new Map<string, ReceiptTree>()
-  // Those that were closed together count up to one position, so their events are one reading.
+  // Invoices closed together count up to the same position, so their events are read together.
   for (const own of groupBy(bases, ({ basis }) => basis.positions.join()).values())
     for (const [id, tree] of await treesOf(deps, tenant, own)) trees.set(id, tree)
   await save(deps.database, tenant, trees)
@@ -72,7 +73,7 @@ async function treesOf(
 async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<string, ReceiptTree>): Promise<void> {
   await inTenant(database, tenant, ACTOR, async uow => {
     const ids = [...trees.keys()]
-    // Whoever marks one makes its receipt; another that was made meanwhile is the same.
+    // The run that marks an invoice makes its receipt; one made concurrently is the same.
     const marked = await uow.tx
       .update(pinnedInputs)
       .set({ has_receipt: true })
@@ -97,8 +98,8 @@ async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<strin
 }
 
 /**
- * The receipt of an invoice, with the proof of an event where its reference is given. Throws RESOURCE_NOT_FOUND for an event that it
- * did not count, and INVALID_OPERATION for an invoice that is not FINAL or has none.
+ * The receipt of an invoice, with the proof of an event where its reference is given. Throws RESOURCE_NOT_FOUND for an
+ * event that the invoice did not count, and INVALID_OPERATION for an invoice that is not FINAL or has no receipt.
  */
 export async function getReceipt(
   deps: ReceiptDeps,
