@@ -1,6 +1,7 @@
-// Where money is rounded and taxed: exact lines in, rounded lines, tax summaries and totals out (semantics 0.5, 5.4).
-// Everything printed adds up: lines to summaries, summaries to totals, net and tax to gross. What comes before tax
-// (markups, discounts, commitments, money wallets) are the steps of `steps/apply-clauses.ts`, which makes such lines.
+// Rounds and taxes money: takes exact lines, returns rounded lines, tax summaries and totals (semantics 0.5, 5.4).
+// Everything printed adds up: lines to summaries, summaries to totals, net and tax to gross. The steps before tax
+// (markups, discounts, commitments, money wallets) are in `steps/apply-clauses.ts`, which makes the lines for this
+// file.
 import { type Decimal, sum, ZERO } from '../decimal.ts'
 import { type Amount, addMoney, allocate, amount, type Money, negateMoney, roundToTotal, toMoney } from '../money.ts'
 import { type Fraction, fraction, isWhole, timesFraction } from './fraction.ts'
@@ -59,7 +60,7 @@ const roundLines = ({ lines, rounding, currency }: AmountInput): readonly Amount
     ? lines
     : lines.map(line => ({ ...line, quantity: toMoney(amount(line.quantity, currency)).quantity }))
 
-/** What tax makes of one category: its figures, and those of each of its lines. */
+/** One category after tax: its figures, and those of each of its lines. */
 type CategoryAmounts = { readonly summaries: readonly TaxSummary[]; readonly lines: readonly PricedLine[] }
 
 type CategoryInput = {
@@ -68,7 +69,7 @@ type CategoryInput = {
   readonly lines: readonly AmountLine[]
   /** The category's part of the invoice total, in the amount type of the prices. */
   readonly printed: Money
-  /** Where the category's first summary stands on the invoice. */
+  /** The index of the category's first summary on the invoice. */
   readonly firstSummary: number
 }
 
@@ -90,8 +91,8 @@ const shareOfMoney = (total: Money, share: Fraction): Money => {
 type Figures = { readonly net: Money; readonly tax: Money; readonly taxableBase: Money; readonly rate: Fraction }
 
 /**
- * Net, tax and taxed part of a category. Excluding tax, tax is the percentage of the printed base, so that a reader can
- * check it. Including tax, the gross stands and tax is what the net leaves of it.
+ * Net, tax and taxed part of a category. When prices exclude tax, tax is the percentage of the printed base, so that a
+ * reader can check it. When they include tax, the gross is fixed and tax is the gross less the net.
  */
 function figuresOf({ input, category, printed }: CategoryInput): Figures {
   const { percentage, taxableShare } = taxOfCategory(input.tax, category)
@@ -180,7 +181,9 @@ function priceCategory(of: CategoryInput): CategoryAmounts {
   return { summaries: summariesOf(of, figures), lines: pricedLines(of, figures) }
 }
 
-/** The categories' parts of the rounded invoice total; in DEFAULT mode the lines are rounded, so the parts already are. */
+/**
+ * The categories' parts of the rounded invoice total. In DEFAULT mode the lines are rounded, so the parts already are.
+ */
 function printedTotals(input: AmountInput, groups: readonly (readonly AmountLine[])[]): Money[] {
   const exact = groups.map(lines => sum(lines.map(line => line.quantity)))
   return exact.length === 0 ? [] : roundToTotal(exact, toMoney(amount(sum(exact), input.currency)))
@@ -218,7 +221,8 @@ function mirror(amounts: InvoiceAmounts): InvoiceAmounts {
 }
 
 /**
- * Rounds and taxes an invoice. Lines come back in the order given, summaries one per category and rate. In DEFAULT mode lines sum to their summaries; in both modes summaries sum to the totals.
+ * Rounds and taxes an invoice. Returns lines in the order given, and one summary per category and rate. In DEFAULT mode
+ * lines sum to their summaries; in both modes summaries sum to the totals.
  */
 export function computeAmounts(input: AmountInput): InvoiceAmounts {
   const lines = roundLines(input)

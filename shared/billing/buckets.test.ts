@@ -10,22 +10,22 @@ const at = (text: string): Instant => instantOf(Date.parse(text))
 const HOUR = 3_600_000
 
 test.each([
-  // Clocks go forward on 29 March 2026: a day of 23 hours.
+  // Clocks are set forward on 29 March 2026: a day of 23 hours.
   ['DAY', 'Europe/Amsterdam', '2026-03-28T23:00:00Z', '2026-03-30T22:00:00Z', [23, 24]],
-  // And back on 25 October: a day of 25.
+  // And back on 25 October: a day of 25 hours.
   ['DAY', 'Europe/Amsterdam', '2026-10-24T22:00:00Z', '2026-10-26T23:00:00Z', [25, 24]],
   ['DAY', 'Europe/Amsterdam', '2026-03-01T12:00:00Z', '2026-03-02T12:00:00Z', [11, 13]],
   ['MONTH', 'Europe/Amsterdam', '2026-02-28T23:00:00Z', '2026-04-30T22:00:00Z', [31 * 24 - 1, 30 * 24]],
   ['MONTH', 'UTC', '2026-01-31T00:00:00Z', '2026-03-02T00:00:00Z', [24, 28 * 24, 24]],
   ['HOUR', 'Asia/Kolkata', '2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z', [0.5, 1, 0.5]],
-  // Lord Howe goes back by half an hour at 15:00 UTC on 4 April 2026: 01:30 comes twice.
+  // Lord Howe sets clocks back by half an hour at 15:00 UTC on 4 April 2026: 01:30 occurs twice.
   ['HOUR', 'Australia/Lord_Howe', '2026-04-04T14:00:00Z', '2026-04-04T16:30:00Z', [1.5, 1]],
 ] as const)('%s in %s from %s to %s', (bucket, name, from, to, hours) => {
   const found = bucketsOf(interval(at(from), at(to)), { bucket, zone: zone(name), max: 100 })
   expect(found?.map(({ start, end }) => (end - start) / HOUR)).toEqual(hours)
 })
 
-test('they tile the interval, and each is one hour, day or month of the zone', () => {
+test('buckets tile the interval, and each is one hour, day or month of the zone', () => {
   const start = fc.integer({ min: Date.UTC(2011, 0), max: Date.UTC(2028, 0) })
   const length = fc.integer({ min: 1, max: 20 * 24 * HOUR })
   fc.assert(
@@ -48,7 +48,7 @@ test('they tile the interval, and each is one hour, day or month of the zone', (
   )
 })
 
-test('more than may be are not computed', () => {
+test('more buckets than the maximum are not computed', () => {
   const year = interval(at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z'))
   expect(bucketsOf(year, { bucket: 'DAY', zone: zone('UTC'), max: 365 })).toHaveLength(365)
   expect(bucketsOf(year, { bucket: 'DAY', zone: zone('UTC'), max: 364 })).toBeNull()

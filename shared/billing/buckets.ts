@@ -1,4 +1,4 @@
-// Time cut into the hours, days or months of a zone, as charts of usage show it. Pure.
+// Divides time into the hours, days or months of a zone, for charts of usage. Pure.
 import { type Instant, type Interval, instantOf, interval } from '../time.ts'
 import { addDays, lastDayOfMonth, localDateOf, sinceLocalHour, startOfLocalDay, type Zone } from './periods.ts'
 
@@ -6,8 +6,8 @@ export const BUCKETS = ['HOUR', 'DAY', 'MONTH'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
 /**
- * The parts of an interval between local hours, midnights or first days of months; they tile it, so the first and the last may be
- * cut short. A day on which clocks change is one of 23 or 25 hours. Null when there are more than `max`.
+ * The parts of an interval between local hours, midnights or first days of months. They tile it, so the first and the
+ * last may be shorter. A day on which clocks change has 23 or 25 hours. Null when there are more than `max`.
  */
 export function bucketsOf(within: Interval, of: { bucket: Bucket; zone: Zone; max: number }): Interval[] | null {
   const found: Interval[] = []
@@ -34,7 +34,10 @@ function cutAfter(at: Instant, { bucket, zone }: { bucket: Bucket; zone: Zone })
 
 const HOUR_MS = 3_600_000
 
-/** When the local clock next shows a whole hour. Where it is set by half an hour, that is up to an hour and a half away. */
+/**
+ * When the local clock next shows a whole hour. Where the clock is changed by half an hour, that is up to an hour and a
+ * half away.
+ */
 function nextLocalHour(at: Instant, zone: Zone): Instant {
   let next = instantOf(at + HOUR_MS - sinceLocalHour(at, zone))
   for (let past = sinceLocalHour(next, zone); past !== 0; past = sinceLocalHour(next, zone))

@@ -15,23 +15,28 @@ describe('examples', () => {
   test.each<[string, string, Portion[], Record<string, string>]>([
     ['by usage', '100', [portion('a', '30'), portion('b', '10')], { a: '75', b: '25' }],
     [
-      'the cent that is left goes to the lesser id of equal ones',
+      'the remaining cent goes to the lower id of equal remainders',
       '100',
       [portion('c', '1'), portion('b', '1'), portion('a', '1')],
       { a: '33.34', b: '33.33', c: '33.33' },
     ],
     ['the largest remainder comes first', '0.05', [portion('a', '1'), portion('b', '2')], { a: '0.02', b: '0.03' }],
     ['a deduction', '-100', [portion('a', '2'), portion('b', '1')], { a: '-66.67', b: '-33.33' }],
-    ['as many decimals as the total has', '0.0001', [portion('a', '1'), portion('b', '3')], { a: '0', b: '0.0001' }],
-    ['nothing used, by events', '9', [portion('a', '0', 2), portion('b', '0', 1)], { a: '6', b: '3' }],
-    ['less than nothing used, by events', '9', [portion('a', '-5', 2), portion('b', '7', 1)], { a: '6', b: '3' }],
+    [
+      'keeps as many decimals as the total has',
+      '0.0001',
+      [portion('a', '1'), portion('b', '3')],
+      { a: '0', b: '0.0001' },
+    ],
+    ['without usage, by events', '9', [portion('a', '0', 2), portion('b', '0', 1)], { a: '6', b: '3' }],
+    ['negative usage, by events', '9', [portion('a', '-5', 2), portion('b', '7', 1)], { a: '6', b: '3' }],
     ['nothing asked', '0', [portion('a', '2'), portion('b', '1')], { a: '0', b: '0' }],
     ['nobody', '9', [], {}],
   ])('%s: %s', (_name, total, portions, expected) => {
     expect(texts(apportion(portions, decimal(total), 2))).toEqual(expected)
   })
 
-  test('shares of three alike are 1 in all', () => {
+  test('shares of three equal customers sum to 1', () => {
     expect(texts(sharesOf(['a', 'b', 'c'].map(id => portion(id, '7'))))).toEqual({
       a: '0.333333333334',
       b: '0.333333333333',
@@ -55,7 +60,7 @@ const portions = fc
 const PLACES = fc.constantFrom(0, 2, 3)
 
 describe('laws', () => {
-  test('parts sum to the total to its last decimal, and are no further from their proportion than one smallest unit', () => {
+  test('parts sum to the total to its last decimal, and differ from their proportion by at most one smallest unit', () => {
     fc.assert(
       fc.property(portions, decimals, PLACES, (list, total, places) => {
         const parts = apportion(list, total, places)
@@ -79,7 +84,7 @@ describe('laws', () => {
     )
   })
 
-  test('shares are from 0 to 1, have 12 decimals at most and are 1 in all', () => {
+  test('shares are from 0 to 1, have at most 12 decimals and sum to 1', () => {
     fc.assert(
       fc.property(portions, list => {
         const shares = [...sharesOf(list).values()]
@@ -104,7 +109,7 @@ describe('laws', () => {
     )
   })
 
-  test('who used more is not asked less, and the other sign asks the same the other way', () => {
+  test('a customer with more usage never gets a smaller part, and the opposite sign gives the opposite parts', () => {
     fc.assert(
       fc.property(portions, decimals, PLACES, (list, total, places) => {
         const parts = apportion(list, total.abs(), places)
@@ -122,7 +127,7 @@ describe('laws', () => {
     )
   })
 
-  test('parts that have been settled stay as they are', () => {
+  test('apportioning the parts again changes nothing', () => {
     fc.assert(
       fc.property(portions, decimals, PLACES, (list, total, places) => {
         const parts = apportion(list, total, places)

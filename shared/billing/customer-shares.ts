@@ -1,14 +1,17 @@
-// How a figure of an invoice line is shared among the customers whose events are in it. Tiers, minimums and free volumes are
-// of the line as a whole, so nobody's part of it can be priced alone: it is shared in proportion. Pure.
+// Divides a figure of an invoice line among the customers whose events are in it. Tiers, minimums and free volumes
+// apply to the line as a whole, so no customer's part can be priced alone: the figure is divided in proportion. Pure.
 import { type Decimal, ONE, placesOf, sum, ZERO } from '../decimal.ts'
 import { roundParts } from '../money.ts'
 
-/** What one customer's events are in a line. */
+/** The events of one customer in a line. */
 export type Portion = {
   readonly customerId: string
-  /** What its events come to in the line's calculation: for SUM and AVERAGE the sum of their values, else their own figure. */
+  /**
+   * The usage of its events in the line's calculation: the sum of their values for SUM and AVERAGE, otherwise their own
+   * figure.
+   */
   readonly weight: Decimal
-  /** How many events they are; above zero. */
+  /** The number of its events; above zero. */
   readonly count: Decimal
 }
 
@@ -19,16 +22,17 @@ export type Parts = ReadonlyMap<string, Decimal>
 const SHARE_PLACES = 12
 
 /**
- * Whether the portions are weighed by how many events they are: where weights are no proportions, because one is below zero
- * or all are zero.
+ * Whether the portions are weighed by their number of events: used when the weights give no proportions, because one is
+ * below zero or all are zero.
  */
 export const isByEvents = (portions: readonly Portion[]): boolean =>
   portions.some(({ weight }) => weight.lt(ZERO)) || portions.every(({ weight }) => weight.eq(ZERO))
 
 /**
- * `total`, which may be of either sign, in proportion to the portions, with as many decimals as it has and at least
- * `places`. The parts sum to it exactly; the smallest units that rounding leaves go to the largest remainders, and of equal
- * ones to the lesser customer id, so that the order of the portions changes nothing. Without portions there are no parts.
+ * Divides `total`, which may have either sign, in proportion to the portions. Parts have as many decimals as the total
+ * and at least `places`. They sum to it exactly: the smallest units that rounding leaves go to the largest remainders,
+ * and among equal remainders to the lower customer id, so that the order of the portions does not matter. Without
+ * portions there are no parts.
  */
 export function apportion(portions: readonly Portion[], total: Decimal, places: number): Map<string, Decimal> {
   return settle(exactParts(portions, total), total, places)
@@ -51,5 +55,5 @@ export function settle(parts: Parts, total: Decimal, places: number): Map<string
   return new Map(entries.map(([id], index) => [id, rounded[index] ?? ZERO]))
 }
 
-/** Each customer's share of the line: from 0 to 1, with 12 decimals at most, and 1 in all. */
+/** Each customer's share of the line: from 0 to 1, with at most 12 decimals, and 1 in total. */
 export const sharesOf = (portions: readonly Portion[]): Map<string, Decimal> => apportion(portions, ONE, SHARE_PLACES)

@@ -7,7 +7,7 @@ export type DueDateConfiguration = {
   readonly period: PeriodLength | null
 }
 
-/** The invoice date plus the period if there is one; END_OF_THE_MONTH moves that on to the last day of its month. */
+/** The invoice date plus the period, if there is one; END_OF_THE_MONTH then moves it to the last day of its month. */
 export function dueDate({ type, period }: DueDateConfiguration, invoiceDate: LocalDate): LocalDate {
   const after = period === null ? invoiceDate : addPeriod(invoiceDate, period)
   return type === 'END_OF_THE_MONTH' ? lastDayOfMonth(after) : after

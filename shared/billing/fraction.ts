@@ -1,4 +1,4 @@
-// An exact ratio. Kept as two whole decimals so that amounts are multiplied before they are divided.
+// An exact ratio. Stored as two whole decimals, so that amounts are multiplied before they are divided.
 import { type Decimal, decimalOfInteger, ONE, ZERO } from '../decimal.ts'
 
 export type Fraction = { readonly numerator: Decimal; readonly denominator: Decimal }
@@ -14,7 +14,9 @@ export function fraction(numerator: Decimal | number, denominator: Decimal | num
 export const WHOLE: Fraction = fraction(1, 1)
 export const NOTHING: Fraction = fraction(0, 1)
 
-/** `value × fraction`: exact when the result is a finite decimal of at most 40 places, else rounded at the 40th. */
+/**
+ * `value × fraction`: exact when the result is a finite decimal of at most 40 places, otherwise rounded at the 40th.
+ */
 export const timesFraction = (value: Decimal, by: Fraction): Decimal => {
   const product = value.times(by.numerator)
   return by.denominator.eq(ONE) ? product : product.div(by.denominator)

@@ -5,7 +5,7 @@ import { type Zone, zoneOf } from './periods.ts'
 
 const at = (text: string): Instant => parseInstant(text) as Instant
 const BRUSSELS = zoneOf('Europe/Brussels') as Zone
-/** 1 to 31 March in Brussels, whose clocks change in between. */
+/** 1 to 31 March in Brussels, where clocks change in between. */
 const MARCH: Interval = interval(at('2026-02-28T23:00:00Z'), at('2026-03-31T22:00:00Z'))
 
 const cases: readonly [Partial<InvoiceDateInput>, string][] = [
@@ -22,7 +22,7 @@ test.each(cases)('%o is dated %s', (given, expected) => {
   expect(invoiceDate({ ...input, finalizedAt: at('2026-05-04T22:30:00Z'), zone: BRUSSELS, ...given })).toBe(expected)
 })
 
-test('a cancel during the day is dated that day, and the day after', () => {
+test('a cancellation during the day is dated that day, or the day after', () => {
   const period = interval(at('2026-03-31T22:00:00Z'), at('2026-04-16T13:00:00Z'))
   const input = { period, onlyAdvanceCharges: false, finalizedAt: period.end, zone: BRUSSELS }
   expect(invoiceDate({ ...input, type: 'AT_END_OF_BILLING_PERIOD' })).toBe('2026-04-16')

@@ -1,4 +1,4 @@
-// Which day stands on an invoice (semantics 5.2).
+// Which date an invoice has (semantics 5.2).
 import type { Instant, Interval } from '../time.ts'
 import { addDays, type LocalDate, lastLocalDay, localDateOf, type Zone } from './periods.ts'
 
@@ -11,7 +11,7 @@ export type InvoiceDateType = (typeof INVOICE_DATE_TYPES)[number]
 
 export type InvoiceDateInput = {
   readonly type: InvoiceDateType
-  /** The billing period in arrears; for an invoice of advance charges alone, the period they pay for. */
+  /** The billing period in arrears; for an invoice with only advance charges, the period they pay for. */
   readonly period: Interval
   readonly onlyAdvanceCharges: boolean
   readonly finalizedAt: Instant
@@ -19,8 +19,8 @@ export type InvoiceDateInput = {
 }
 
 /**
- * The invoice date: the last day of the period, the day after it, or the day of finalization, which also holds for a
- * subscription that starts later. An invoice of advance charges alone is dated at the start of its period.
+ * The invoice date: the last day of the period, the day after it, or the day of finalization, which also applies to a
+ * subscription that starts later. An invoice with only advance charges is dated at the start of its period.
  */
 export function invoiceDate({ type, period, onlyAdvanceCharges, finalizedAt, zone }: InvoiceDateInput): LocalDate {
   if (type === 'WHEN_INVOICE_GOES_TO_FINAL') return localDateOf(finalizedAt, zone)

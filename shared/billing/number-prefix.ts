@@ -1,4 +1,4 @@
-// Prefixes of document numbers may name custom fields. Only two forms are known; any other brace is refused, so a
+// Prefixes of document numbers may name custom fields. Only two forms are accepted; any other brace is refused, so a
 // prefix can never become a general template language.
 
 const OWNERS = ['customer', 'billing_entity'] as const
@@ -12,7 +12,7 @@ export type PrefixReading =
 const PREFIX_LENGTH_MAX = 500
 const VARIABLE = /\{\{(customer|billing_entity)\.custom_fields\[([^\s[\]{}]{1,255})\]\}\}/g
 
-/** Reads a prefix; the fault says what may stand in one. */
+/** Reads a prefix; the fault says what a prefix may contain. */
 export function parsePrefix(text: string): PrefixReading {
   if (text.length > PREFIX_LENGTH_MAX) {
     return { kind: 'fault', message: `A prefix has at most ${PREFIX_LENGTH_MAX} characters.` }
@@ -32,6 +32,6 @@ export function parsePrefix(text: string): PrefixReading {
   return { kind: 'fault', message: `A prefix may hold text, ${forms}; found ${String(stray)}.` }
 }
 
-/** The custom fields a prefix names, which must not be renamed or removed while it does. */
+/** The custom fields that a prefix names; they must not be renamed or removed while it does. */
 export const prefixVariables = (parts: readonly PrefixPart[]): readonly PrefixVariable[] =>
   parts.filter(part => typeof part !== 'string')

@@ -1,5 +1,5 @@
-// Document numbers: prefix, dynamic parts and a zero-padded counter (semantics 5.2). Pure: the counter's value is the
-// caller's, who takes it under a lock and only at FINAL, so that no number is left out.
+// Document numbers: prefix, dynamic parts and a zero-padded counter (semantics 5.2). Pure: the caller supplies the
+// value of the counter, taken under a lock and only at FINAL, so that no number is skipped.
 
 import { type PrefixPart, type PrefixVariable, parsePrefix } from './number-prefix.ts'
 import { dateParts, type LocalDate } from './periods.ts'
@@ -51,7 +51,7 @@ const series = (prefix: string): NumberConfiguration => ({
   resetPeriod: YEARLY,
 })
 
-/** What a platform numbers by until it says otherwise. The prefixes differ, so the series never meet. */
+/** The default numbering of a platform. The prefixes differ, so numbers of two series never collide. */
 export const DEFAULT_NUMBER_CONFIGURATIONS: Readonly<Record<NumberSeries, NumberConfiguration>> = {
   STANDARD: series('INV'),
   CREDIT: series('CRE'),
@@ -64,7 +64,7 @@ export type NumberFault = { readonly field: string; readonly message: string }
 const isCount = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least
 
 const DIGITS_MAX = 20
-/** Only signs may separate: a separator of digits or letters could make two numbers read alike. */
+/** A separator has only punctuation: with digits or letters two different numbers could read the same. */
 const SEPARATOR = /^[-/._ #:]{0,3}$/
 
 function uniquenessFault(configuration: NumberConfiguration, parts: readonly PrefixPart[]): NumberFault | null {
@@ -86,7 +86,7 @@ function uniquenessFault(configuration: NumberConfiguration, parts: readonly Pre
   return null
 }
 
-/** What is wrong with a configuration, or null. Whatever passes gives every counter value a number of its own. */
+/** What is wrong with a configuration, or null. A valid configuration gives every counter value a number of its own. */
 export function numberConfigurationFault(configuration: NumberConfiguration): NumberFault | null {
   const prefix = parsePrefix(configuration.prefix)
   if (prefix.kind === 'fault') return { field: 'prefix', message: prefix.message }
@@ -127,14 +127,14 @@ export type RenderedPrefix =
       /** The counter these documents share, within one environment. */
       readonly counterKey: string
     }
-  /** A custom field the prefix names has no value; the document cannot be numbered until it has. */
+  /** The custom field that the prefix names has no value; the document cannot be numbered until it has one. */
   | { readonly kind: 'missing'; readonly variable: PrefixVariable }
 
 /**
- * The prefix of a document and the key of its counter: one counter a series and rendered prefix. A reset needs no key of
- * its own, since a configuration that resets must show the window in the prefix; so equal prefixes always share a
- * counter and no number can repeat. YEAR is the year the window started in: a financial year from April keeps one YEAR.
- * Throws RangeError on a prefix `numberConfigurationFault` refuses.
+ * The prefix of a document and the key of its counter: one counter per series and rendered prefix. A reset needs no key
+ * of its own, because a configuration that resets must show the window in the prefix. So equal prefixes always share a
+ * counter and no number can repeat. YEAR is the year in which the window started: a financial year from April keeps one
+ * YEAR. Throws RangeError for a prefix that `numberConfigurationFault` refuses.
  */
 export function renderPrefix(
   configuration: NumberConfiguration,
@@ -159,7 +159,7 @@ export function renderPrefix(
   return { kind: 'ok', text, counterKey: JSON.stringify([numberSeries, text]) }
 }
 
-/** The value after `last` (null: none yet). A raised first number is jumped to; a counter never goes back. */
+/** The value after `last` (null: none yet). A counter jumps to a raised first number and never goes back. */
 export function nextCounter({ firstNumber, incrementBy }: NumberConfiguration, last: bigint | null): bigint {
   const first = BigInt(firstNumber)
   if (last === null) return first

@@ -20,7 +20,7 @@ test.each<[due: string, period: PeriodLength, asMuch: string, more: string]>([
 const days = fc.integer({ min: 0, max: 40_000 }).map(offset => addDays(day('2000-01-01'), offset))
 const periods = fc.record({ type: fc.constantFrom(...PERIOD_TYPES), value: fc.integer({ min: 1, max: 60 }) })
 
-test('more is as much on the day before, it never ends, and a day past the due date it is a day late', () => {
+test('"more than" starts a day after "at least", lateness never ends, and a day past the due date is a day late', () => {
   fc.assert(
     fc.property(days, periods, fc.integer({ min: -100, max: 3_000 }), (due, period, offset) => {
       const today = addDays(due, offset)

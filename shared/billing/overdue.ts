@@ -1,12 +1,13 @@
 // How late a payment is, in local days and calendar periods (semantics 0.3, 9.3).
 import { addPeriod, daysBetween, type LocalDate, type PeriodLength } from './periods.ts'
 
-/** Local days since the day it was due; 0 on that day, and before it. */
+/** Local days since the due day; 0 on that day and before it. */
 export const daysOverdue = (due: LocalDate, today: LocalDate): number => Math.max(0, daysBetween(due, today))
 
 /**
- * Whether today lies more than the period after the day it was due, or `orAsMuch`: at least that. One month after 31 January is
- * 28 February, so what was due on that day is a month late on 28 February and more than that on 1 March.
+ * Whether today is more than the period after the due day; with `orAsMuch`, at least the period after it. One month
+ * after 31 January is 28 February, so what was due on 31 January is a month late on 28 February and more than a month
+ * late on 1 March.
  */
 export function isOverdueBy(
   period: PeriodLength,

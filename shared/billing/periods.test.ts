@@ -157,23 +157,23 @@ describe('exact periods', () => {
 })
 
 describe('zones and days', () => {
-  test('a month over a change of clocks has its calendar days, and its length in hours is not a multiple of 24', () => {
+  test('a month with a clock change has its calendar days, and its length in hours is not a multiple of 24', () => {
     const [march] = take(1, grid('CALENDAR', months(1), '2026-03-01T12:00:00Z', BRUSSELS), from('2026-02-28T23:00:00Z'))
     expect(march && (march.full.end - march.full.start) / 3_600_000).toBe(31 * 24 - 1)
     expect(march?.fullDays).toBe(31)
   })
 
-  test('where midnight is skipped the day starts at one', () => {
+  test('where midnight is skipped the day starts at 01:00', () => {
     expect(formatInstant(startOfLocalDay(day('2018-11-04'), zone('America/Sao_Paulo')))).toBe('2018-11-04T03:00:00Z')
   })
 
-  test('a clock set back over midnight does not return to the day before', () => {
-    // St John's went from 00:01 back to 23:01 on 1 November 2009; 00:00 first came at 02:30 UTC.
+  test('a clock set back over midnight does not return to the previous day', () => {
+    // St John's clocks were set back from 00:01 to 23:01 on 1 November 2009; 00:00 first occurred at 02:30 UTC.
     expect(localDateOf(at('2009-11-01T02:29:59Z'), zone('America/St_Johns'))).toBe('2009-10-31')
     expect(localDateOf(at('2009-11-01T03:00:00Z'), zone('America/St_Johns'))).toBe('2009-11-01')
   })
 
-  test('a day that a zone left out has no period', () => {
+  test('a day that a zone skipped has no period', () => {
     const apia = zone('Pacific/Apia')
     const span = { start: startOfLocalDay(day('2011-12-29'), apia), end: startOfLocalDay(day('2012-01-01'), apia) }
     const daily = { billingTime: 'EXACT', length: { type: 'DAY', value: 1 }, anchor: span.start, zone: apia } as const
@@ -193,14 +193,14 @@ describe('zones and days', () => {
   ]
   test.each(names)('zone %o is %o', (text, expected) => expect(zoneOf(text)).toBe(expected))
 
-  test('days that do not exist are no dates', () => {
+  test('days that do not exist are refused', () => {
     expect(
       ['2026-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '26-1-1', '2026-01-01T00:00'].map(localDate),
     ).toEqual(Array(6).fill(null))
     expect(localDate('2028-02-29')).toBe('2028-02-29')
   })
 
-  test('periods are added from the date given, to the last day a month has', () => {
+  test('adds periods from the given date, at most to the last day of the month', () => {
     expect(addPeriod(day('2026-01-31'), months(1))).toBe('2026-02-28')
     expect(addPeriod(day('2026-01-31'), months(1), 2)).toBe('2026-03-31')
     expect(addPeriod(day('2026-12-28'), { type: 'WEEK', value: 1 })).toBe('2027-01-04')
@@ -227,7 +227,7 @@ describe('zones and days', () => {
     }
   })
 
-  test('a schedule without end stops at the horizon, and a lookup outside a span finds nothing', () => {
+  test('a schedule without end stops at the horizon, and a lookup outside its span finds nothing', () => {
     const yearly = grid('EXACT', { type: 'YEAR', value: 1 }, '2026-01-01T00:00:00Z')
     expect([...billingPeriods(yearly, from('2026-01-01T00:00:00Z'))]).toHaveLength(174)
     expect(billingPeriodAt(yearly, from('2026-01-01T00:00:00Z'), at('2025-12-31T00:00:00Z'))).toBeNull()
@@ -287,7 +287,7 @@ describe('laws, in any zone', () => {
     )
   })
 
-  test('looking a period up gives the one that iterating gives', () => {
+  test('looking up a period gives the same as iterating', () => {
     fc.assert(
       fc.property(anyZone, anySpan, anyLength, anyTime, anyInstant, (in_, span, length, billingTime, anchor) => {
         const of = { billingTime, length, anchor, zone: in_ }
@@ -300,7 +300,7 @@ describe('laws, in any zone', () => {
     )
   })
 
-  test('an instant lies between the starts of its local day and of the next', () => {
+  test('an instant lies between the start of its local day and the start of the next', () => {
     fc.assert(
       fc.property(anyZone, anyInstant, (in_, instant) => {
         const date = localDateOf(instant, in_)

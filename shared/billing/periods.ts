@@ -1,13 +1,13 @@
-// The only place that knows time zones and month arithmetic. Billing periods are cut at local midnights and counted in
-// local days, so a day of 23 or 25 hours is one day; instants stay UTC and intervals half-open (semantics 0.3, 4.4).
+// The only file with time zone and month arithmetic. Billing periods are cut at local midnights and counted in local
+// days, so a day of 23 or 25 hours is one day; instants stay UTC and intervals half-open (semantics 0.3, 4.4).
 import { Temporal } from 'temporal-polyfill'
 import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
 
 declare const zoneBrand: unique symbol
 declare const dateBrand: unique symbol
-/** A time zone Temporal knows; made only by `zoneOf`. */
+/** A time zone that Temporal supports; made only by `zoneOf`. */
 export type Zone = string & { readonly [zoneBrand]: true }
-/** A calendar day, `2026-01-31`; texts compare as days do. Made only here. */
+/** A calendar day, `2026-01-31`; compares correctly as a string. Made only here. */
 export type LocalDate = string & { readonly [dateBrand]: true }
 
 export const PERIOD_TYPES = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const
@@ -15,21 +15,26 @@ export type PeriodLength = { readonly type: (typeof PERIOD_TYPES)[number]; reado
 /** CALENDAR: cut at month, week and year starts. EXACT: cut at the anniversaries of the anchor. */
 export type BillingTime = 'CALENDAR' | 'EXACT'
 
-/** Schedules without an end run on; nothing is computed past the last year an instant can be written in. */
+/**
+ * Schedules without an end continue up to here, the last year in which an instant can be written; nothing later is
+ * computed.
+ */
 const HORIZON = Temporal.PlainDate.from('2200-01-01')
-/** Before this instant no day of the horizon has started anywhere, so the days need not be compared. */
+/** Before this instant no local day of the horizon has started in any zone, so days need not be compared. */
 const HORIZON_AT = Date.UTC(2199, 11, 30)
-/** A calendar period of n months (n weeks) counts from here: quarters start in January, weeks on Monday, and a length that
- * does not divide a year runs on over new year, so that every period is whole. */
+/**
+ * Calendar periods of n months (n weeks) are counted from here: quarters start in January, weeks on Monday. Periods
+ * whose length does not divide a year continue over new year, so that every period is whole.
+ */
 const MONTH_EPOCH = Temporal.PlainDate.from('2000-01-01')
 const WEEK_EPOCH = Temporal.PlainDate.from('2000-01-03')
 
-/** Answers kept of one kind of question; a calendar has few days, and thousands of customers ask for the same ones. */
+/** Cached answers for one kind of question; a calendar has few days, and thousands of customers need the same ones. */
 const KEPT_MAX = 20_000
-/** Grids with their cuts, of which each keeps its own. */
+/** Cached grids; each has its own cache of cuts. */
 const GRIDS_MAX = 2_000
 
-/** The same function, which computes each answer once. `keyOf` is the same for the same question. */
+/** Caches the results of a function. `keyOf` must give the same key for the same question. */
 function remembered<Args extends readonly unknown[], Value>(
   compute: (...args: Args) => Value,
   keyOf: (...args: Args) => string | number,
@@ -59,7 +64,7 @@ export function zoneOf(text: string): Zone | null {
   return zone
 }
 
-/** The zones that were named so far: to make sure that there is one takes longer than to use it. */
+/** The zones that were used so far: validating a zone takes longer than using it. */
 const zones = new Map<string, Zone>()
 
 function findZone(text: string): Zone | null {
@@ -70,12 +75,12 @@ function findZone(text: string): Zone | null {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
     return name as Zone
   } catch (error) {
-    if (error instanceof RangeError) return null // Temporal's way of saying that it does not know the zone
+    if (error instanceof RangeError) return null // Temporal throws this for a zone that it does not support
     throw error
   }
 }
 
-/** Whole milliseconds in, `Zone` by construction valid. */
+/** Input is whole milliseconds; the `Zone` is valid by construction. */
 const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
 
@@ -87,7 +92,7 @@ const textOf = (date: Temporal.PlainDate): LocalDate => date.toString() as Local
 const startOf = (date: Temporal.PlainDate, zone: Zone): Instant =>
   instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
 
-/** The day `at` belongs to: the last one that has started. Clocks set back over midnight never make it an earlier day. */
+/** The local day of `at`: the last day that has started. Clocks set back over midnight never make it an earlier day. */
 const dayAt = remembered(
   (at: Instant, zone: Zone): Temporal.PlainDate => {
     const date = zoned(at, zone).toPlainDate()
@@ -125,16 +130,22 @@ export function sinceLocalHour(at: Instant, zone: Zone): number {
   return (minute * 60 + second) * 1_000 + millisecond
 }
 
-/** The last local day an interval touches: the day before `end` when it ends at midnight, else the day of `end`. */
+/**
+ * The last local day that an interval touches: the day before `end` when it ends at midnight, otherwise the day of
+ * `end`.
+ */
 export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
 
-/** Days from `from` up to `to`, `to` not counted. */
+/** Days from `from` up to `to`, without `to`. */
 export const daysBetween = remembered(
   (from: LocalDate, to: LocalDate): number => day(from).until(day(to)).days,
   (from, to) => `${from} ${to}`,
 )
 
-/** Local days of an interval: the day it starts on counts whole, the day it ends on does not (semantics 4.4). */
+/**
+ * Local days of an interval: the day it starts on counts as a whole day, the day it ends on does not count (semantics
+ * 4.4).
+ */
 export const localDays = (of: Interval, zone: Zone): number =>
   daysBetween(localDateOf(of.start, zone), localDateOf(of.end, zone))
 
@@ -152,7 +163,10 @@ export const lastDayOfMonth = (date: LocalDate): LocalDate => {
 
 type Step = { readonly unit: 'months' | 'days'; readonly size: number }
 
-/** A period as months or as days: a year is 12 months, a week 7 days. Throws RangeError unless value is a whole number ≥ 1. */
+/**
+ * A period as months or as days: a year is 12 months, a week 7 days. Throws RangeError unless value is a whole number ≥
+ * 1.
+ */
 export function stepOf(length: PeriodLength): Step {
   if (!Number.isSafeInteger(length.value) || length.value < 1 || length.value > 10_000) {
     throw new RangeError(`a period is 1 to 10000 units long, not ${length.value}`)
@@ -172,7 +186,10 @@ export function stepOf(length: PeriodLength): Step {
 const steps = (from: Temporal.PlainDate, step: Step, count: number): Temporal.PlainDate =>
   from.add(step.unit === 'months' ? { months: step.size * count } : { days: step.size * count })
 
-/** `times` periods after `date`; a day the month does not have becomes its last (31 January + 1 month = 28 February). */
+/**
+ * `times` periods after `date`; a day that the month does not have becomes its last (31 January + 1 month = 28
+ * February).
+ */
 export const addPeriod = (date: LocalDate, length: PeriodLength, times = 1): LocalDate =>
   textOf(steps(day(date), stepOf(length), times))
 
@@ -191,11 +208,11 @@ export type PeriodGrid = {
   readonly anchor: Instant
 }
 
-/** A schedule's own time; `end` null runs on. */
+/** The time of a schedule; with `end` null it never ends. */
 export type Span = { readonly start: Instant; readonly end: Instant | null }
 
 export type BillingPeriod = {
-  /** 0 for the period the span starts in, then counting up. */
+  /** 0 for the period in which the span starts, then counting up. */
   readonly index: number
   /** The whole period, between two local midnights. */
   readonly full: Interval
@@ -208,13 +225,16 @@ export type BillingPeriod = {
 /** Where one period ends and the next begins. */
 type Cut = { readonly date: Temporal.PlainDate; readonly start: Instant }
 
-/** How one grid cuts time. Its periods are the same for every price and every customer on it, so each is computed once. */
+/** How one grid cuts time. All prices and customers on it have the same periods, so each is computed once. */
 type Cuts = {
-  /** The cut before the period of this ordinal. Every cut is counted from the origin, so 31 January never drifts to the 28th. */
+  /**
+   * The cut before the period with this ordinal. Every cut is counted from the origin, so 31 January never drifts to
+   * the 28th.
+   */
   readonly at: (ordinal: number) => Cut
-  /** Days of the period of this ordinal. */
+  /** Days of the period with this ordinal. */
   readonly daysIn: (ordinal: number) => number
-  /** The ordinal of the period that holds the day of this instant. */
+  /** The ordinal of the period that contains the day of this instant. */
   readonly ordinalAt: (at: Instant) => number
 }
 
@@ -254,7 +274,10 @@ const cutsOf = remembered(
   GRIDS_MAX,
 )
 
-/** Whether periods are counted from the anchor. Days have no calendar start to align to, so they are in both billing times. */
+/**
+ * Whether periods are counted from the anchor. Days have no calendar start to align to, so both billing times count
+ * them from the anchor.
+ */
 const isCounted = (length: PeriodLength, billingTime: BillingTime): boolean =>
   billingTime === 'EXACT' || length.type === 'DAY'
 
@@ -271,7 +294,7 @@ function ordinalOf(
 function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: number): BillingPeriod | null {
   const from = cuts.at(ordinal)
   const to = cuts.at(ordinal + 1)
-  if (from.start >= to.start) return null // a day a zone left out when it crossed the date line
+  if (from.start >= to.start) return null // a day that a zone skipped when it crossed the date line
   const full = interval(from.start, to.start)
   const covered = intersect(full, { start: span.start, end: span.end ?? to.start })
   if (!covered) return null
@@ -286,7 +309,7 @@ function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: nu
   }
 }
 
-/** Days of a part of a period, which lies between two cuts. */
+/** Days of a part of a period; the part lies between two cuts. */
 function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; readonly to: Cut }, zone: Zone): number {
   const first = start === from.start ? from.date : dayAt(start, zone)
   const after = end === to.start ? to.date : dayAt(end, zone)
@@ -294,8 +317,8 @@ function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; re
 }
 
 /**
- * The periods a span is billed in, in order and lazily: their covered parts tile the span without gap or overlap, and
- * only the first and the last can be partial. A span without end yields periods up to the year 2200. Semantics 4.4.
+ * The periods in which a span is billed, in order and lazily: their covered parts tile the span without gap or overlap,
+ * and only the first and the last can be partial. A span without end yields periods up to the year 2200. Semantics 4.4.
  */
 export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<BillingPeriod, void, undefined> {
   const cuts = cutsOf(grid)
@@ -309,7 +332,7 @@ export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<Billing
   }
 }
 
-/** The period of the span that holds `at`, or null when `at` lies outside the span. */
+/** The period of the span that contains `at`, or null when `at` lies outside the span. */
 export function billingPeriodAt(grid: PeriodGrid, span: Span, at: Instant): BillingPeriod | null {
   if (at < span.start || (span.end !== null && at >= span.end)) return null
   const cuts = cutsOf(grid)

@@ -1,4 +1,4 @@
-// A state that is told is the state that was derived, where it says what the events before it come to.
+// A persisted state equals the derived one when it states the result of the events before it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, decimalOfInteger, max, min, plain, sum } from '../decimal.ts'
@@ -15,7 +15,7 @@ import { usageInterval } from './usage-interval.ts'
 
 type Event = { readonly at: Instant; readonly value: Decimal }
 
-/** What events come to; null for none. */
+/** The figure of these events; null for none. */
 function figureOf(type: Persistable, events: readonly Event[]): Decimal | null {
   const [first, ...others] = events.map(({ value }) => value)
   if (!first) return null
@@ -43,22 +43,22 @@ const START = instantOf(1_000)
 const anyTime = fc.integer({ min: 1_000, max: 1_100 }).map(instantOf)
 const anyEvent = fc.record({ at: anyTime, value: fc.integer({ min: -50, max: 50 }).map(decimalOfInteger) })
 const anyEvents = fc.array(anyEvent, { maxLength: 12 })
-/** Periods one after the other, cut anywhere. */
+/** Consecutive periods, cut anywhere. */
 const anyPeriods = fc
   .uniqueArray(fc.integer({ min: 1_001, max: 1_120 }), { minLength: 1, maxLength: 6 })
   .map(cuts => cuts.toSorted((a, b) => a - b))
   .map(cuts => cuts.map((cut, index) => interval(instantOf(cuts[index - 1] ?? 1_000), instantOf(cut))))
 const anyType = fc.constantFrom(...PERSISTABLE)
 
-describe('a state that is told', () => {
-  test('is what was derived, at the end of any period, where it says what the events before it come to', () => {
+describe('a persisted state', () => {
+  test('equals the derived state at the end of any period when it states the result of the events before it', () => {
     fc.assert(
       fc.property(anyType, anyEvents, anyTime, anyPeriods, (type, events, at, periods) => {
         const before = figureOf(
           type,
           events.filter(event => event.at < at),
         )
-        // Nothing was there to be told.
+        // There was no state to persist.
         if (!before) return
         const told = [{ id: 'told', at, usage: before }]
         for (const period of periods)
@@ -67,7 +67,7 @@ describe('a state that is told', () => {
     )
   })
 
-  test('leaves nothing of the events before it in periods that end after it, and those that end before it as they are', () => {
+  test('replaces all earlier events in periods that end after it, and leaves earlier periods as they are', () => {
     fc.assert(
       fc.property(anyType, anyEvents, anyEvents, anyTime, anyPeriods, (type, events, others, at, periods) => {
         const told = [{ id: 'told', at, usage: decimal('37') }]
@@ -80,7 +80,7 @@ describe('a state that is told', () => {
     )
   })
 
-  test('told again later takes the place of what was told before', () => {
+  test('is replaced by a later persisted state', () => {
     const [early, late] = [
       { id: 'early', at: instantOf(1_010), usage: decimal('10') },
       { id: 'late', at: instantOf(1_020), usage: decimal('20') },
@@ -106,7 +106,7 @@ describe('a state that is told', () => {
     expect(plain(carriedOn(type, decimal(told), events === null ? null : decimal(events)))).toBe(expected)
   })
 
-  test('is of one number: no mean, no set', () => {
+  test('is one number, so there is none for a mean or a set', () => {
     expect(['SUM', 'MAX', 'MIN', 'AVERAGE', 'UNIQUE'].filter(isPersistable)).toEqual(['SUM', 'MAX', 'MIN'])
   })
 })

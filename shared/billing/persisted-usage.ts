@@ -1,26 +1,30 @@
-// A state that is given, instead of being derived from every event since the schedule's start (persist data). Pure.
+// A state that the caller supplies (persist data), instead of one derived from every event since the schedule's start.
+// Pure.
 import { type Decimal, max, min } from '../decimal.ts'
 import { assertNever } from '../errors.ts'
 import type { Instant, Interval } from '../time.ts'
 
-/** From `at` on the state is `usage`, with the events from then on. */
+/** From `at` on the state is `usage` plus the events from then on. */
 export type PersistedUsage = {
-  /** Of the record that holds it. */
+  /** The id of the record that holds it. */
   readonly id: string
   readonly at: Instant
   readonly usage: Decimal
 }
 
-/** Calculations whose state is one number that more events can be added to: a mean lacks its count, a set its values. */
+/**
+ * Calculations whose state is one number that more events can be added to: a mean would also need its count, a set its
+ * values.
+ */
 export const PERSISTABLE = ['SUM', 'MAX', 'MIN'] as const
 export type Persistable = (typeof PERSISTABLE)[number]
 export const isPersistable = (type: string): type is Persistable => PERSISTABLE.some(each => each === type)
 
-/** The state that usage of this interval is on top of; null when it starts from nothing. */
+/** The persisted state that usage of this interval is added to; null when it starts from nothing. */
 export const persistedUsageAt = (told: readonly PersistedUsage[], { start }: Interval): PersistedUsage | null =>
   told.find(({ at }) => at === start) ?? null
 
-/** The state after events that come to this much on their own; null for no events, which leave it as it was recorded. */
+/** The state after events with this figure of their own; null for no events, which leave it as recorded. */
 export function carriedOn(type: Persistable, told: Decimal, events: Decimal | null): Decimal {
   if (events === null) return told
   switch (type) {

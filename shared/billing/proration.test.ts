@@ -57,7 +57,7 @@ describe('worked examples', () => {
     expect(plain(prorate(decimal('100'), share)).startsWith('67.741935483870967741935483870967')).toBe(true)
   })
 
-  test('a part outside the period owes nothing; a period within one day is owed whole', () => {
+  test('a part outside the period owes nothing; a period within one day is owed in full', () => {
     const march = between('2026-03-01', '2026-04-01')
     expect(plain(prorate(decimal('9'), shareOf(between('2026-05-01', '2026-06-01'), march, UTC)))).toBe('0')
     const hour = { start: at('2026-03-01'), end: instantOf(at('2026-03-01') + 3_600_000) }
@@ -110,7 +110,7 @@ describe('a price of one cadence on an invoice of another (3.3, scenario D)', ()
     expect(cents(timesFraction(decimal(price), scale))).toBe(expected)
   })
 
-  test('a year of weeks owes exactly the twelve months its days lie in', () => {
+  test('a year of weeks owes exactly the twelve months that contain its days', () => {
     const weekly = { ...months('2024-01-01'), length: length('WEEK') }
     let scale = fraction(0, 1)
     for (const week of billingPeriods(weekly, between('2024-01-01', '2025-01-01'))) {
@@ -122,7 +122,7 @@ describe('a price of one cadence on an invoice of another (3.3, scenario D)', ()
 })
 
 describe('laws', () => {
-  test('the shares of a period cut anywhere sum to the whole', () => {
+  test('the shares of a period sum to the whole, wherever it is cut', () => {
     const zones = ['UTC', 'Europe/Brussels', 'America/Sao_Paulo', 'Asia/Kolkata'].map(name => zoneOf(name) as Zone)
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-// What share of a full charge a partial period owes, and how a price of one cadence reads on another (4.4, 3.3).
+// What share of a full charge a partial period owes, and how a price per one period is charged per another (4.4, 3.3).
 import type { Decimal } from '../decimal.ts'
 import { type Interval, intersect } from '../time.ts'
 import { addFractions, type Fraction, fraction, NOTHING, timesFraction } from './fraction.ts'
@@ -20,19 +20,20 @@ export const periodShare = (period: Pick<BillingPeriod, 'coveredDays' | 'fullDay
 export function shareOf(part: Interval, full: Interval, zone: Zone): Fraction {
   const covered = intersect(part, full)
   const days = localDays(full, zone)
-  // A period inside one local day has no day to count; it is owed whole or not at all.
+  // A period inside one local day has no day to count; it is owed in full or not at all.
   if (days === 0) return covered ? fraction(1, 1) : NOTHING
   return covered ? fraction(localDays(covered, zone), days) : NOTHING
 }
 
-/** A full charge reduced to its share, exact: multiplied before divided, never rounded to money here. */
+/** A full charge reduced to its share, exact: multiplied before it is divided, and never rounded to money here. */
 export const prorate = (full: Decimal, share: Fraction): Decimal => timesFraction(full, share)
 
 /**
- * How many prices per `pricing` period make one `billing` period: 150 a month on a quarter is 3, 1200 a year on a
- * quarter 1/4. Within months and years, and within days and weeks, the ratio of the lengths. Across the two families
- * by the days of the actual periods: 10 a week on a month of 31 days is 31/7; 300 a month on a week sums each day's
- * part of the month it lies in, so a year of weeks owes what its days of months owe. `full` is the full billing period.
+ * How many `pricing` periods make one `billing` period: 150 a month on a quarter is 3, 1200 a year on a quarter 1/4.
+ * Within months and years, and within days and weeks, it is the ratio of the lengths. Across the two families it goes
+ * by the days of the actual periods: 10 a week on a month of 31 days is 31/7. For 300 a month on a week, each day owes
+ * its part of the month that contains it, so a year of weeks owes what its days owe by month. `full` is the full
+ * billing period.
  */
 export function pricingScale(pricing: PeriodLength, billing: PeriodLength, full: Interval, grid: PeriodGrid): Fraction {
   const price = stepOf(pricing)

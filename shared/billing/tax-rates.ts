@@ -9,7 +9,7 @@ type DatedRate = { readonly from: string; readonly to?: string; readonly percent
 
 const SINCE = '2021-01-01'
 const unchanged = (percentage: string): readonly DatedRate[] => [{ from: SINCE, percentage }]
-/** Successive rates: each holds from its day until the next one's. */
+/** Successive rates: each applies from its day until the next one's. */
 const successive = (...rates: readonly (readonly [from: string, percentage: string])[]): readonly DatedRate[] =>
   rates.map(([from, percentage], index) => {
     const to = rates[index + 1]?.[0]
@@ -59,7 +59,7 @@ const rateOn = (rates: readonly DatedRate[], on: LocalDate): Decimal | null => {
   return rate ? decimal(rate.percentage) : null
 }
 
-/** Per cent of the standard rate of an EU member, GB or AU on a day, or null when none is known. */
+/** The standard rate in per cent of an EU member, GB or AU on a day, or null when none is known. */
 export function standardRate(country: string, on: LocalDate): Decimal | null {
   const table = isEuMember(country) ? EU_STANDARD_RATES : OTHER_STANDARD_RATES
   const rates = Object.hasOwn(table, country) ? table[country] : undefined
@@ -72,17 +72,17 @@ const SOURCES: Readonly<Record<string, string>> = {
   GB: 'HMRC, VAT Notice 700 and gov.uk/vat-rates',
 }
 
-/** Where the rates of a country are taken from; null for one of which none are kept. */
+/** The source of a country's rates; null for a country without stored rates. */
 export const sourceOfRates = (country: string): string | null =>
   isEuMember(country)
     ? 'European Commission, Taxes in Europe Database and "VAT rates applied in the Member States"'
     : (SOURCES[country] ?? null)
 
-/** Tax id types that show a Canadian seller collects a province's own tax. */
+/** Tax id types which show that a Canadian seller collects a province's own tax. */
 export type CanadianTaxIdType = 'CA_GST_HST' | 'CA_PST' | 'CA_PST_BC' | 'CA_PST_MB' | 'CA_PST_SK' | 'CA_QST'
 type ProvinceTax = {
   readonly name: 'GST' | 'HST' | 'PST' | 'RST' | 'QST'
-  /** Collected only by a seller that holds one of these; absent, every Canadian seller collects it. */
+  /** Collected only by a seller that has one of these; if absent, every Canadian seller collects it. */
   readonly needs?: readonly CanadianTaxIdType[]
   readonly rates: readonly DatedRate[]
 }
@@ -123,14 +123,20 @@ const PROVINCE_NAMES: Readonly<Record<string, string>> = {
   YUKON: 'YT',
 }
 
-/** The two-letter code of a Canadian province from a code, an ISO 3166-2 code or a name; null when it is none. */
+/**
+ * The two-letter code of a Canadian province, given a code, an ISO 3166-2 code or a name; null when it is none of
+ * these.
+ */
 export function canadianProvince(text: string | null): string | null {
   const upper = (text ?? '').trim().toUpperCase()
   const code = PROVINCE_NAMES[upper] ?? upper.replace(/^CA-/, '')
   return Object.hasOwn(PROVINCE_TAXES, code) ? code : null
 }
 
-/** The taxes a Canadian seller with these tax ids collects in a province; null when a rate is not known for the day. */
+/**
+ * The taxes that a Canadian seller with these tax ids collects in a province; null when a rate is not known for the
+ * day.
+ */
 export function canadianRates(
   province: string,
   taxIdTypes: readonly string[],

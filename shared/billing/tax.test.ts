@@ -44,7 +44,11 @@ describe('the rule table of semantics 5.5', () => {
     ['EU, same country, business', question('BE', 'BE'), 'LOCAL_RATE VAT 21'],
     ['EU, same country, individual', question('BE', 'BE', { buyer: individual }), 'LOCAL_RATE VAT 21'],
     ['EU, other EU, business with id', question('BE', 'DE'), 'REVERSE_CHARGE'],
-    ['EU, other EU, id nobody could check', question('BE', 'DE', { buyer: { taxId: 'UNKNOWN' } }), 'REVERSE_CHARGE'],
+    [
+      'EU, other EU, id that could not be checked',
+      question('BE', 'DE', { buyer: { taxId: 'UNKNOWN' } }),
+      'REVERSE_CHARGE',
+    ],
     ['EU, other EU, business without id', question('BE', 'DE', { buyer: noId }), 'REVERSE_CHARGE'],
     [
       'EU, other EU, business without id, local VAT wanted',
@@ -141,7 +145,7 @@ describe('notes', () => {
     expect(codes(decided(question('BE', 'BE')))).toEqual([])
   })
 
-  test('an exemption says what its note says', () => {
+  test('an exemption prints its own note', () => {
     const exempt = decided(question('BE', 'BE', { buyer: { taxExempt: true, taxExemptNote: 'Embassy' } }))
     expect(exempt.notes).toEqual([{ code: 'TAX_EXEMPT', text: 'Embassy' }])
   })
@@ -162,7 +166,7 @@ describe('notes', () => {
 })
 
 describe('tax categories', () => {
-  test('NO_TAX and EXEMPT are never taxed, each for its own reason', () => {
+  test('NO_TAX and EXEMPT are never taxed, and each note gives the reason', () => {
     const tax = decided(question('BE', 'BE'))
     const show = (category: 'STANDARD' | 'NO_TAX' | 'EXEMPT') => {
       const of = taxOfCategory(tax, category)

@@ -1,4 +1,4 @@
-// Which tax an invoice carries: one decision for its STANDARD items, and what each tax category makes of it (5.5).
+// Which tax an invoice carries: one decision for its STANDARD items, and the resulting tax of each tax category (5.5).
 import { type Decimal, decimal, sum, ZERO } from '../decimal.ts'
 import { type Fraction, WHOLE } from './fraction.ts'
 import type { LocalDate } from './periods.ts'
@@ -7,7 +7,7 @@ import { canadianProvince, canadianRates, isEuMember, standardRate } from './tax
 export const TAX_CATEGORIES = ['STANDARD', 'NO_TAX', 'EXEMPT'] as const
 export type TaxCategory = (typeof TAX_CATEGORIES)[number]
 
-/** Who supplies, for tax: the billing entity, or the customer on a self-billing invoice. */
+/** The supplier for tax purposes: the billing entity, or the customer on a self-billing invoice. */
 export type TaxSeller = {
   /** ISO 3166 alpha-2 of the registered address. */
   readonly country: string
@@ -19,10 +19,10 @@ export type TaxSeller = {
 
 export type TaxBuyer = {
   readonly country: string
-  /** State or province, as code or name; only Canada looks at it. */
+  /** State or province, as code or name; only used for Canada. */
   readonly region: string | null
   readonly kind: 'ORGANIZATION' | 'INDIVIDUAL'
-  /** UNKNOWN: an id was given that nobody could check; it counts as given. NOT_VALID counts as missing. */
+  /** UNKNOWN: an id was given that could not be checked; it counts as valid. NOT_VALID counts as missing. */
   readonly taxId: 'VALID' | 'UNKNOWN' | 'NOT_VALID' | 'MISSING'
   readonly taxExempt: boolean
   readonly taxExemptNote: string | null
@@ -31,12 +31,12 @@ export type TaxBuyer = {
 export type TaxQuestion = {
   readonly seller: TaxSeller
   readonly buyer: TaxBuyer
-  /** The day whose rates hold: the invoice date. */
+  /** The day that selects the rates: the invoice date. */
   readonly on: LocalDate
   readonly billingType: 'DEFAULT' | 'SELF_BILLING'
   /** `sales_tax_percentage` of the invoice or subscription. */
   readonly salesTaxPercentage: Decimal | null
-  /** The part of STANDARD amounts that is taxed; absent, all of it. From a tax provider's partial exemption. */
+  /** The taxed part of STANDARD amounts; if absent, all of it. From a tax provider's partial exemption. */
   readonly taxableShare?: Fraction
 }
 
@@ -67,14 +67,14 @@ export type TaxDecided = {
   /** The taxes of STANDARD items, several for Canada; empty means 0 %. */
   readonly rates: readonly TaxRate[]
   readonly taxableShare: Fraction
-  /** Why STANDARD items carry no tax, when they carry none. */
+  /** Why STANDARD items carry no tax, if they carry none. */
   readonly notes: readonly TaxNote[]
   /** Notes about the invoice as a whole. */
   readonly invoiceNotes: readonly TaxNote[]
-  /** The country of the registration the tax is charged under, when it is not the registered address. */
+  /** The country of the registration under which tax is charged, when it is not that of the registered address. */
   readonly usedRegistration: string | null
 }
-/** A figure without which no tax can be decided. `field` names it as the contract does. */
+/** A missing figure prevents a tax decision. `field` names it as in the contract. */
 export type TaxDecision = TaxDecided | { readonly kind: 'INCOMPLETE'; readonly field: string; readonly message: string }
 
 const note = (code: TaxNoteCode, text: string): readonly TaxNote[] => [{ code, text }]
@@ -94,14 +94,16 @@ type Answer = Ruling | Extract<TaxDecision, { kind: 'INCOMPLETE' }>
 const incomplete = (field: string, message: string): Answer => ({ kind: 'INCOMPLETE', field, message })
 const isVatCountry = (country: string): boolean => country === 'GB' || isEuMember(country)
 
-/** The standard rate of `country`, or what is missing: an invoice dated before the table starts must say so. */
+/**
+ * The standard rate of `country`, or what is missing: an invoice dated before the first known rate must give its own.
+ */
 function rateOf(country: string, name: string, treatment: TaxTreatment, question: TaxQuestion): Answer {
   const percentage = standardRate(country, question.on)
   if (percentage === null) return incomplete('invoice_date', `No rate is known for ${country} on ${question.on}.`)
   return { treatment, rates: [{ name, percentage }] }
 }
 
-/** An individual is taxed where they live once the seller is registered there; both lie in the EU or GB. */
+/** An individual is taxed in their own country once the seller is registered there, when both are in the EU or GB. */
 function registrationRate(question: TaxQuestion): Answer | null {
   const { seller, buyer } = question
   if (buyer.kind !== 'INDIVIDUAL' || !isVatCountry(buyer.country)) return null
@@ -110,7 +112,10 @@ function registrationRate(question: TaxQuestion): Answer | null {
   return 'kind' in answer ? answer : { ...answer, usedRegistration: buyer.country }
 }
 
-/** Seller in the EU or GB: local rate at home; inside the EU by who buys; elsewhere an export. */
+/**
+ * Seller in the EU or GB: the local rate for domestic sales; inside the EU it depends on the buyer; everything else is
+ * an export.
+ */
 function europeanRule(question: TaxQuestion): Answer {
   const { seller, buyer } = question
   if (seller.country === buyer.country) return rateOf(seller.country, 'VAT', 'LOCAL_RATE', question)
@@ -130,7 +135,7 @@ const givenSalesTax = (percentage: Decimal): Ruling => ({
   rates: percentage.eq(ZERO) ? [] : [{ name: 'Sales tax', percentage }],
 })
 
-/** Across a border: nothing, unless one side is in the US and the invoice gives a percentage. */
+/** Across a border: no tax, unless one side is in the US and the invoice gives a percentage. */
 function exportRule({ seller, buyer, salesTaxPercentage }: TaxQuestion): Answer {
   const touchesUs = seller.country === 'US' || buyer.country === 'US'
   if (touchesUs && salesTaxPercentage !== null) return givenSalesTax(salesTaxPercentage)
@@ -160,7 +165,7 @@ function domesticRule(question: TaxQuestion): Answer {
     case 'AU':
       return rateOf('AU', 'GST', 'LOCAL_RATE', question)
     default:
-      // No rule is kept for this country; a percentage on the invoice is the seller's own and is used as given.
+      // There is no rule for this country; a percentage on the invoice is the seller's own and is used as given.
       return salesTaxPercentage === null ? { treatment: 'NOT_COVERED', rates: [] } : givenSalesTax(salesTaxPercentage)
   }
 }
@@ -175,7 +180,7 @@ function ruleFor(question: TaxQuestion): Answer {
   return seller.country === buyer.country ? domesticRule(question) : exportRule(question)
 }
 
-/** The tax of an invoice's STANDARD items, or the figure that is missing to decide it. Semantics 5.5. */
+/** The tax of an invoice's STANDARD items, or the missing figure that prevents a decision. Semantics 5.5. */
 export function decideTax(question: TaxQuestion): TaxDecision {
   const answer = ruleFor(question)
   if ('kind' in answer) return answer
@@ -192,7 +197,7 @@ export function decideTax(question: TaxQuestion): TaxDecision {
   }
 }
 
-/** The tax of one category: the decision for STANDARD, always nothing for the other two, each with its reason. */
+/** The tax of one category: the decision for STANDARD, always none for the other two, each with its reason. */
 export type CategoryTax = {
   readonly name: string
   /** The sum of its rates. */
@@ -214,7 +219,9 @@ export function taxOfCategory(decision: TaxDecided, category: TaxCategory): Cate
   return { name, percentage, rates, taxableShare, notes, restNotes: PARTIALLY_EXEMPT }
 }
 
-/** A decision of one plain rate, for invoices whose tax a person or a provider gave. Per cent, "21" is 21 %. */
+/**
+ * A decision with one plain rate, for invoices whose tax was set by a user or a provider. In per cent: "21" is 21 %.
+ */
 export const taxAtRate = (name: string, percentage: string, taxableShare: Fraction = WHOLE): TaxDecided => ({
   kind: 'DECIDED',
   treatment: 'SALES_TAX',

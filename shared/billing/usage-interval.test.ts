@@ -47,7 +47,7 @@ describe('a calculation over a period, by the examples of semantics 1.1', () => 
     })
   }
 
-  test('from the last state that was told before its end, inside its schedule', () => {
+  test('from the last persisted state before its end, inside its schedule', () => {
     const from = (told: string[], period = AUGUST) =>
       usageInterval(
         true,

@@ -1,12 +1,12 @@
-// Which time a calculation is taken over.
+// The time over which a calculation counts events.
 import { type Instant, type Interval, instantOf, interval } from '../time.ts'
 import type { PersistedUsage } from './persisted-usage.ts'
 
 /**
- * The time whose events make up the usage of a period: the period itself, or with `persist` everything from the schedule's
- * start to the period's end. The state is then carried on from period to period, inside one schedule only (semantics 1.1).
- * Where states were told inside the schedule, it starts at the last one before the period's end, and is on top of that state.
- * A period before the schedule's start is refused with RangeError.
+ * The time whose events make up the usage of a period: the period itself, or with `persist` everything from the
+ * schedule's start to the period's end. The state is then carried over from period to period, within one schedule only
+ * (semantics 1.1). If states were persisted inside the schedule, the time starts at the last one before the period's
+ * end, and its events are added to that state. Throws RangeError for a period that starts before its schedule.
  */
 export function usageInterval(
   persist: boolean,

@@ -1,4 +1,4 @@
-// What happens to wallets, and to what is granted into them.
+// The events of wallets and their grants.
 import { defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const WALLET_EVENTS = defineEvents({

@@ -1,4 +1,4 @@
-// What customers have paid in or were given, and what they spend of it: wallet types, wallets, grants, and the ledger behind them.
+// Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
@@ -25,7 +25,7 @@ const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seed
 export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   name: 'wallets',
   events: [WALLET_EVENTS],
-  // Invoices are saved under this object type, and nothing else is.
+  // Only invoices are saved under this object type.
   effects: [
     {
       ...INVOICE,

@@ -33,7 +33,7 @@ export type BalanceTerms = Static<typeof BalanceTerms>
 
 export const Credits = Shape({ quantity: DecimalText, credit_type_id: IdText('credit type') }, { title: 'Credits' })
 
-/** Why the service took a grant back (contract: Wallet grants and balances). */
+/** Why the service reverted a grant (contract: Wallet grants and balances). */
 export const REVERT_REASONS = [
   'INVOICE_VOIDED',
   'SCHEDULE_DATES_CHANGED',

@@ -48,7 +48,7 @@ export type WalletGrant = typeof walletGrants.$inferSelect
 
 const { updated_at: _never, ...ADDED } = tenantColumns()
 
-/** What set an entry off; `cause_id` names it. */
+/** What kind of cause an entry has; `cause_id` names the cause. */
 export const CAUSE_TYPES = ['REQUEST', 'EXPIRY', 'RESERVATION', 'INVOICE', 'CHARGE', 'SEAT_ASSIGNMENT'] as const
 
 export const walletEntries = pgTable('wallet_entries', {

@@ -3,7 +3,10 @@ import type { WalletType } from './table.ts'
 
 export type WalletUnit =
   | { readonly kind: 'CREDITS'; readonly creditTypeId: string }
-  /** `currency` is null until the wallet type has a default one; it accepts no grants until then (contract: Wallet rules 3). */
+  /**
+   * `currency` is null until the wallet type has a default currency; it accepts no grants until then (contract: Wallet
+   * rules 3).
+   */
   | { readonly kind: 'AMOUNT'; readonly currency: string | null }
 
 export function unitOf({ credit, balance }: Pick<WalletType, 'credit' | 'balance'>): WalletUnit {
@@ -12,7 +15,7 @@ export function unitOf({ credit, balance }: Pick<WalletType, 'credit' | 'balance
   return { kind: 'AMOUNT', currency: (credit?.amount_grant ?? balance)?.default_currency ?? null }
 }
 
-/** A quantity of the unit as the wire shows it; money of a type without a currency yet is null, since there is none. */
+/** A quantity of the unit as sent on the wire; null for money while the type has no currency. */
 export function balanceValue(unit: WalletUnit, quantity: string): object | null {
   if (unit.kind === 'CREDITS') return { credits: { quantity, credit_type_id: unit.creditTypeId } }
   return unit.currency === null ? null : { amount: { quantity, currency: unit.currency } }

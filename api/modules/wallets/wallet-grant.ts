@@ -1,5 +1,5 @@
-// Wallet grants: what was put into a wallet, until when it may be spent, and what was paid for it (contract: Wallet grants and
-// balances). A grant never changes but to be reverted; what became of it is in the ledger.
+// Wallet grants: what was put into a wallet, until when it may be spent, and what was paid for it (contract: Wallet
+// grants and balances). Reverting is the only change of a grant; its spending is recorded in the ledger.
 import { defineResource, type Resource, readOnly } from '../../resource/define-resource.ts'
 import { Amount, Description, IdText, OneOf, Timestamp } from '../../resource/shapes.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
@@ -8,7 +8,7 @@ import { Credits, GrantSource, RevertReasonText } from './schema.ts'
 import { type WalletGrant, walletGrants } from './table.ts'
 import { walletResource } from './wallet.ts'
 
-/** Creation and reverting are calls of their own (grants/routes.ts), since they post to the ledger. */
+/** Creating and reverting have routes of their own (grants/routes.ts), because they post to the ledger. */
 export const walletGrantResource: Resource<WalletGrant> = defineResource<WalletGrant>({
   objectType: 'WALLET_GRANT',
   shapeName: 'WalletGrant',

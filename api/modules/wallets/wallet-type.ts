@@ -1,4 +1,5 @@
-// Wallet types: what the wallets of a platform hold, and how what they pay is taxed (contract: Wallet rules 1 and 3; semantics 6).
+// Wallet types: what the wallets of a platform hold, and how what they pay is taxed (contract: Wallet rules 1 and 3;
+// semantics 6).
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
@@ -48,7 +49,7 @@ export const walletTypeResource: Resource<WalletType> = defineResource<WalletTyp
   },
 })
 
-/** Every member that was left out, as null; a money wallet pays STANDARD lines unless it says otherwise. */
+/** Every omitted member as null; a money wallet pays STANDARD lines by default. */
 function canonicalTerms({ type, credit, balance }: WalletType): Pick<WalletType, 'credit' | 'balance'> {
   return {
     credit: credit && {
@@ -94,7 +95,10 @@ async function checkCreditType(uow: Uow, { credit }: WalletType): Promise<void> 
   if (found?.status === 'ARCHIVED') refuse(field, 'The credit type is ARCHIVED; choose another.')
 }
 
-/** Throws INVALID_FIELD when what was granted would become something else. A currency may be set while there is none. */
+/**
+ * Throws INVALID_FIELD for a change that would alter what was already granted. A currency may be set while there is
+ * none.
+ */
 async function keepTermsOfGrants(uow: Uow, row: WalletType, previous: WalletType): Promise<void> {
   const field = row.type === 'CREDIT' ? 'credit' : 'balance'
   if (isDeepStrictEqual(row[field], previous[field])) return
@@ -105,5 +109,5 @@ async function keepTermsOfGrants(uow: Uow, row: WalletType, previous: WalletType
     .where(and(inThisTenant(uow, walletGrants), eq(wallets.wallet_type_id, row.id)))
     .limit(1)
   if (!granted) return
-  refuse(field, `${field} cannot change: the grant ${granted.id} is of it. Make another wallet type.`)
+  refuse(field, `${field} cannot change: the grant ${granted.id} uses it. Create another wallet type.`)
 }

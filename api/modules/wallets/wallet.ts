@@ -1,4 +1,4 @@
-// Wallets: what one customer has of one wallet type (semantics 6).
+// Wallets: what one customer holds of one wallet type (semantics 6).
 import type { Uow } from '../../../shared/database/database.ts'
 import { plain, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
@@ -50,7 +50,7 @@ export const walletResource: Resource<Wallet> = defineResource<Wallet>({
   },
 })
 
-/** Throws INVALID_FIELD for a wallet type or a customer that takes nothing new. */
+/** Throws INVALID_FIELD for a wallet type or a customer that accepts no new wallet. */
 async function checkOwners(uow: Uow, { wallet_type_id, customer_id }: Wallet): Promise<void> {
   const type = await getOne(uow, walletTypeResource, wallet_type_id)
   if (type.status === 'DEPRECATED' || type.status === 'ARCHIVED') {

@@ -281,7 +281,7 @@ describe('grants', () => {
   })
 })
 
-/** Posts entries of a grant past the calls that would. */
+/** Posts entries of a grant without the API. */
 const post = (wallet: Row, grantId: string, moves: readonly (readonly ['RESERVE' | 'RELEASE' | 'SPEND', string])[]) =>
   inTenant(api.database, a.tenant, NOBODY, async uow => {
     for (const [move, quantity] of moves)

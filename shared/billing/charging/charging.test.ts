@@ -34,23 +34,23 @@ describe('seats', () => {
     ).toEqual(['5 10/31', '8 21/31'])
   })
 
-  test('changes outside the period do not cut it, and of two at one time the last counts', () => {
+  test('changes outside the period do not cut it, and the last of two at the same time counts', () => {
     const many = changes(['2026-01-01', '3'], ['2026-03-11', '4'], ['2026-03-11', '6'], ['2026-05-01', '99'])
     const { parts } = seatsInArrears(TEN, many, NONE, march)
     expect(parts.map(({ seats }) => plain(seats))).toEqual(['3', '6'])
     expect(plain(seatsAt([], decimal('2'), at('2026-03-01')))).toBe('2')
   })
 
-  test('a period that is cut counts its days, and tiers are those of each number of seats', () => {
+  test('a cut period is charged by days, with the tiers of each number of seats', () => {
     const cut = { ...march, covered: interval(at('2026-03-11'), at('2026-04-01')) }
     expect(money(seatsInArrears(TEN, [], decimal('10'), cut).total)).toBe('67.74')
     const tiers = price('TIERED', { topBound: '5', amount: '10' }, { amount: '5' })
-    // 5 cost 50 for 10 days, 8 cost 65 for 21.
+    // 5 seats cost 50 for 10 days, 8 seats cost 65 for 21 days.
     const { total } = seatsInArrears(tiers, changes(['2026-03-11', '8']), decimal('5'), march)
     expect(money(total)).toBe('60.16')
   })
 
-  test('in advance: what is there at the start, then increases over what is paid, to the end of the period', () => {
+  test('in advance: the seats at the start, then increases above the paid number, to the end of the period', () => {
     const later = changes(['2026-03-11', '8'], ['2026-03-16', '6'], ['2026-03-21', '7'], ['2026-03-26', '9'])
     const { advance, increases } = seatsInAdvance(TEN, later, decimal('5'), march)
     expect(money(advance.quantity)).toBe('50')
@@ -60,7 +60,7 @@ describe('seats', () => {
     ])
   })
 
-  test('where seats only rise, advance and increases come to what arrears do, by a unit price', () => {
+  test('when seats only rise, advance and increases equal the amount in arrears, at a unit price', () => {
     const rising = fc.uniqueArray(fc.integer({ min: 2, max: 31 }), { maxLength: 5 })
     fc.assert(
       fc.property(rising, days => {
@@ -80,14 +80,14 @@ describe('seats', () => {
 })
 
 describe('units of one-off items', () => {
-  test('fixed_amount + amount × units; a lump stays one', () => {
+  test('fixed_amount + amount × units; a lump sum ignores units', () => {
     const cost = (type: string, band: object, units: string) =>
       plain(rateUnits(price(type, band), decimal(units)).total.quantity)
     expect(cost('FLAT', { amount: '20', fixedAmount: '5' }, '3')).toBe('65')
     expect(cost('FIXED', { fixedAmount: '5' }, '3')).toBe('5')
   })
 
-  test('units are those of the schedule, else the default, else 1', () => {
+  test('units come from the schedule, otherwise the default, otherwise 1', () => {
     const [three, two] = [decimal('3'), decimal('2')]
     expect([unitsOf(three, two), unitsOf(null, two), unitsOf(null, null)].map(plain)).toEqual(['3', '2', '1'])
   })
@@ -125,7 +125,7 @@ describe('a sum that is billed in parts', () => {
     )
   })
 
-  test('what is billed now is what earlier bills left, whatever they were', () => {
+  test('bills what earlier invoices left, whatever they billed', () => {
     expect(plain(billedNow(decimal('10.006'), decimal('3.33'), 'EUR'))).toBe('6.68')
     expect(plain(roundedDifference(decimal('0.666'), decimal('0.333'), 'EUR'))).toBe('0.34')
   })

@@ -1,4 +1,4 @@
-// PER_SEAT: seats over time, each for the days it is there (semantics 4.4).
+// PER_SEAT: seats over time, each charged for the days it is assigned (semantics 4.4).
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
 import { numberVolume } from '../../rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../rating/rate.ts'
@@ -7,9 +7,9 @@ import { type Fraction, timesFraction } from '../fraction.ts'
 import type { Zone } from '../periods.ts'
 import { shareOf } from '../proration.ts'
 
-/** From this time on there are so many seats, until the next change. */
+/** The number of seats from this time until the next change. */
 export type SeatChange = { readonly at: Instant; readonly seats: Decimal }
-/** A time with one number of seats, and its price: that of the full period, by the days of it. */
+/** A time with one number of seats. Its price is the price of the full period, prorated by days. */
 export type SeatPart = {
   readonly time: Interval
   readonly seats: Decimal
@@ -36,8 +36,8 @@ function stretches(changes: readonly SeatChange[], { covered }: SeatPeriod): Int
 }
 
 /**
- * Seats billed in arrears: every number of seats costs its price for a full period, by its share of the days. 5 seats at 10
- * from 1 March and 8 from 11 March are 70.32.
+ * Seats billed in arrears: each number of seats costs its price for a full period, prorated by the days it applies. 5
+ * seats at 10 from 1 March and 8 from 11 March are 70.32.
  */
 export function seatsInArrears(
   config: PriceConfig,
@@ -57,7 +57,10 @@ function seatPart(config: PriceConfig, seats: Decimal, time: Interval, { full, z
   return { time, seats, share, rated, quantity: timesFraction(rated.total.quantity, share) }
 }
 
-/** What more seats add to a period that was billed in advance, from the day they came to its end. */
+/**
+ * The extra charge when seats rise in a period that was billed in advance, from the day of the rise to the end of the
+ * period.
+ */
 export type SeatIncrease = {
   readonly from: Instant
   readonly seats: Decimal
@@ -68,8 +71,9 @@ export type SeatIncrease = {
 }
 
 /**
- * Seats billed in advance: at the start of a period those that are there; each time they rise above what is paid for, the
- * difference for the rest of the period, on the next invoice. Fewer seats are credited from the next period only.
+ * Seats billed in advance. The start of a period charges the current number. Each time the number rises above the paid
+ * one, the next invoice charges the difference for the rest of the period. Fewer seats lower the charge from the next
+ * period on.
  */
 export function seatsInAdvance(
   config: PriceConfig,

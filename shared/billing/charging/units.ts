@@ -8,7 +8,7 @@ export type UnitsFault = { readonly field: string; readonly message: string }
 
 const isGiven = (value: unknown): boolean => value !== null && value !== undefined
 
-/** What is wrong with the default units of a config; null when nothing is. Only a FLAT price has units. */
+/** What is wrong with the default units of a config; null when they are valid. Only a FLAT price has units. */
 export function defaultUnitsFault(units: DefaultUnitsInput | null, pricingType: string): UnitsFault | null {
   if (units === null) return null
   if (pricingType !== 'FLAT') return { field: 'default_units', message: 'Only a FLAT price is sold by units.' }
@@ -20,9 +20,9 @@ export function defaultUnitsFault(units: DefaultUnitsInput | null, pricingType: 
   return isNumber ? null : { field: 'default_units.number', message: 'number must be a decimal greater than 0.' }
 }
 
-/** The units that count: those of the schedule, else the default of the config, else 1. */
+/** The number of units charged: from the schedule, otherwise the default of the config, otherwise 1. */
 export const unitsOf = (onSchedule: Decimal | null, byDefault: Decimal | null): Decimal =>
   onSchedule ?? byDefault ?? ONE
 
-/** The price of so many units, exact. Lump sums stay one, whatever the units. */
+/** The price of this number of units, exact. A lump sum is charged once, whatever the units. */
 export const rateUnits = (config: PriceConfig, units: Decimal): RatedPrice => rate(config, numberVolume(units))

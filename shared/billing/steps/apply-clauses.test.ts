@@ -41,7 +41,7 @@ const untaxed = { tax: taxAtRate('VAT', '0') }
 
 describe('worked examples of the amount pipeline', () => {
   const cases: readonly Case[] = [
-    ['without clauses lines are what they were', [line('a', '10'), line('b', '-4')], {}, [], '6 1.26 7.26'],
+    ['without clauses the lines do not change', [line('a', '10'), line('b', '-4')], {}, [], '6 1.26 7.26'],
     [
       'G: line 200, item coupon of 10 %, 15.00 on the invoice',
       [line('a', '200')],
@@ -98,7 +98,7 @@ describe('worked examples of the amount pipeline', () => {
       '478.3 100.44 578.74',
     ],
     [
-      'an amount never takes more than there is',
+      'an amount never deducts more than there is',
       [line('a', '10')],
       { discounts: [discount('d', off('25'), { of: CONFIG }), discount('t', off('5'))] },
       ['DISCOUNT d -10'],
@@ -126,14 +126,14 @@ describe('worked examples of the amount pipeline', () => {
       '-10 -2.1 -12.1',
     ],
     [
-      'a discount is of its schedule alone',
+      'a discount applies only to its schedule',
       [line('a', '10'), line('b', '10', { of: { scheduleId: 'ppsc_2' } })],
       { discounts: [discount('d', percent('10'), { of: CONFIG, scheduleId: 'ppsc_2' })] },
       ['DISCOUNT d -1'],
       '19 3.99 22.99',
     ],
     [
-      'a scoped amount is taken once a period, one on the total once an invoice',
+      'a scoped amount is deducted once per period, one on the total once per invoice',
       [line('a', '100'), line('b', '100', { period: APRIL })],
       { discounts: [discount('d', off('10'), { of: CONFIG }), discount('t', off('15'))] },
       ['DISCOUNT d -10', 'DISCOUNT d -10', 'DISCOUNT t -15'],
@@ -147,7 +147,7 @@ describe('worked examples of the amount pipeline', () => {
       '289 60.69 349.69',
     ],
     [
-      'so does its amount, but a coupon counts in full',
+      'its amount is prorated too, but a coupon counts in full',
       [line('a', '310')],
       {
         discounts: [
@@ -159,7 +159,7 @@ describe('worked examples of the amount pipeline', () => {
       '258 54.18 312.18',
     ],
     [
-      'one that ended before does not count',
+      'a discount that ended before does not count',
       [line('a', '310')],
       {
         discounts: [
@@ -171,7 +171,7 @@ describe('worked examples of the amount pipeline', () => {
       '310 65.1 375.1',
     ],
     [
-      'a condition is on what the discount would apply to',
+      'a condition tests the amount that the discount would apply to',
       [line('a', '100')],
       {
         discounts: [
@@ -196,14 +196,14 @@ describe('worked examples of the amount pipeline', () => {
       '90 14.18 104.18',
     ],
     [
-      'parts of an amount that divides badly still sum to it',
+      'parts of an amount that does not divide evenly still sum to it',
       [line('a', '10'), line('b', '10', { taxCategory: 'EXEMPT' }), line('c', '10', { taxCategory: 'NO_TAX' })],
       { discounts: [discount('t', off('10'))] },
       ['DISCOUNT t -3.34', 'DISCOUNT t -3.33 NO_TAX', 'DISCOUNT t -3.33 EXEMPT'],
       '20 1.4 21.4',
     ],
     [
-      'a line added by hand joins the total where it says so, and nothing else',
+      'an added line takes part in clauses on the total where it says so, and in no others',
       [
         line('a', '100'),
         line('joins', '100', { applicableForClauses: ['discount.totals'] }),
@@ -248,7 +248,7 @@ describe('worked examples of the amount pipeline', () => {
       '52 10.92 62.92',
     ],
     [
-      'one that is reached charges nothing',
+      'a commitment that is reached charges nothing',
       [line('a', '100')],
       { commitments: [commitment('c', '100', { of: CONFIG }), commitment('i', '100')] },
       [],
@@ -272,7 +272,7 @@ describe('worked examples of the amount pipeline', () => {
       '100 21 121',
     ],
     [
-      'unless everything it is of is charged in advance',
+      'unless everything in its scope is charged in advance',
       [line('fee of April', '30', { period: APRIL, inAdvance: true })],
       { commitments: [commitment('c', '100', { of: CONFIG, inAdvance: true })] },
       ['COMMITMENT c 70'],
@@ -318,7 +318,7 @@ describe('worked examples of the amount pipeline', () => {
       '50 10.5 60.5',
     ],
     [
-      'a minimum is shared over tax categories by what they come to',
+      'a minimum is divided over tax categories by their amounts',
       [line('a', '30'), line('b', '10', { taxCategory: 'EXEMPT' })],
       { commitments: [commitment('i', '100')] },
       ['COMMITMENT i 45', 'COMMITMENT i 15 EXEMPT'],
@@ -346,7 +346,7 @@ describe('worked examples of the amount pipeline', () => {
       '100 21 121',
     ],
     [
-      'nothing is paid from a wallet for what is below zero in all',
+      'a wallet pays nothing when the total is negative',
       [line('a', '10'), line('b', '-25')],
       { wallets: [wallet('30')] },
       [],
@@ -410,7 +410,7 @@ describe('worked examples of the amount pipeline', () => {
   }
 })
 
-test('a line says which clauses changed it, in order, with what they were computed from', () => {
+test('a line lists the clauses that changed it, in order, with the amounts they were computed from', () => {
   const { lines } = invoiceOf([line('a', '80'), line('b', '20')], {
     discounts: [discount('d', percent('10'), { of: CONFIG }), discount('t', off('9'), { coupon: COUPON })],
     wallets: [wallet('50')],
@@ -427,7 +427,7 @@ test('a line says which clauses changed it, in order, with what they were comput
   expect(lines[3]?.because[0]?.coupon).toEqual(COUPON)
 })
 
-test('a line that a step made is of what its lines have in common', () => {
+test('a line made by a step refers to what its lines have in common', () => {
   const { lines } = invoiceOf([line('a', '80'), line('b', '20', { of: other })], {
     discounts: [discount('one', percent('10'), { of: CONFIG }), discount('all', percent('10'), { of: PRICING })],
   })

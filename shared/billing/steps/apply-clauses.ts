@@ -1,4 +1,4 @@
-// The steps of the amount pipeline between rating and tax (semantics 5.4), in their one order.
+// The steps of the amount pipeline between rating and tax (semantics 5.4), in their fixed order.
 import { amount, toMoney } from '../../money.ts'
 import type { AmountLine } from '../amount-pipeline.ts'
 import type { Clauses } from './clauses.ts'
@@ -11,8 +11,8 @@ import type { Step, StepContext, StepResult } from './step.ts'
 import { walletCredit } from './wallet-credit.ts'
 
 /**
- * DEFAULT rounds what was rated before anything is computed from it (semantics 0.5), and every step rounds what it adds:
- * a reader who adds up what is printed finds what was computed. UNROUNDED keeps all of it exact.
+ * DEFAULT rounds rated amounts before anything is computed from them (semantics 0.5), and every step rounds what it
+ * adds, so that the printed figures add up. UNROUNDED keeps everything exact.
  */
 const roundRated: Step = (lines, _clauses, { rounding, currency }) => ({
   lines:
@@ -24,24 +24,24 @@ const roundRated: Step = (lines, _clauses, { rounding, currency }) => ({
 
 const STEPS: readonly Step[] = [
   roundRated,
-  // Free usage was never owed, so everything that follows sees the rest.
+  // Free usage was never owed, so all later steps see only the rest.
   freeUsage,
-  // A markup is a part of the price, so discounts and commitments see it.
+  // A markup is part of the price, so discounts and commitments include it.
   markup,
-  // Discounts lower what counts towards a commitment: 80 less 10 % is 72, and 28 is missing from 100.
+  // Discounts lower what counts towards a commitment: 80 less 10 % is 72, so 28 is missing from 100.
   discounts,
   commitments,
-  // Coupons on the total discount what is owed in the end, minimums included ...
+  // Coupons on the total discount what is finally owed, minimums included ...
   totalDiscounts,
-  // ... and the minimum of the invoice is what is owed after every discount.
+  // ... and the minimum of the invoice applies to what is owed after every discount.
   invoiceCommitment,
-  // The contract has money wallets after discounts and minimums, and before tax.
+  // The contract puts money wallets after discounts and minimums, and before tax.
   walletCredit,
 ]
 
 /**
- * Applies clauses to the lines of an invoice. Lines come back in their order, each noting what changed it, and after them
- * the lines that the steps made. Without clauses nothing changes but the rounding that tax would do.
+ * Applies clauses to the lines of an invoice. Returns the lines in their order, each with a note of what changed it,
+ * and after them the lines that the steps made. Without clauses the only change is the rounding that tax would do.
  */
 export function applyClauses(lines: readonly Line[], clauses: Clauses, context: StepContext): StepResult {
   return STEPS.reduce<StepResult>(
@@ -53,6 +53,6 @@ export function applyClauses(lines: readonly Line[], clauses: Clauses, context: 
   )
 }
 
-/** The lines as `computeAmounts` takes them. */
+/** The lines as input for `computeAmounts`. */
 export const amountLines = (lines: readonly Line[]): AmountLine[] =>
   lines.map(({ key, exact, taxCategory }) => ({ key, quantity: exact, taxCategory }))

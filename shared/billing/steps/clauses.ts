@@ -1,4 +1,4 @@
-// What schedules, coupons and wallets say about the lines of an invoice.
+// Clauses: what schedules, coupons and wallets change on an invoice.
 import type { Decimal } from '../../decimal.ts'
 import type { Span } from '../periods.ts'
 import type { TaxCategory } from '../tax.ts'
@@ -19,17 +19,17 @@ export const LEVEL_SCOPES = {
 export type ClauseTarget = { readonly level: ClauseLevel; readonly ids: readonly string[] }
 
 type Clause = {
-  /** Its own among the clauses of the invoice. */
+  /** Unique among the clauses of the invoice. */
   readonly id: string
-  /** The schedule it stands on; null for all lines of the invoice. */
+  /** The schedule it belongs to; null when it applies to all lines of the invoice. */
   readonly scheduleId: string | null
-  /** When it holds; null for always. */
+  /** When it applies; null for always. */
   readonly during: Span | null
   /** What it is limited to; null for the whole invoice. */
   readonly of: ClauseTarget | null
 }
 
-/** A percentage ("10" is 10 %) or an amount, none below zero. */
+/** A percentage ("10" is 10 %) or an amount, never negative. */
 export type Change =
   | { readonly kind: 'PERCENTAGE'; readonly percentage: Decimal }
   | { readonly kind: 'AMOUNT'; readonly amount: Decimal }
@@ -52,18 +52,21 @@ export type Discount = Clause & {
   readonly coupon: CouponOf | null
 }
 
-/** A minimum to charge: an amount of money, or a number of the metered value whose shortfall is priced. */
+/**
+ * A minimum to charge: an amount of money, or a number of metered units. For units the price of the missing ones is
+ * charged.
+ */
 export type Minimum =
   | { readonly kind: 'AMOUNT'; readonly amount: Decimal }
   | { readonly kind: 'NUMBER'; readonly number: Decimal; readonly priceOf: (number: Decimal) => Decimal }
 
 export type Commitment = Clause & {
   readonly value: Minimum
-  /** Whether every price it is of is charged in advance. Else it waits for the charges that come in arrears. */
+  /** Whether every price in its scope is charged in advance. If not, it waits for the charges in arrears. */
   readonly inAdvance: boolean
 }
 
-/** What a money wallet of kind CREDIT has: a net amount for lines of one tax category (contract: Wallet rules 1). */
+/** The money of a CREDIT wallet: a net amount for lines of one tax category (contract: Wallet rules 1). */
 export type WalletBalance = {
   readonly walletId: string
   readonly taxCategory: TaxCategory
@@ -71,10 +74,10 @@ export type WalletBalance = {
   readonly available: Decimal
 }
 
-/** Usage that a coupon gives for free: what it would have cost, by line. */
+/** Free usage of a coupon: what it would have cost, by line. */
 export type FreeUsage = {
   readonly id: string
-  /** How much of the metered value is free. */
+  /** The free quantity of the metered value. */
   readonly quantity: Decimal
   readonly coupon: CouponOf
   readonly parts: readonly { readonly lineKey: string; readonly exact: Decimal }[]
@@ -85,9 +88,9 @@ export type Clauses = {
   readonly markups: readonly Markup[]
   readonly discounts: readonly Discount[]
   readonly commitments: readonly Commitment[]
-  /** In the order they are spent. */
+  /** In the order in which they are spent. */
   readonly wallets: readonly WalletBalance[]
-  /** Lines that earlier invoices charged for the same periods (in advance); they count towards a commitment. */
+  /** Lines that earlier invoices charged in advance for the same periods; they count towards a commitment. */
   readonly billedBefore: readonly Line[]
 }
 

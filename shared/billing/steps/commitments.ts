@@ -1,4 +1,4 @@
-// Steps 7 and 9 of semantics 5.4: what is charged on top so that a committed minimum is reached.
+// Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
 import { timesFraction } from '../fraction.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax.ts'
@@ -19,7 +19,7 @@ import {
 
 type Commitments = readonly [Commitment, ...Commitment[]]
 
-/** Commitments on the same lines stand together: one that follows another in time completes its period. */
+/** Commitments on the same lines belong together: one that follows another in time completes its period. */
 function together(commitments: readonly Commitment[]): Commitments[] {
   const groups = new Map<string, [Commitment, ...Commitment[]]>()
   for (const commitment of commitments) {
@@ -38,17 +38,20 @@ const levelOf = ({ of }: Commitment): number => (of === null ? CLAUSE_LEVELS.len
 type Of = {
   readonly step: 'COMMITMENT' | 'INVOICE_COMMITMENT'
   readonly period: LinePeriod
-  /** The lines of this invoice, and with those of earlier ones. */
+  /** The lines of this invoice (`members`), and the same with those of earlier invoices (`counted`). */
   readonly members: readonly Line[]
   readonly counted: readonly Line[]
   readonly context: StepContext
 }
 
-/** What is committed for a period: by days where it is cut or a commitment holds in a part of it only. */
+/**
+ * The committed amount of a period: prorated by days where the period is partial or a commitment applies only to a part
+ * of it.
+ */
 const committed = (all: Commitments, amountOf: (each: Commitment) => Decimal, { period, context }: Of): Decimal =>
   sum(all.map(each => timesFraction(amountOf(each), heldShare(each.during, period.service, period.full, context.zone))))
 
-/** How much more is owed: the money that is missing, or what the missing units cost after those that were used. */
+/** How much more is owed: the missing money, or the price of the missing units on top of those that were used. */
 function shortfall(all: Commitments, of: Of): Decimal {
   const [{ value }] = all
   if (value.kind === 'AMOUNT') {
@@ -60,7 +63,10 @@ function shortfall(all: Commitments, of: Of): Decimal {
   return rounded(of.context, value.priceOf(max(number, used)).minus(value.priceOf(used)))
 }
 
-/** Shared over tax categories by what their lines come to; the first one takes it where none comes to anything. */
+/**
+ * Divided over tax categories by the amounts of their lines; the first category gets all of it when every amount is
+ * zero.
+ */
 function byCategory(members: readonly Line[], total: Decimal, context: StepContext): [TaxCategory, Decimal][] {
   const weights = TAX_CATEGORIES.map((category): [TaxCategory, Decimal] => [
     category,
@@ -72,7 +78,7 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
   let left = total
   const own = weights.filter(([, weight]) => weight.gt(ZERO))
   for (const [index, [category, weight]] of own.entries()) {
-    // The last one takes what is left, so that the parts sum to the total.
+    // The last part is what is left, so that the parts sum to the total.
     const part = index === own.length - 1 ? left : rounded(context, total.times(weight).div(all))
     parts.push([category, part])
     left = left.minus(part)
@@ -80,7 +86,7 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
   return parts
 }
 
-/** Adds the lines that lift what was charged to what is committed. */
+/** Adds the lines that raise what was charged to what is committed. */
 function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
   const missing = shortfall(all, of)
   if (missing.lte(ZERO)) return { lines, applied: [] }
@@ -96,7 +102,7 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
       const inAdvance = members.length > 0 && members.every(line => line.inAdvance)
       return { ...adjustingLine(own, because), inAdvance }
     })
-  // A minimum is charged itself, so what it noted of itself adds nothing to it.
+  // A minimum is itself a charge, so what it noted about itself adds nothing.
   const applied = made.flatMap(line => line.because.map(because => ({ ...because, exact: line.exact })))
   return { lines: [...lines, ...made], applied }
 }
@@ -106,7 +112,8 @@ const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: 
 
 /**
  * Step 7: commitments on configs, items and pricings, narrow to wide, so that a wider one counts what a narrower one
- * charged. One is due for every period that has a line of it, also one of 0.00: give lines without usage too.
+ * charged. A commitment is due for every period with a line in its scope, even a line of 0.00, so the input must
+ * include lines without usage.
  */
 export const commitments: Step = (lines, { commitments: all, billedBefore }, context) =>
   inTurn(lines, together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)), (now, group) => {
@@ -121,7 +128,9 @@ export const commitments: Step = (lines, { commitments: all, billedBefore }, con
     })
   })
 
-/** Step 9: the minimum of the whole invoice, over everything its schedules charge. Lines added by hand do not count. */
+/**
+ * Step 9: the minimum of the whole invoice, over everything its schedules charge. Lines added by users do not count.
+ */
 export const invoiceCommitment: Step = (lines, { commitments: all }, context) =>
   inTurn(lines, together(all.filter(({ of }) => of === null)), (now, group) => {
     const members = now.filter(line => isAbout(group[0], line))

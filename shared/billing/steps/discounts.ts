@@ -29,13 +29,13 @@ const COMPARE: Readonly<Record<DiscountCondition['comparator'], (a: Decimal, b: 
 const matches = (condition: DiscountCondition | null, base: Decimal): boolean =>
   condition === null || COMPARE[condition.comparator](base, condition.amount)
 
-/** From narrow to wide, coupons after all others; of equals in the order given. */
+/** From narrow to wide, coupons last; equals stay in the order given. */
 const inOrder = (discounts: readonly Discount[]): Discount[] => {
   const levelOf = ({ of }: Discount): number => (of === null ? CLAUSE_LEVELS.length : CLAUSE_LEVELS.indexOf(of.level))
   return discounts.toSorted((a, b) => Number(a.coupon !== null) - Number(b.coupon !== null) || levelOf(a) - levelOf(b))
 }
 
-/** By days, but a coupon counts in full in any time it touches: it is never prorated (semantics 4.4). */
+/** Prorated by days, except that a coupon counts in full in any time it touches (semantics 4.4). */
 function shareIn(discount: Discount, { service }: LinePeriod, { zone }: StepContext): Fraction {
   const share = heldShare(discount.during, service, service, zone)
   return discount.coupon !== null && share.numerator.gt(ZERO) ? WHOLE : share
@@ -43,7 +43,7 @@ function shareIn(discount: Discount, { service }: LinePeriod, { zone }: StepCont
 
 type Of = { readonly step: 'DISCOUNT' | 'TOTAL_DISCOUNT'; readonly period: LinePeriod; readonly context: StepContext }
 
-/** A percentage of each line, or one amount for all of them, never more than they come to. */
+/** A percentage of each line, or one amount for all of them, never more than their sum. */
 function discountLines(lines: readonly Line[], discount: Discount, members: readonly Line[], of: Of) {
   const { step, period, context } = of
   const base = totalOf(members)
@@ -81,19 +81,22 @@ function partsOf({ value, ...rest }: Discount, members: readonly Line[], base: D
       exact: timesFraction(netOf(line).times(percentage).div(HUNDRED), shareIn(discount, line.period, context)),
     }))
   }
-  // On the total an amount is taken once an invoice, and in full (contract: a fixed-amount invoice-level discount).
+  // On the total an amount is deducted once per invoice, in full (contract: a fixed-amount invoice-level discount).
   const holds = members.some(line => shareIn(discount, line.period, context).numerator.gt(ZERO))
   const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : holds ? WHOLE : NOTHING
   return byWeight(members, atMost(timesFraction(value.amount, share), base))
 }
 
-/** The invoice of the period has taken the amount already when late usage is billed; a percentage is of each line. */
+/**
+ * Late usage gets no fixed amount, because the invoice of its period already deducted it; a percentage applies to each
+ * line.
+ */
 const joins = (discount: Discount, line: Line): boolean =>
   isAbout(discount, line) && !(line.late && discount.value.kind === 'AMOUNT')
 
 /**
  * Step 6: discounts on configs, items, pricings, product items, products and categories, in this order, then coupons on
- * them. Percentages compound, each on what the one before left. An amount is taken once a billing period.
+ * them. Percentages compound: each applies to what the one before left. An amount is deducted once per billing period.
  */
 export const discounts: Step = (lines, clauses, context) =>
   inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of !== null)), (now, discount) =>
@@ -104,12 +107,12 @@ export const discounts: Step = (lines, clauses, context) =>
 
 const TOTALS = 'discount.totals'
 
-/** A line added by hand joins where it says so (contract: applicable_for_clauses). */
+/** A line added by a user takes part where it says so (contract: applicable_for_clauses). */
 const joinsTotal = (discount: Discount, line: Line): boolean =>
   isCharged(line) &&
   (line.applicableForClauses === null ? isAbout(discount, line) : line.applicableForClauses.includes(TOTALS))
 
-/** Step 8: discounts on what is left of the whole invoice, coupons last; spread over the lines by weight, for tax. */
+/** Step 8: discounts on what is left of the whole invoice, coupons last; divided over the lines by weight, for tax. */
 export const totalDiscounts: Step = (lines, clauses, context) =>
   inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of === null)), (now, discount) =>
     discountLines(

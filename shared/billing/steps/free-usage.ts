@@ -1,8 +1,9 @@
-// Coupons of type USAGE (step 2 of semantics 5.4): what the free usage would have cost is deducted, before anything else changes the lines.
+// Coupons of type USAGE (step 2 of semantics 5.4): deducts what the free usage would have cost, before anything else
+// changes the lines.
 import { sum } from '../../decimal.ts'
 import { byPeriod, change, inTurn, type Step, totalOf } from './step.ts'
 
-/** Each line keeps its full price, and a DISCOUNT line says what of it is free: their sum is the price of the rest. */
+/** Each line keeps its full price, and a DISCOUNT line deducts the free part: their sum is the price of the rest. */
 export const freeUsage: Step = (lines, { freeUsage: all }, context) =>
   inTurn(lines, all, (now, free) => {
     const partOf = (key: string) => free.parts.filter(part => part.lineKey === key).map(({ exact }) => exact.neg())

@@ -81,10 +81,10 @@ const anyContext = fc.record({
 })
 
 const same = (a: Decimal, b: Decimal): void => expect(plain(a)).toBe(plain(b))
-/** A division is kept to 40 places, so what UNROUNDED shares may be off by as little. */
+/** A division keeps 40 places, so UNROUNDED shares may differ by that little. */
 const close = (a: Decimal, b: Decimal): void => expect(a.minus(b).abs().lt('1e-30')).toBe(true)
 
-test('what a step adds is what its lines say, in every tax category: no cent moves between them', () => {
+test('a step adds what its lines say, in every tax category: no cent moves between categories', () => {
   fc.assert(
     fc.property(linesOf(-50), anyClauses, anyContext, (lines, clauses, given) => {
       const { lines: after } = applyClauses(lines, clauses, { ...context, ...given })
@@ -145,7 +145,7 @@ test('a commitment on the invoice is reached, and a wallet pays no more than it 
   )
 })
 
-test('what clauses are about is theirs alone: other lines stay as they are', () => {
+test('clauses change only lines in their scope: other lines stay as they are', () => {
   fc.assert(
     fc.property(linesOf(0), discountsOf, (lines, all) => {
       const scoped = all.filter(({ of }) => of !== null)

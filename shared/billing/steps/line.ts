@@ -1,13 +1,13 @@
-// A line of an invoice between rating and rounding: what it is of, what it comes to, and because of what.
+// A line of an invoice between rating and rounding: what it refers to, its amount, and what changed it.
 import { type Decimal, sum } from '../../decimal.ts'
 import type { Interval } from '../../time.ts'
 import type { Fraction } from '../fraction.ts'
 import type { TaxCategory } from '../tax.ts'
 
-/** REVENUE and COMMITMENT are charged; the others change what such lines come to. */
+/** REVENUE and COMMITMENT are charged; the other kinds change such lines. */
 export type LineKind = 'REVENUE' | 'DISCOUNT' | 'COMMITMENT' | 'MARKUP' | 'WALLET'
 
-/** What a line is of; null where it is of nothing, or of several. */
+/** What a line refers to; null where it refers to nothing, or to several objects. */
 export type Scope = {
   readonly subscriptionId: string | null
   readonly scheduleId: string | null
@@ -19,21 +19,23 @@ export type Scope = {
   readonly categoryId: string | null
 }
 
-/** The time a line pays for, and the whole period this is a part of. */
+/** The time a line pays for, and the whole period that contains it. */
 export type LinePeriod = { readonly service: Interval; readonly full: Interval }
 
 export type StepName = 'MARKUP' | 'DISCOUNT' | 'COMMITMENT' | 'TOTAL_DISCOUNT' | 'INVOICE_COMMITMENT' | 'WALLET_CREDIT'
 
 export type CouponOf = { readonly couponId: string; readonly promotionCodeId: string | null }
 
-/** What a step did. It stands on the line that the step made and, with its part of it, on each line it changed. */
+/**
+ * What a step did. It is noted on the line that the step made and, with its part, on each line that the step changed.
+ */
 export type Because = {
   readonly step: StepName
   /** The clause, or the wallet. */
   readonly clauseId: string
   /** The line that the step made. */
   readonly lineKey: string
-  /** What it was computed from. */
+  /** The amount it was computed from. */
   readonly base: Decimal
   /** What it adds, with its sign. */
   readonly exact: Decimal
@@ -44,21 +46,23 @@ export type Because = {
 }
 
 export type Line = {
-  /** Its own on the invoice, and the same whenever the invoice is computed. */
+  /** Unique on the invoice, and the same whenever the invoice is computed. */
   readonly key: string
   readonly kind: LineKind
   readonly of: Scope
-  /** In the invoice currency, with tax when the prices include it. What `because` adds to a charged line is not in it. */
+  /**
+   * In the invoice currency, with tax when the prices include it. Excludes the changes in `because` on a charged line.
+   */
   readonly exact: Decimal
   readonly taxCategory: TaxCategory
   readonly because: readonly Because[]
   readonly period: LinePeriod
   readonly inAdvance: boolean
-  /** Of usage that came after the invoice for its time was closed. */
+  /** For usage that arrived after the invoice of its time was closed. */
   readonly late: boolean
-  /** Which clauses a line that was added by hand takes part in; null on every other line. */
+  /** Which clauses a line added by a user takes part in; null on every other line. */
   readonly applicableForClauses: readonly string[] | null
-  /** What was metered, for commitments in units; null when nothing was. */
+  /** The metered quantity, for commitments in units; null when nothing was metered. */
   readonly volume: Decimal | null
 }
 
@@ -73,13 +77,13 @@ const NO_SCOPE: Scope = {
   categoryId: null,
 }
 
-/** Whether a line is charged, and not a change of lines that are. */
+/** Whether a line is charged, rather than a change of charged lines. */
 export const isCharged = ({ kind }: Line): boolean => kind === 'REVENUE' || kind === 'COMMITMENT'
 
-/** What a charged line comes to after everything that changed it so far. */
+/** The amount of a charged line after everything that changed it so far. */
 export const netOf = (line: Line): Decimal => line.exact.plus(sum(line.because.map(({ exact }) => exact)))
 
-/** What all lines are of. */
+/** What all lines refer to in common. */
 export function commonScope(lines: readonly Line[]): Scope {
   const [first = NO_SCOPE, ...rest] = lines.map(line => line.of)
   const shared = <K extends keyof Scope>(name: K) =>

@@ -1,11 +1,14 @@
-// Step 5 of semantics 5.4: what is put on top of a rated price.
+// Step 5 of semantics 5.4: markups on rated prices.
 import { HUNDRED, ZERO } from '../../decimal.ts'
 import { isWhole, timesFraction } from '../fraction.ts'
 import type { Markup } from './clauses.ts'
 import type { Line } from './line.ts'
 import { byPeriod, byWeight, change, heldShare, inTurn, isAbout, type Step, type StepContext, totalOf } from './step.ts'
 
-/** A percentage of the lines, or an amount once a period, as far as the clause holds in the time they pay for. */
+/**
+ * A percentage of the lines, or an amount once per period, prorated to the part of their time in which the clause
+ * applies.
+ */
 export const markup: Step = (lines, { markups }, context) =>
   inTurn(lines, markups, (now, clause) =>
     inTurn(now, byPeriod(now.filter(line => isAbout(clause, line))), (current, members) =>

@@ -1,5 +1,5 @@
-// What every step of the amount pipeline is, and how a step changes lines: it adds lines of its own, one for each tax
-// category, and notes on each line that it changed the part that falls on it.
+// What every step of the amount pipeline does, and how it changes lines: it adds lines of its own, one for each tax
+// category, and notes its part on each line that it changed.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
 import { amount, roundToTotal, toMoney } from '../../money.ts'
 import { type Interval, instantOf, intersect, interval } from '../../time.ts'
@@ -17,11 +17,11 @@ export type StepContext = {
   readonly rounding: RoundingMode
   readonly tax: TaxDecided
   readonly zone: Zone
-  /** The period the invoice collects: the time of clauses on its total. */
+  /** The period that the invoice collects: the time of clauses on its total. */
   readonly invoicePeriod: LinePeriod
 }
 export type StepResult = { readonly lines: readonly Line[]; readonly applied: readonly Because[] }
-/** Pure: the same lines and clauses give the same lines. A step never removes a line nor changes its `exact`. */
+/** Pure: the same lines and clauses give the same lines. A step never removes a line or changes its `exact`. */
 export type Step = (lines: readonly Line[], clauses: Clauses, context: StepContext) => StepResult
 
 /** Applies one clause after the other, each to what the one before left. */
@@ -41,7 +41,10 @@ export function inTurn<C>(
 
 type Scoped = { readonly scheduleId: string | null; readonly of: ClauseTarget | null }
 
-/** Whether a clause is about a charged line. Lines added by hand are of no schedule, and answer to the total alone. */
+/**
+ * Whether a clause applies to a charged line. Lines added by users belong to no schedule, so only clauses on the total
+ * apply to them.
+ */
 export function isAbout({ scheduleId, of }: Scoped, line: Line): boolean {
   if (!isCharged(line) || line.applicableForClauses !== null) return false
   if (scheduleId !== null && line.of.scheduleId !== scheduleId) return false
@@ -49,7 +52,7 @@ export function isAbout({ scheduleId, of }: Scoped, line: Line): boolean {
   return of === null || (id !== null && of.ids.includes(id))
 }
 
-/** Lines by the time they pay for, in the order of time. */
+/** Lines by the time they pay for, in order of time. */
 export function byPeriod(lines: readonly Line[]): (readonly [Line, ...Line[]])[] {
   const groups = new Map<string, [Line, ...Line[]]>()
   for (const line of lines) {
@@ -65,7 +68,10 @@ export function byPeriod(lines: readonly Line[]): (readonly [Line, ...Line[]])[]
 
 const FOREVER = instantOf(Date.UTC(2200, 0))
 
-/** The local days of `time` in which a clause holds, as a share of the days of `within`; all of them without a date. */
+/**
+ * The local days of `time` in which a clause applies, as a share of the days of `within`; all of them for a clause
+ * without dates.
+ */
 export function heldShare(during: Span | null, time: Interval, within: Interval, zone: Zone): Fraction {
   const held = during === null ? time : intersect(interval(during.start, during.end ?? FOREVER), time)
   if (held === null) return NOTHING
@@ -74,7 +80,7 @@ export function heldShare(during: Span | null, time: Interval, within: Interval,
 
 export const totalOf = (lines: readonly Line[]): Decimal => sum(lines.map(netOf))
 
-/** In DEFAULT rounding what a step adds is money, so that everything an invoice prints adds up. */
+/** In DEFAULT rounding a step adds rounded money, so that everything an invoice prints adds up. */
 export const rounded = ({ rounding, currency }: StepContext, value: Decimal): Decimal =>
   rounding === 'DEFAULT' ? toMoney(amount(value, currency)).quantity : value
 
@@ -86,7 +92,7 @@ function settleParts(context: StepContext, parts: readonly Decimal[]): readonly 
 
 export type PartOfChange = { readonly line: Line; readonly exact: Decimal }
 
-/** `total` shared by what each line comes to. Lines that come to nothing together share it alike. */
+/** Divides `total` by the amount of each line; equally when the amounts sum to zero. */
 export function byWeight(lines: readonly Line[], total: Decimal): PartOfChange[] {
   const all = totalOf(lines)
   return lines.map(line => ({
@@ -98,11 +104,11 @@ export function byWeight(lines: readonly Line[], total: Decimal): PartOfChange[]
 type Change = Pick<Because, 'step' | 'clauseId' | 'base' | 'percentage' | 'share' | 'coupon'> & {
   readonly kind: LineKind
   readonly period: LinePeriod
-  /** What it adds to each line, before it is rounded. */
+  /** What it adds to each line, before rounding. */
   readonly parts: readonly PartOfChange[]
 }
 
-/** Changes lines: they note their part, and a line of `kind` for each tax category says what all its parts come to. */
+/** Changes lines: each notes its part, and one line of `kind` per tax category has the sum of the parts. */
 export function change(
   lines: readonly Line[],
   { kind, period, parts, ...why }: Change,
@@ -144,7 +150,7 @@ export const adjustingLine = (
   because: Because,
 ): Line => ({ ...line, because: [because], inAdvance: false, late: false, applicableForClauses: null, volume: null })
 
-/** What can be taken of `total` for a discount: never more than there is. */
+/** How much of `total` a discount can deduct: never more than there is. */
 export const atMost = (wanted: Decimal, total: Decimal): Decimal => {
   const most = max(total, ZERO)
   return wanted.gt(most) ? most : wanted

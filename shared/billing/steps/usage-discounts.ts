@@ -1,16 +1,17 @@
-// Step 2 of semantics 5.4 for coupons of type USAGE: free metered volume, taken off before anything is priced.
+// Step 2 of semantics 5.4 for coupons of type USAGE: free metered volume, deducted before anything is priced.
 import { type Decimal, max, min, ZERO } from '../../decimal.ts'
 import type { Volume } from '../../rating/price.ts'
 
 /** What one charge is about to rate. */
 export type MeteredCharge = { readonly key: string; readonly meterValueId: string; readonly volume: Volume }
-/** Free units of one meter value; money where the value is metered money. */
+/** Free units of one metered value; money where the value is metered money. */
 export type UsageDiscount = { readonly id: string; readonly meterValueId: string; readonly quantity: Decimal }
 export type TakenUsage = { readonly discountId: string; readonly key: string; readonly quantity: Decimal }
 
 /**
- * Takes free usage off the charges in their order (the display order of their items) until it is used up; what is left at
- * the end is lost. A volume of zero or below takes nothing. The count of events stays: they did happen.
+ * Deducts free usage from the charges in their order (the display order of their items) until it is used up; what is
+ * left at the end is lost. A zero or negative volume uses none. The count of events does not change: the events did
+ * happen.
  */
 export function takeUsageDiscounts(
   charges: readonly MeteredCharge[],

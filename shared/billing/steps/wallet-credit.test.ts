@@ -1,4 +1,4 @@
-// What wallets pay of an invoice that also gives something back: what is due of it, and they never take it below zero.
+// What wallets pay of an invoice with refunds: what is due, and never so much that the total falls below zero.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, max, plain, sum, ZERO } from '../../decimal.ts'
@@ -30,21 +30,21 @@ describe('what a wallet pays', () => {
       '0 0 0',
     ],
     [
-      'nothing where more is given back',
+      'nothing where more is refunded',
       [line('a', '30'), line('b', '-50', BESIDE)],
       [wallet('100')],
       [],
       '-20 -4.2 -24.2',
     ],
     [
-      'a refund in another tax category, which lowers what is due in all: 96.80 - 50.00 = 46.80, of which 38.68 before tax',
+      'a refund in another tax category, which lowers the total due: 96.80 - 50.00 = 46.80, 38.68 before tax',
       [line('a', '80'), line('b', '-50', EXEMPT)],
       [wallet('100')],
       ['WALLET wall_1 -38.68'],
       '-8.68 8.68 0',
     ],
     [
-      'the same of an exempt wallet: 30.00 - 24.20 is due',
+      'the same with an exempt wallet: 30.00 - 24.20 is due',
       [line('a', '30', EXEMPT), line('b', '-20')],
       [wallet('100', EXEMPT)],
       ['WALLET wall_1 -5.8 EXEMPT'],
@@ -114,7 +114,7 @@ const totalOf = ({ amounts }: Applied): Decimal => amounts.totals.total.quantity
 const inCategory = (lines: readonly Line[], category: string): Decimal =>
   sum(lines.filter(each => isCharged(each) && each.taxCategory === category).map(netOf))
 
-test('wallets never take an invoice below zero, nor a tax category, and pay nothing of one that gives back', () => {
+test('wallets never make an invoice or a tax category negative, and pay nothing when it already is', () => {
   fc.assert(
     fc.property(anyLines, anyWallets, fc.option(cents(60)), anyContext, (lines, wallets, deducted, given) => {
       const discounts = deducted === null ? [] : [discount('d', off(deducted))]
@@ -137,7 +137,7 @@ test('wallets never take an invoice below zero, nor a tax category, and pay noth
   )
 })
 
-test('and they pay all that is due in their tax category as long as nothing is given back in another', () => {
+test('they pay all that is due in their tax category as long as nothing is refunded in another', () => {
   fc.assert(
     fc.property(anyLines, anyCategory, anyContext, (lines, taxCategory, given) => {
       const before = applyClauses(lines, NO_CLAUSES, given).lines

@@ -1,4 +1,4 @@
-// Step 10 of semantics 5.4: money that a customer has paid in before pays lines of its tax category, before tax.
+// Step 10 of semantics 5.4: prepaid money of a customer pays lines of its tax category, before tax.
 import { type Decimal, decimal, max, min, ONE, ZERO } from '../../decimal.ts'
 import { currencyExponent } from '../../money.ts'
 import { computeAmounts } from '../amount-pipeline.ts'
@@ -8,14 +8,14 @@ import type { WalletBalance } from './clauses.ts'
 import { isCharged, type Line, netOf } from './line.ts'
 import { change, inTurn, type PartOfChange, rounded, type Step, type StepContext, totalOf } from './step.ts'
 
-/** What one net unit is with tax. */
+/** One net unit with tax added. */
 function withTax({ tax }: StepContext, taxCategory: TaxCategory): Fraction {
   const { percentage, taxableShare } = taxOfCategory(tax, taxCategory)
   const whole = taxableShare.denominator.times('100')
   return fraction(whole.plus(taxableShare.numerator.times(percentage)), whole)
 }
 
-/** What one net unit is in the amounts of lines: more than one where prices include tax. */
+/** One net unit in the amounts of lines: more than one where prices include tax. */
 const perNet = (context: StepContext, { taxCategory }: WalletBalance): Fraction =>
   context.amountType === 'EXCLUDING_TAX' ? WHOLE : withTax(context, taxCategory)
 
@@ -37,9 +37,9 @@ function totalAfter(
 }
 
 /**
- * What a wallet may pay, in the amounts of lines: what those of its tax category come to together, refunds and other lines below
- * zero included. Where lines of another tax category are below zero, less is due in all, and paying more would owe it to the
- * customer: then as much as leaves the total, with tax, at zero or above.
+ * What a wallet may pay, in the amounts of lines: the sum of the lines of its tax category, including refunds and other
+ * negative lines. When lines of another tax category are negative, the total due is less, and paying more would leave a
+ * debt to the customer. The wallet then pays only as much as keeps the total, with tax, at zero or above.
  */
 function payable(lines: readonly Line[], { taxCategory }: WalletBalance, context: StepContext): Decimal {
   const own = max(totalOf(chargedOf(lines, taxCategory)), ZERO)
@@ -51,7 +51,7 @@ function payable(lines: readonly Line[], { taxCategory }: WalletBalance, context
   const unit = decimal(`1e-${places}`)
   const share = context.amountType === 'EXCLUDING_TAX' ? inverse(withTax(context, taxCategory)) : WHOLE
   let covered = timesFraction(due, share).round(places, AWAY_FROM_ZERO)
-  // Tax is rounded on its own: what is computed may be a cent too much.
+  // Tax is rounded separately, so the computed amount may be a cent too high.
   while (covered.gt(ZERO) && after(covered).lt(ZERO)) covered = covered.minus(unit)
   return min(own, max(covered, ZERO))
 }
@@ -71,8 +71,8 @@ function cover(lines: readonly Line[], covered: Decimal): PartOfChange[] {
 }
 
 /**
- * What a wallet pays of an invoice, net: no more than it has, and no more than is due of the lines of its tax category.
- * The covered part leaves the taxed base; the rest is charged and taxed as always (contract: Wallet rules 1).
+ * What a wallet pays of an invoice, net: at most its balance, and at most what is due for the lines of its tax
+ * category. The paid part leaves the taxed base; the rest is charged and taxed as usual (contract: Wallet rules 1).
  */
 export const walletCredit: Step = (lines, { wallets }, context) =>
   inTurn(lines, wallets, (now, wallet) => {

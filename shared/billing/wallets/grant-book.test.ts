@@ -20,7 +20,7 @@ const grant = (id: string, open: string, given: Partial<BookedGrant> = {}): Book
 const shown = (moves: readonly Moved[] | undefined) =>
   moves?.map(({ grantId, move, quantity }) => `${move} ${grantId} ${plain(quantity)}`)
 
-test('a quantity is reserved whole or not at all, of grants that are live', () => {
+test('reserves all of a quantity or none of it, from live grants only', () => {
   const book = createGrantBook([
     grant('a', '5', { expireAt: instantOf(200) }),
     grant('b', '5'),
@@ -34,20 +34,20 @@ test('a quantity is reserved whole or not at all, of grants that are live', () =
   expect(book.reserve('w', decimal('3.1'), NOW)).toBeNull()
 })
 
-test('a part that is settled is spent from the first grants, and the rest is there again', () => {
+test('settling a part spends from the first grants and releases the rest', () => {
   const book = createGrantBook([grant('a', '5', { expireAt: instantOf(200) }), grant('b', '5')])
   const parts = book.reserve('w', decimal('8'), NOW)?.parts ?? []
   expect(shown(book.settle(parts, decimal('6')))).toEqual(['SPEND a 5', 'SPEND b 1', 'RELEASE b 2'])
   expect(plain(book.openOf('w', NOW))).toBe('4')
 })
 
-test('what is released of a reverted grant is taken back', () => {
+test('what is released from a reverted grant is reverted too', () => {
   const book = createGrantBook([grant('a', '0', { isReverted: true })])
   expect(shown(book.settle([{ grantId: 'a', quantity: decimal('2') }], ZERO))).toEqual(['RELEASE a 2', 'REVERT a 2'])
   expect(plain(book.openOf('w', NOW))).toBe('0')
 })
 
-test('whatever is reserved, settled in part and released in any order, no account falls below zero and none is created', () => {
+test('no account falls below zero and no value is created, whatever is reserved, settled in part and released', () => {
   const step = fc.record({
     take: fc.integer({ min: 1, max: 60 }),
     of: fc.nat(),
@@ -67,7 +67,7 @@ test('whatever is reserved, settled in part and released in any order, no accoun
         booked.map(({ id, open }) => [id, open.gt(ZERO) ? moved(EMPTY_ACCOUNTS, 'GRANT', open) : EMPTY_ACCOUNTS]),
       )
       const follow = (moves: readonly Moved[]) => {
-        // Throws when an account does not have it.
+        // Throws when an account does not have enough.
         for (const { grantId, move, quantity } of moves)
           accounts.set(grantId, moved(accounts.get(grantId) ?? EMPTY_ACCOUNTS, move, quantity))
       }

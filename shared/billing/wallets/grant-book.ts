@@ -1,4 +1,4 @@
-// What a transaction that holds wallets does to their grants, kept until it posts it: nothing is reserved that is not open.
+// Tracks what a transaction does to the grants of locked wallets until it is posted: only open amounts can be reserved.
 import { type Decimal, min, sum, ZERO } from '../../decimal.ts'
 import type { Instant } from '../../time.ts'
 import type { Move } from './ledger.ts'
@@ -6,21 +6,21 @@ import { type GrantPart, isLive, type SpendableGrant, takeFrom } from './spendin
 
 export type BookedGrant = SpendableGrant & {
   readonly walletId: string
-  /** Taken back: what is released of it can never be spent again. */
+  /** Reverted: what is released from it can never be spent again. */
   readonly isReverted: boolean
 }
 export type Moved = GrantPart & { readonly move: Move }
 
 export type GrantBook = {
-  /** What of the wallet can be spent at that time. */
+  /** How much of the wallet can be spent at that time. */
   openOf(walletId: string, at: Instant): Decimal
-  /** Reserves the whole quantity; null when the wallet does not have it, and then nothing is reserved. */
+  /** Reserves the whole quantity; null, without reserving anything, when the wallet does not have it. */
   reserve(
     walletId: string,
     quantity: Decimal,
     at: Instant,
   ): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
-  /** Spends `quantity` of reserved parts, the first ones first, and releases the rest. */
+  /** Spends `quantity` from the reserved parts in their order, and releases the rest. */
   settle(parts: readonly GrantPart[], quantity: Decimal): readonly Moved[]
 }
 

@@ -1,15 +1,15 @@
-// The ledger of wallets: which entries there are and what they do to the accounts of a grant. Each entry takes from one account
-// what it gives to another, so the sum over all accounts is zero before it and after it.
+// The ledger of wallets: its types of entry, and what each does to the accounts of a grant. Each entry takes from one
+// account what it gives to another, so the sum over all accounts is always zero.
 import { type Decimal, sum, ZERO } from '../../decimal.ts'
 
-/** FUNDING is below zero: what was granted comes out of it. */
+/** FUNDING is negative: grants are taken from it. */
 export const ACCOUNTS = ['FUNDING', 'OPEN', 'RESERVED', 'SPENT', 'EXPIRED', 'REVERTED'] as const
 export type Account = (typeof ACCOUNTS)[number]
 
 export const ENTRY_TYPES = ['GRANTED', 'RESERVED', 'RELEASED', 'SPENT', 'EXPIRED', 'REVERTED'] as const
 export type EntryType = (typeof ENTRY_TYPES)[number]
 
-/** What happens to part of a grant: the type of its entry, and the accounts between which it moves. */
+/** What happens to part of a grant: the type of its entry, and the accounts it moves between. */
 export const MOVES = {
   GRANT: { type: 'GRANTED', from: 'FUNDING', to: 'OPEN' },
   RESERVE: { type: 'RESERVED', from: 'OPEN', to: 'RESERVED' },
@@ -17,9 +17,9 @@ export const MOVES = {
   SPEND: { type: 'SPENT', from: 'RESERVED', to: 'SPENT' },
   EXPIRE: { type: 'EXPIRED', from: 'OPEN', to: 'EXPIRED' },
   REVERT: { type: 'REVERTED', from: 'OPEN', to: 'REVERTED' },
-  /** What had expired is spent by an invoice for a time before the expiry. */
+  /** Expired value is spent by an invoice for a time before the expiry. */
   REOPEN: { type: 'RELEASED', from: 'EXPIRED', to: 'OPEN' },
-  /** An invoice that was FINAL is taken back. */
+  /** Reverses what a FINAL invoice spent, when the invoice becomes VOID. */
   RETURN: { type: 'RELEASED', from: 'SPENT', to: 'OPEN' },
 } as const satisfies Record<string, { type: EntryType; from: Account; to: Account }>
 export type Move = keyof typeof MOVES
@@ -35,7 +35,9 @@ export const EMPTY_ACCOUNTS: Accounts = {
   REVERTED: ZERO,
 }
 
-/** The accounts after a move. Throws RangeError when the account does not have that much: the database refuses the same. */
+/**
+ * The accounts after a move. Throws RangeError when the account does not have that much; the database refuses the same.
+ */
 export function moved(accounts: Accounts, move: Move, quantity: Decimal): Accounts {
   const { from, to } = MOVES[move]
   if (quantity.lte(ZERO)) throw new RangeError('an entry moves more than nothing')
@@ -44,5 +46,5 @@ export function moved(accounts: Accounts, move: Move, quantity: Decimal): Accoun
   return { ...accounts, [from]: left, [to]: accounts[to].plus(quantity) }
 }
 
-/** Zero, whatever was posted. */
+/** Always zero, whatever was posted. */
 export const sumOfAccounts = (accounts: Accounts): Decimal => sum(Object.values(accounts))

@@ -4,12 +4,12 @@ import type { Instant } from '../../time.ts'
 
 export type GrantType = 'DEFAULT' | 'PROMOTION'
 
-/** What a grant has left to be spent or reserved, and when it may be. */
+/** What is left of a grant to spend or reserve, and when that is allowed. */
 export type SpendableGrant = {
   readonly id: string
   readonly type: GrantType
   readonly startAt: Instant
-  /** Exclusive; null: it never expires. */
+  /** Exclusive; null when it never expires. */
   readonly expireAt: Instant | null
   readonly open: Decimal
 }
@@ -34,7 +34,7 @@ export const isLive = ({ startAt, expireAt }: SpendableGrant, at: Instant): bool
 /** Part of a grant. */
 export type GrantPart = { readonly grantId: string; readonly quantity: Decimal }
 
-/** Takes up to `quantity` from the grants in spending order. `missing` is what they do not have. */
+/** Takes up to `quantity` from the grants in spending order. `missing` is what they cannot supply. */
 export function takeFrom(
   grants: readonly SpendableGrant[],
   quantity: Decimal,

@@ -76,7 +76,7 @@ const grants = fc
   .map(list => list.map((each, index): SpendableGrant => ({ id: `g${index}`, ...each })))
 
 describe('laws', () => {
-  test('what is taken and what is missing are the quantity; no grant gives more than it has', () => {
+  test('taken plus missing equals the quantity, and no grant gives more than it has', () => {
     fc.assert(
       fc.property(grants, quantity, (list, wanted) => {
         const { parts, missing } = takeFrom(list, wanted)
@@ -93,7 +93,7 @@ describe('laws', () => {
     )
   })
 
-  test('a grant is touched only when all before it are used up, in whatever order they are given', () => {
+  test('a grant is used only when all before it are used up, whatever order they are given in', () => {
     fc.assert(
       fc.property(grants, quantity, (list, wanted) => {
         const { parts } = takeFrom(list, wanted)
@@ -106,7 +106,7 @@ describe('laws', () => {
     )
   })
 
-  test('whatever is posted, the accounts sum to zero and none but FUNDING falls below it', () => {
+  test('whatever is posted, the accounts sum to zero and only FUNDING is negative', () => {
     const moves = fc.array(fc.tuple(fc.constantFrom(...(Object.keys(MOVES) as Move[])), quantity), { maxLength: 40 })
     fc.assert(
       fc.property(moves, list => {

@@ -1,4 +1,4 @@
-// When a wallet ends if it is spent as it was of late.
+// When a wallet runs out if spending continues at the recent rate.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, ZERO } from '../../../../shared/decimal.ts'
@@ -9,11 +9,12 @@ import { loadBalances } from './load-balances.ts'
 
 const DAY_MS = 86_400_000
 export const FORECAST_DAYS = [7, 30] as const
-/** Beyond this a forecast says nothing. */
+/** The longest time that a forecast covers. */
 const YEARS_MAX_MS = 100 * 365 * DAY_MS
 
 /**
- * When `open` reaches zero at the rate of `used` in `days`; null when nothing was used, or the end is more than a century away.
+ * When `open` reaches zero at the rate of `used` in `days`; null when nothing was used, or the end is more than a
+ * century away.
  */
 export function endsAt(
   open: Decimal,
@@ -26,7 +27,10 @@ export function endsAt(
   return instantOf(of.now + Number(left.toFixed(0)))
 }
 
-/** What was reserved or spent of the wallet in each span of days, less what was released again, and when the rest ends at that rate. */
+/**
+ * How much of the wallet was reserved or spent in each number of past days, less what was released again, and when the
+ * rest runs out at that rate.
+ */
 export async function loadForecast(uow: ReadUow, wallet: Wallet): Promise<object> {
   const [current] = await loadBalances(uow, [wallet], uow.now)
   if (!current) throw new Error('one wallet has one balance')

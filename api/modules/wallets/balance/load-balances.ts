@@ -1,4 +1,5 @@
-// What wallets have at a time: sums over their entries (semantics 6: balance = granted − expired − settled; open = balance − reserved).
+// Balances of wallets at a time: sums over their entries (semantics 6: balance = granted − expired − settled; open =
+// balance − reserved).
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
@@ -11,13 +12,13 @@ import { walletTypeResource } from '../wallet-type.ts'
 type WalletSums = { readonly open: Decimal; readonly reserved: Decimal }
 
 /**
- * Open and reserved at `at`, by wallet. What has expired by then is not open, whether or not its entry has been posted; what was
- * reserved before it expired stays reserved.
+ * Open and reserved at `at`, by wallet. What has expired by then is not open, even when its entry is not posted yet;
+ * what was reserved before it expired stays reserved.
  */
 async function sumsAt(uow: ReadUow, walletIds: readonly string[], at: Instant): Promise<Map<string, WalletSums>> {
   const { platformId, environment } = uow.tenant
   const time = formatInstant(at)
-  // Of the present and what comes, the accounts are the sums already.
+  // For the present and the future the accounts already are these sums.
   const source =
     at >= uow.now
       ? sql`select a.wallet_id, a.open, a.reserved, a.start_at, a.expire_at from wallet_grant_accounts a
@@ -57,7 +58,7 @@ const statusOf = (unit: WalletUnit, { open, reserved }: WalletSums, at: Instant)
   balance_at: formatInstant(at),
 })
 
-/** The balance of each wallet at `at`, in their order. */
+/** The balance of each wallet at `at`, in the order of the wallets. */
 export async function loadBalances(
   uow: ReadUow,
   wallets: readonly Wallet[],

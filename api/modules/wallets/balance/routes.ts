@@ -1,4 +1,4 @@
-// What a wallet has, what became of it, and when it will end.
+// The routes for the balance, the transactions and the forecast of a wallet.
 import { and, asc, eq, ne } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -61,7 +61,7 @@ const Forecast = Type.Object(
   { title: 'WalletForecasts' },
 )
 
-/** When the balance is asked for; now when the body is silent. The body may be left out. */
+/** The time of the requested balance; now when the body gives none. The body may be left out. */
 const timeOf = (uow: ReadUow, body: { balance_at?: string | null } | null | undefined): Instant =>
   (typeof body?.balance_at === 'string' ? parseInstant(body.balance_at) : null) ?? uow.now
 

@@ -1,4 +1,4 @@
-// Every entry of a wallet, as a reader follows it: what moved, when, by whom and why.
+// The entries of a wallet as an API reader sees them: what moved, when, by whom and why.
 import { eq } from 'drizzle-orm'
 import Type from 'typebox'
 import { ACCOUNTS, ENTRY_TYPES } from '../../../../shared/billing/wallets/ledger.ts'
@@ -53,7 +53,7 @@ export const WalletTransaction = Type.Object(
   { title: 'WalletTransaction' },
 )
 
-/** One part of the entries of a wallet, newest first unless the query says otherwise. */
+/** One page of the entries of a wallet, newest first unless the query says otherwise. */
 export async function listTransactions(uow: ReadUow, wallet: Wallet, query: ListQuery): Promise<object> {
   const unit = unitOf(await getOne(uow, walletTypeResource, wallet.wallet_type_id))
   const conditions = [eq(walletEntries.wallet_id, wallet.id), ...(await filterConditions(uow, TRANSACTION_LIST, query))]

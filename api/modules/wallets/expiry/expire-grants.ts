@@ -1,4 +1,4 @@
-// Posts what of the grants of a tenant has expired. Balances know it without; the entries say so.
+// Posts entries for expired grants of a tenant. Balances already exclude them; the entries record it.
 import { sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
@@ -11,7 +11,7 @@ import { postEntries } from '../ledger/post-entries.ts'
 const BATCH = 200
 const SERVICE: Actor = { id: null, requestId: null }
 
-/** Expires them in batches; gives how many grants had something open. */
+/** Expires them in batches; returns how many grants had something open. */
 export async function expireGrants(database: Database, tenant: Tenant): Promise<number> {
   let expired = 0
   for (;;) {
@@ -32,7 +32,7 @@ async function expireBatch(uow: Uow): Promise<number> {
     uow,
     found.rows.map(({ wallet_id }) => wallet_id),
   )
-  // What was open before the wallets were held may have been spent since.
+  // What was open before the wallets were locked may have been spent since.
   const { rows } = await uow.tx.execute<{ grant_id: string; wallet_id: string; open: string; expire_at: string }>(sql`
     select grant_id, wallet_id, open, expire_at::text as expire_at from wallet_grant_accounts
     where ${due} and grant_id = any(${sql.param(found.rows.map(({ grant_id }) => grant_id))}::text[])`)

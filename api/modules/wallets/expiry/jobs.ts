@@ -1,4 +1,5 @@
-// Expiry as jobs: every minute one for each tenant in which something has expired. And once a day, whether the ledger adds up.
+// Expiry as jobs: every minute, one job for each tenant with expired grants. Once a day a job checks that the ledger
+// adds up.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import type { Logger } from '../../../../shared/logger.ts'

@@ -1,4 +1,4 @@
-// A grant that a call puts into a wallet (contract: Wallet rules 3; semantics 6, Manual grant).
+// Creates a grant in a wallet by an API call (contract: Wallet rules 3; semantics 6, Manual grant).
 import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -69,7 +69,7 @@ export async function createGrant(uow: Uow, body: GrantBody): Promise<WalletGran
   return await saveGrant(uow, grant, { type: 'REQUEST', id: uow.actor.requestId })
 }
 
-/** A wallet takes grants while it is being set up, is ACTIVE or paused. */
+/** A wallet accepts grants while it is DRAFT, ACTIVE or INACTIVE. */
 async function checkWallet(uow: Uow, { status, wallet_type_id }: Wallet): Promise<void> {
   const refused = (what: string, of: string) =>
     new AppError('INVALID_OPERATION', `The ${what} is ${of} and takes no new grants; activate it first.`, {
@@ -80,7 +80,7 @@ async function checkWallet(uow: Uow, { status, wallet_type_id }: Wallet): Promis
   if (type.status === 'ARCHIVED') throw refused('wallet type', type.status)
 }
 
-/** Throws unless the body grants more than nothing of what the wallet holds, and nothing else. */
+/** Throws unless the body grants a positive quantity of what the wallet holds, and nothing else. */
 function checkQuantity(unit: WalletUnit, body: GrantBody): void {
   const [own, other] =
     unit.kind === 'CREDITS'

@@ -1,5 +1,5 @@
-// Takes a grant back: what is open of it can no longer be spent (contract: Wallet grants and balances, revert_reason). What is
-// reserved or spent stays so; what is released afterwards is taken back then.
+// Reverts a grant: its open part can no longer be spent (contract: Wallet grants and balances, revert_reason). What is
+// reserved or spent stays; what is released afterwards is reverted at that moment.
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -13,7 +13,10 @@ import type { RevertReason } from '../schema.ts'
 import { type WalletGrant, walletGrantAccounts } from '../table.ts'
 import { walletGrantResource } from '../wallet-grant.ts'
 
-/** Reverts it, once: a repeat changes nothing, whatever its reason. Throws RESOURCE_NOT_FOUND. Emits WALLET_GRANT.UPDATED. */
+/**
+ * Reverts it once: a repeated call changes nothing, whatever its reason. Throws RESOURCE_NOT_FOUND. Emits
+ * WALLET_GRANT.UPDATED.
+ */
 export async function revertGrant(
   uow: Uow,
   id: string,

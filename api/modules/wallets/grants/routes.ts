@@ -1,4 +1,4 @@
-// The calls that put grants into wallets and take them back; reading them is as with any resource (wallet-grant.ts).
+// The routes that create and revert grants; reading them works as for any resource (wallet-grant.ts).
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { IdParams } from '../../../http/params.ts'

@@ -1,4 +1,4 @@
-// Puts a grant into a wallet: the row that says what it is, and the entry that makes it part of the balance.
+// Saves a grant: the row that describes it, and the entry that adds it to the balance.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { at } from '../../../../shared/time.ts'
@@ -14,7 +14,7 @@ export type NewGrant = Pick<
 > &
   Partial<Pick<WalletGrant, 'description' | 'grant_amount' | 'grant_credits' | 'paid_amount'>>
 
-/** Saves a grant that has been checked, and posts it. Emits WALLET_GRANT.CREATED. */
+/** Saves a grant that has been checked, and posts its entry. Emits WALLET_GRANT.CREATED. */
 export async function saveGrant(uow: Uow, grant: NewGrant, cause: Cause): Promise<WalletGrant> {
   await holdWallets(uow, [grant.wallet_id])
   const row = await saveNew(uow, walletGrantResource, grant)

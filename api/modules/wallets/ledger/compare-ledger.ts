@@ -1,20 +1,21 @@
-// Whether the ledger of wallets adds up: all accounts sum to zero, and each is the sum of its entries. It reads and never repairs.
+// Checks that the ledger of wallets adds up: all accounts sum to zero, and each is the sum of its entries. Only reads;
+// never repairs.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 
 export type LedgerComparison = {
   readonly grants: number
   readonly entries: number
-  /** The sum over every account of every grant: `0`, or the ledger has made or lost something. */
+  /** The sum over every account of every grant: `0`, unless the ledger has created or lost value. */
   readonly sum: string
-  /** Grants whose accounts are not what their entries add up to, at most 100 of them, in words. */
+  /** Descriptions of grants whose accounts differ from the sum of their entries; at most 100. */
   readonly differences: readonly string[]
 }
 
 const SHOWN_MAX = 100
 const SNAPSHOT = { accessMode: 'read only', isolationLevel: 'repeatable read' } as const
 
-/** Compares every wallet of every tenant, in one snapshot. `system` has the role millrace_worker. */
+/** Checks every wallet of every tenant, in one snapshot. `system` has the role millrace_worker. */
 export const compareLedger = (system: Database): Promise<LedgerComparison> =>
   asSystem(
     system,

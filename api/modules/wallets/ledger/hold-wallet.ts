@@ -1,10 +1,11 @@
-// Whoever posts entries of a wallet holds its row first, so that what it decided by is still so when it posts.
+// Code that posts entries of a wallet locks the row of the wallet first, so that what it read is still true when it
+// posts.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Wallet, wallets } from '../table.ts'
 
-/** Holds these wallets until commit, in one order for everyone; gives them as they are. */
+/** Locks these wallets until commit, always in the same order, and returns them as they are. */
 export const holdWallets = (uow: Uow, ids: readonly string[]): Promise<Wallet[]> =>
   uow.tx
     .select()

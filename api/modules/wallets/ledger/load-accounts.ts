@@ -11,7 +11,7 @@ const a = walletGrantAccounts
 
 type LiveAccounts = GrantAccounts & { readonly is_reverted: boolean }
 
-/** Those that still have something open or reserved, of these wallets; what is used up costs nothing to pass over. */
+/** The grants of these wallets that still have something open or reserved; used-up grants add no cost. */
 export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[]): Promise<LiveAccounts[]> {
   if (walletIds.length === 0) return []
   const g = walletGrants
@@ -22,7 +22,7 @@ export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[
     .where(and(inThisTenant(uow, a), inArray(a.wallet_id, [...walletIds]), or(gt(a.open, '0'), gt(a.reserved, '0'))))
 }
 
-/** What of a wallet is reserved now. */
+/** How much of a wallet is reserved now. */
 export async function reservedOf(uow: ReadUow, walletId: string): Promise<Decimal> {
   const rows = await uow.tx
     .select({ reserved: a.reserved })
@@ -31,7 +31,7 @@ export async function reservedOf(uow: ReadUow, walletId: string): Promise<Decima
   return sum(rows.map(({ reserved }) => decimal(reserved)))
 }
 
-/** A grant as the order of spending takes it, with what is open of it. */
+/** A grant in the form that the spending order needs, with its open part. */
 export const spendable = ({ grant_id, type, start_at, expire_at, open }: GrantAccounts): SpendableGrant => ({
   id: grant_id,
   type,

@@ -1,4 +1,5 @@
-// The one way into the ledger of wallets. The database adds each entry to the accounts of its grant, and refuses what they do not have.
+// The only way to write to the ledger of wallets. The database applies each entry to the accounts of its grant, and
+// refuses an entry that an account cannot cover.
 import { MOVES, type Move } from '../../../../shared/billing/wallets/ledger.ts'
 import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
@@ -9,7 +10,7 @@ import { type WalletEntry, walletEntries } from '../table.ts'
 export type Cause = {
   readonly type: WalletEntry['cause_type']
   readonly id: string | null
-  /** Why, in words or as one of the reasons of the interface; null where the cause says it all. */
+  /** Why, in words or as one of the reasons of the interface; null where the cause already tells. */
   readonly reason?: string | null
 }
 
@@ -19,14 +20,14 @@ export type NewEntry = {
   readonly move: Move
   /** Above zero. */
   readonly quantity: Decimal
-  /** From when balances count it; the time of the unit of work by default. */
+  /** From when on balances count it; by default the time of the unit of work. */
   readonly effectiveAt?: Instant
   readonly cause: Cause
-  /** Who moved it; the actor of the unit of work by default. */
+  /** Who moved it; by default the actor of the unit of work. */
   readonly actor?: Actor
 }
 
-/** Posts all of them at once. The caller holds the wallets (hold-wallet.ts). */
+/** Posts all entries at once. The caller holds the lock of the wallets (hold-wallet.ts). */
 export async function postEntries(uow: Uow, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
   const { tenant, now } = uow

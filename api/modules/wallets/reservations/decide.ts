@@ -1,4 +1,5 @@
-// What becomes of the operations of a batch, one after the other, over wallets that are held. Pure: rows and entries out.
+// Decides the operations of a batch, one after the other, over locked wallets. Pure: takes rows, and returns rows and
+// entries.
 import type { GrantBook, Moved } from '../../../../shared/billing/wallets/grant-book.ts'
 import type { GrantPart } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Actor } from '../../../../shared/database/database.ts'
@@ -10,7 +11,7 @@ import type { WalletUnit } from '../unit.ts'
 import type { Given } from './schema.ts'
 
 type Of = { readonly actor: Actor; readonly wallet: string }
-/** `wallet` and `reservation` are ids or references; `id` is the id of the reservation if it is made. */
+/** `wallet` and `reservation` are ids or references; `id` is the id that a new reservation gets. */
 export type Operation =
   | (Of & {
       readonly kind: 'RESERVE'
@@ -29,17 +30,17 @@ export type Operation =
 
 export type HeldWallet = { readonly wallet: Wallet; readonly unit: WalletUnit }
 
-/** The state of a batch: reservations by wallet and by reference, as they are after what was decided so far. */
+/** The state of a batch: reservations by wallet and by reference, after the operations decided so far. */
 export type Batch = {
   readonly now: Instant
   readonly book: GrantBook
-  /** Of the wallet, by id or reference. */
+  /** A reservation of the wallet, by id or reference. */
   find(walletId: string, idOrReference: string): WalletReservation | null
-  /** Keeps a reservation as it is now, with what moves for it. */
+  /** Records the current state of a reservation, with the entries that belong to it. */
   keep(row: WalletReservation, moves: readonly Moved[], actor: Actor): void
 }
 
-/** Decides one operation. Throws an AppError that refuses it, and then nothing has happened. */
+/** Decides one operation. Throws an AppError that refuses it; nothing has changed then. */
 export function decide(batch: Batch, held: HeldWallet, operation: Operation): WalletReservation {
   switch (operation.kind) {
     case 'RESERVE':
@@ -63,7 +64,7 @@ function reserve(
   const before = batch.find(wallet.id, of.reference)
   if (before) {
     if (decimal(before.quantity).eq(quantity)) return before
-    const message = `The reference has reserved ${plain(decimal(before.quantity))} before; use another one for another use.`
+    const message = `The reference already reserved ${plain(decimal(before.quantity))}; use another reference for another use.`
     throw new AppError('RESOURCE_ALREADY_EXISTS', message, { field: 'reference', resourceId: before.id })
   }
   if (wallet.status !== 'ACTIVE' && wallet.status !== 'DEPRECATED') {
@@ -133,7 +134,7 @@ function release(batch: Batch, { wallet }: HeldWallet, of: Extract<Operation, { 
   return before.status === 'ACTIVE' ? endOf(batch, before, 'RELEASED', of.actor) : before
 }
 
-/** Ends the reservation if its lease has: what it held is open again. */
+/** Ends the reservation if its lease has ended: what it held is open again. */
 export function endLease(batch: Batch, row: WalletReservation, service: Actor): void {
   if (row.status === 'ACTIVE' && at(row.lease_until) <= batch.now) endOf(batch, row, 'EXPIRED', service)
 }
@@ -165,7 +166,7 @@ const ended = ({ id, status, lease_until }: WalletReservation, what: string): Ap
   })
 }
 
-/** The quantity a body gives of what the wallet holds, above zero, and its field. */
+/** The quantity that a body gives in the unit of the wallet, above zero, and its field. */
 function quantityOf(unit: WalletUnit, given: Given, verb: 'reserve' | 'commit'): { field: string; quantity: Decimal } {
   const [own, other] = unit.kind === 'CREDITS' ? (['credits', 'amount'] as const) : (['amount', 'credits'] as const)
   if (given[other] != null)

@@ -1,5 +1,5 @@
-// Group commits: what comes in for a tenant while a transaction runs waits for the next one, and goes into it together. A hot wallet
-// is then held and committed once for many operations, and never by two transactions of this process.
+// Group commits: operations that arrive for a tenant while a transaction runs wait for the next one, and share it. A
+// hot wallet is then locked and committed once for many operations, and never by two transactions of this process.
 import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -16,7 +16,7 @@ type Waiting = {
 type Counter = { waiting: Waiting[]; running: number; readonly busy: Set<string> }
 
 const BATCH_MAX = 256
-/** Transactions of one tenant at a time: a wallet that is held elsewhere keeps half of the others waiting at most. */
+/** Concurrent transactions of one tenant: a wallet locked elsewhere makes at most half of the other operations wait. */
 const LANES = 2
 const SERVICE: Actor = { id: null, requestId: null }
 
@@ -46,7 +46,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
     }
   }
 
-  /** Runs a batch and answers each of its operations; false when the database was not there for it. */
+  /** Runs a batch and answers each of its operations; false when the database was not available. */
   const run = async (tenant: Tenant, batch: readonly Waiting[]): Promise<boolean> => {
     try {
       settle(
@@ -63,7 +63,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
         for (const { reject } of batch) reject(error)
         return !isAway
       }
-      // One that the database refuses must not take the others with it.
+      // An operation that the database refuses must not fail the others.
       for (const [index, one] of batch.entries()) {
         if (await run(tenant, [one])) continue
         for (const { reject } of batch.slice(index + 1)) reject(unavailable())
@@ -83,7 +83,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
       void run(tenant, batch).then(isThere => {
         for (const name of names) counter.busy.delete(name)
         counter.running -= 1
-        // Those behind it have waited as long as it has; each is answered within 5 s, and may be sent again.
+        // The operations behind it have waited as long as it has; each is answered within 5 s, and may be sent again.
         if (!isThere) for (const { reject } of counter.waiting.splice(0)) reject(unavailable())
         next(tenant, key, counter)
       })
@@ -103,7 +103,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
   }
 }
 
-/** The oldest operations whose wallets no transaction of the tenant has, in their order. */
+/** The oldest operations whose wallets are in no running transaction of the tenant, in their order. */
 function takeBatch(counter: Counter): Waiting[] {
   const batch: Waiting[] = []
   const rest: Waiting[] = []

@@ -1,4 +1,5 @@
-// Leases as jobs: every minute one for each tenant in which a lease has ended. Operations on a wallet end its leases without waiting.
+// Leases as jobs: every minute, one job for each tenant with ended leases. Operations on a wallet end its leases
+// without waiting for the job.
 import { sql } from 'drizzle-orm'
 import { type Actor, asSystem, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -11,7 +12,7 @@ import { runBatch } from './run-batch.ts'
 const WALLETS_MAX = 50
 const SERVICE: Actor = { id: null, requestId: null }
 
-/** Releases what every lease of the tenant that has ended still holds. */
+/** Releases everything that ended leases of the tenant still hold. */
 export async function endLeases(database: Database, tenant: Tenant): Promise<void> {
   const endSome = async (uow: Uow): Promise<number> => {
     const { platformId, environment } = uow.tenant

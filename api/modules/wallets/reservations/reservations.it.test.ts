@@ -1,4 +1,4 @@
-// Authorise and capture: granted or refused at once, once by reference, and never more than is open.
+// Authorise and capture: granted or refused at once, once per reference, and never more than is open.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { refusal } from '../../../testing/catalog.ts'
@@ -131,7 +131,7 @@ describe('a reservation', () => {
     const other = await creditsOf('10')
     for (const each of [wallet, other]) await reserve(each, 'a', '8', { lease: { type: 'MINUTE', value: 1 } })
     expect(refusal(await reserve(wallet, 'b', '8'))[0]).toBe(409)
-    // As if its minute had passed.
+    // Pretend that its minute has passed.
     await api.sql(
       "update wallet_reservations set lease_until = now() - interval '1 second' where wallet_id = any($1)",
       [[wallet['id'], other['id']]],
@@ -234,7 +234,7 @@ test('a thousand at once through two apis, a quarter of them repeats, get what i
   const total = sum([...granted.values()].map(quantity => decimal(quantity)))
   const open = decimal('300').minus(total)
   expect(open.gte(decimal('0'))).toBe(true)
-  // Nothing was refused while there was enough for it.
+  // Nothing was refused while enough was open.
   expect(open.lt(decimal('1'))).toBe(true)
   expect(await of.balance(wallet)).toBe(`300 / ${plain(total)} / ${plain(open)}`)
   const ends = await Promise.all(

@@ -1,4 +1,4 @@
-// Authorise and capture: hold part of a wallet before a use, and commit or release it afterwards.
+// Authorise and capture: reserve part of a wallet before a use, and commit or release it afterwards.
 import { and, eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'

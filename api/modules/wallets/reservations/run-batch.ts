@@ -1,5 +1,5 @@
-// Operations on reservations, many in one transaction: it holds their wallets, ends the leases that have run out, decides each
-// operation in its turn, and posts everything at once.
+// Runs many operations on reservations in one transaction: locks their wallets, ends leases that have run out, decides
+// each operation in its turn, and posts everything at once.
 import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
 import type { Actor, Uow } from '../../../../shared/database/database.ts'
@@ -16,11 +16,14 @@ import { type Batch, decide, endLease, type HeldWallet, type Operation } from '.
 
 export type Outcome = { readonly row: WalletReservation; readonly held: HeldWallet } | { readonly refused: AppError }
 
-/** Leases of a wallet that one batch ends. */
+/** The most leases of a wallet that one batch ends. */
 const LEASES_MAX = 500
 const SERVICE: Actor = { id: null, requestId: null }
 
-/** Runs them in their order; the outcome of each, in the same order. `also`: wallets whose leases are to be looked at besides. */
+/**
+ * Runs them in their order; returns the outcome of each, in the same order. `also`: more wallets whose leases may have
+ * ended.
+ */
 export async function runBatch(
   uow: Uow,
   operations: readonly Operation[],
@@ -51,7 +54,7 @@ const isNamed = ({ id, reference }: Wallet, name: string): boolean => id === nam
 const noWallet = (name: string) =>
   new AppError('RESOURCE_NOT_FOUND', `There is no WALLET ${JSON.stringify(name)}.`, { resourceType: 'WALLET' })
 
-/** Holds the wallets of these ids and references, in one order for everyone. */
+/** Locks the wallets with these ids and references, always in the same order. */
 async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet[]> {
   const unique = [...new Set(names)]
   const rows = await uow.tx
@@ -72,7 +75,7 @@ async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet
   })
 }
 
-/** Those that the operations name, and those whose lease has ended. */
+/** The reservations that the operations name, and those whose lease has ended. */
 async function loadReservations(
   uow: Uow,
   walletIds: readonly string[],

@@ -11,7 +11,7 @@ const Lease = Shape(
 )
 const LEASE_DEFAULT = { type: 'MINUTE', value: 10 } as const
 
-/** Milliseconds of a lease. */
+/** Duration of a lease in milliseconds. */
 export const leaseMs = ({ type, value }: Static<typeof Lease> = LEASE_DEFAULT): number => UNIT_MS[type] * value
 
 const given = { amount: Optional(Nullable(Amount)), credits: Optional(Nullable(Credits)) }

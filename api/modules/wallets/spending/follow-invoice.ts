@@ -1,5 +1,5 @@
-// What an invoice takes of wallets: reserved while it is OPEN or DRAFT, spent when it goes FINAL, released when it is computed
-// again, made VOID or put away (contract: Invoice with amount-denominated wallet spend).
+// Wallet entries of an invoice: reserved while it is OPEN or DRAFT, spent when it becomes FINAL, released when it is
+// computed again, becomes VOID or is deleted (contract: Invoice with amount-denominated wallet spend).
 import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
 import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
@@ -13,7 +13,7 @@ import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrant
 
 type Invoice = Pick<InvoiceRow, 'id' | 'status' | 'content' | 'period_start' | 'period_end'>
 
-/** Posts what the saved invoice changes in wallets; nothing for one that takes and took nothing. */
+/** Posts what the saved invoice changes in wallets; nothing for an invoice that neither uses nor used any. */
 export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | null): Promise<void> {
   const isFinal = row.status === 'FINAL'
   if (isFinal && previous?.status === 'FINAL') return
@@ -28,7 +28,7 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const entries = walletIds.flatMap(walletId => {
     const own = grants.filter(grant => grant.walletId === walletId)
     const { parts, missing } = takeFrom(own, uses.get(walletId) ?? ZERO)
-    // It was computed by the same grants, in this transaction.
+    // It was computed from the same grants, in this transaction.
     if (missing.gt(ZERO)) throw new Error(`the invoice ${row.id} takes more of ${walletId} than there is`)
     const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
     return own.flatMap(grant =>
@@ -40,7 +40,7 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
 
 type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
 
-/** From what the invoice holds of a grant to what it takes of it. */
+/** The moves from what the invoice holds of a grant to what it needs of it. */
 function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spentAt: time }: Wanted): NewEntry[] {
   const cause = { type: 'INVOICE', id: invoiceId } as const
   const entry = (move: Move, quantity: Decimal, effectiveAt?: Instant): NewEntry[] =>

@@ -1,5 +1,5 @@
-// What the money wallets of customers can pay of invoices before tax (contract: Wallet rules 1), for any number of invoices that are
-// decided one after the other in a transaction.
+// What the money wallets of customers can pay of invoices before tax (contract: Wallet rules 1), for any number of
+// invoices that are computed one after the other in a transaction.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
@@ -88,7 +88,7 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
       const own = paying.filter(each => each.customerId === request.customerId && each.currency === request.currency)
       if (own.length === 0) return []
       const all = inSpendingOrder(usable(request))
-      // The wallet of which something expires first pays before the others.
+      // The wallet with the earliest expiry pays first.
       return [...new Set(all.map(({ walletId }) => walletId))].flatMap((walletId): WalletBalance[] => {
         const wallet = own.find(each => each.walletId === walletId)
         const available = sum(all.filter(grant => grant.walletId === walletId).map(({ open }) => open))
@@ -120,7 +120,10 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
   }
 }
 
-/** The grant once the invoice holds `wanted` of it: more comes of what is open, and then of what had expired. */
+/**
+ * The grant once the invoice holds `wanted` of it: any increase comes first from the open part, then from the expired
+ * part.
+ */
 function moved(grant: UsableGrant, wanted: Decimal): FundedGrant {
   const more = max(wanted.minus(grant.own), ZERO)
   const less = grant.isReverted ? ZERO : max(grant.own.minus(wanted), ZERO)

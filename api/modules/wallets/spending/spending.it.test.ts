@@ -1,5 +1,5 @@
-// What wallets of money pay of invoices before tax (contract: Wallet rules 1; semantics 6 and 10 J): reserved while an invoice is OPEN
-// or DRAFT, spent when it goes FINAL, released when it is computed again or made VOID.
+// What money wallets pay of invoices before tax (contract: Wallet rules 1; semantics 6 and 10 J): reserved while an
+// invoice is OPEN or DRAFT, spent when it becomes FINAL, released when it is computed again or becomes VOID.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -11,7 +11,7 @@ import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
 import { MONEY, walletsOf } from '../testing/wallets-of.ts'
 
-/** Euros of usage in April, at 1 for 1,000. */
+/** Euros of usage in April, at 1 per 1,000. */
 let used = '0'
 const usage: UsageReader = {
   ...NO_USAGE,
@@ -272,7 +272,7 @@ describe('an invoice', () => {
     expect(paid(await preview())).toEqual(expected)
     expect(await of.balance(wallet)).toBe('120 / 0 / 120')
     await run(billed)
-    // The invoice of April's fee holds 30 of it now; what an invoice holds already it is shown to pay with again.
+    // The invoice of April's fee now holds 30 of it; the preview shows it paying again with what it already holds.
     expect(await of.balance(wallet)).toBe('120 / 120 / 0')
     expect(paid(await preview())).toEqual([['2026-04-01T00:00:00Z', 'WALLET -90.00'], ['2026-05-01T00:00:00Z']])
     expect(await of.balance(wallet)).toBe('120 / 120 / 0')

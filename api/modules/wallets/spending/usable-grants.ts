@@ -1,5 +1,5 @@
-// What of the grants of wallets an invoice may use: what is open for its time, what it holds already, and what had not expired yet in
-// the time that it bills (semantics 6: a reservation made before expiry holds).
+// Which part of wallet grants an invoice may use: what is open for its time, what it already holds, and what had not
+// yet expired in the time that it bills (semantics 6: a reservation made before expiry holds).
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -8,7 +8,7 @@ import { at, type Instant, type Interval, instantOf } from '../../../../shared/t
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { walletGrantAccounts, walletGrants } from '../table.ts'
 
-/** A grant with what is open of it and what of it has expired. */
+/** A grant with its open part and its expired part. */
 export type FundedGrant = SpendableGrant & {
   readonly walletId: string
   readonly isReverted: boolean
@@ -16,9 +16,9 @@ export type FundedGrant = SpendableGrant & {
   readonly expired: Decimal
 }
 
-/** As `FundedGrant`; `open` is all that the invoice may use of it. */
+/** Like `FundedGrant`; `open` is all that the invoice may use of it. */
 export type UsableGrant = FundedGrant & {
-  /** Of `open`: what the invoice holds already, and what is open for everyone. The rest had expired. */
+  /** The part of `open` that the invoice already holds or that is open for every invoice. The rest had expired. */
   readonly own: Decimal
   readonly openNow: Decimal
 }
@@ -26,10 +26,10 @@ export type UsableGrant = FundedGrant & {
 /** What each invoice holds of each grant. */
 export type HeldParts = ReadonlyMap<string, ReadonlyMap<string, Decimal>>
 
-/** When an invoice spends: at the end of its time, or now while that is to come. */
+/** When an invoice spends: at the end of its time, or now if that end is in the future. */
 export const spentAt = ({ end }: Interval, now: Instant): Instant => instantOf(Math.min(now, end - 1_000))
 
-/** Those that the invoice may use, or that it holds a part of. Pure. */
+/** The grants that the invoice may use, or holds a part of. Pure. */
 export function usableGrants(
   grants: readonly FundedGrant[],
   held: ReadonlyMap<string, Decimal>,
@@ -45,7 +45,7 @@ export function usableGrants(
   })
 }
 
-/** The grants of these wallets that may have something for an invoice. The wallets are held. */
+/** The grants of these wallets that an invoice may be able to use. The wallets are locked. */
 export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[]): Promise<FundedGrant[]> {
   if (walletIds.length === 0) return []
   const [a, g] = [walletGrantAccounts, walletGrants]

@@ -1,4 +1,4 @@
-// Wallets for tests, made through the api.
+// Wallets for tests, created through the API.
 import { expect } from 'vitest'
 import type { Answer, TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -40,7 +40,7 @@ export async function walletsOf({ call, seed }: TestTenant) {
     })
   }
 
-  /** The answer to granting `quantity` of what the wallet holds. */
+  /** The response to granting `quantity` of what the wallet holds. */
   async function grant(of: Row, quantity: string, more: object = {}): Promise<Answer> {
     const { id: wallet_id, customer_id, wallet_type_id } = of
     const { body: type } = await call('GET', `/v1/wallet-types/${wallet_type_id}`)

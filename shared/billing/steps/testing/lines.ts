@@ -1,4 +1,4 @@
-// Lines and clauses in tests: everything that a test does not speak of is there once.
+// Lines and clauses for tests: defaults for everything that a test does not set.
 import { type Decimal, decimal, plain } from '../../../decimal.ts'
 import { interval, parseInstant } from '../../../time.ts'
 import { computeAmounts, type InvoiceAmounts } from '../../amount-pipeline.ts'
@@ -15,7 +15,7 @@ const at = (text: string) => {
   return instant
 }
 
-/** From the first day to the one after the last. */
+/** From the first day to the day after the last. */
 export const span = (from: string, to: string) => interval(at(from), at(to))
 export const since = (from: string) => ({ start: at(from), end: null })
 export const MARCH: LinePeriod = { service: span('2026-03-01', '2026-04-01'), full: span('2026-03-01', '2026-04-01') }
