@@ -1,4 +1,4 @@
-// What happens to webhooks themselves, and what is sent by them again because someone wanted it.
+// Events of webhooks themselves, and of what users send again through them.
 import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const WEBHOOK_EVENTS = defineEvents({

@@ -1,4 +1,4 @@
-// Every event type is fired by a test, and what is sent for it has the shape that the API description says.
+// Every event type is fired by a test, and its payload has the shape that the API description gives.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notifyPasswordChange } from '../../../identity/password/notify.ts'
@@ -27,7 +27,10 @@ afterAll(async () => {
   await api?.close()
 })
 
-/** Types whose change takes more than the api and its database, each with the test that makes it and calls `expectPayloads` with it. */
+/**
+ * Types that need more than the API and its database, each with the test that fires it and calls `expectPayloads` with
+ * it.
+ */
 const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'INVOICE.STATUS_TO_DRAFT': 'api/modules/invoices/invoices.it.test.ts',
   'INVOICE.STATUS_TO_OPEN': 'api/modules/invoices/invoices.it.test.ts',
@@ -42,7 +45,7 @@ const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'WEBHOOK_EVENT.RESENT': 'api/modules/webhooks/log/event-log.it.test.ts',
 }
 
-/** The types that the calls of `expectPayloads` in a file name. */
+/** The types named by the calls of `expectPayloads` in a file. */
 const checkedIn = (file: string): ReadonlySet<string> =>
   new Set(
     [...readFileSync(file, 'utf8').matchAll(/await expectPayloads\(.*\[([^\]]*)\]\)/g)].flatMap(([, types = '']) =>
@@ -56,7 +59,7 @@ const resourceOf = (objectType: string): Resource => {
   if (!resource) throw new Error(`no resource is ${objectType}`)
   return resource
 }
-/** A resource of this type; a DRAFT where it has a status, since only that can be deleted. */
+/** A resource of this type; a DRAFT where it has a status, because only a DRAFT can be deleted. */
 async function made(objectType: string, tenant: TestTenant): Promise<Row> {
   const resource = resourceOf(objectType)
   const body = await resource.fixture.create(tenant.seed)
@@ -87,7 +90,7 @@ const changesFactor =
       notifyFactorChange(tx, { userId: await api.administrator(tenant), change, requestId: 'reqr_test' }),
     )
 
-/** What a call of every route by its fixture does not fire. */
+/** Fires the types that calling every route with its fixture does not. */
 const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
   'INVOICE.PAID': changesInvoice({ status: 'FINAL' }, { payment_status: 'PAID', paid: true }),
   'INVOICE.STATUS_TO_FINAL': changesInvoice({ status: 'FINAL' }),
@@ -102,7 +105,7 @@ const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
     })
     await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/cancel`, { type: 'NOW' })
   },
-  // One goes with a DRAFT subscription; there is no call that deletes it alone.
+  // It is deleted with a DRAFT subscription; no call deletes it alone.
   'SEAT_ASSIGNMENT.DELETED': async tenant => {
     const { pricing_plan_subscription_id } = await made('SEAT_ASSIGNMENT', tenant)
     await succeed(tenant, 'DELETE', `/v1/pricing-plan-subscriptions/${pricing_plan_subscription_id}`)

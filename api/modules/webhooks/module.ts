@@ -1,4 +1,4 @@
-// What a tenant is told of as it happens: webhooks, their deliveries, and the events themselves.
+// How a tenant learns of changes as they happen: webhooks, their deliveries, and the event log.
 import { onSeeded, type Seeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { type WebhookJobDeps, webhookJobs } from './delivery/jobs.ts'
@@ -7,7 +7,7 @@ import { WEBHOOK_EVENTS } from './events.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './routes.ts'
 import { webhookResource } from './webhook.ts'
 
-// Events have no place in the log before the relay has run, so an id of another kind stands for a foreign one.
+// Events have no position in the log before the relay has run, so an id of another kind stands for a foreign one.
 const aReplay = { params: (seeded: Seeded) => ({ id: seededId(seeded, 'WEBHOOK'), replayId: 'whre_none' }) }
 const anEvent = onSeeded('WEBHOOK')
 

@@ -1,4 +1,4 @@
-// The calls on webhooks that are more than the shared operations.
+// The routes of webhooks beyond the shared operations.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type EventType, objectTypesOf } from '../../../shared/contracts/event-types.ts'
@@ -45,7 +45,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
     summary: 'List the event types that webhooks can include or exclude, by object type.',
     method: 'GET',
     url: `${PATH}/actions`,
-    // The interface has the parameters of a list; this one is always whole and in the order of its names.
+    // The interface gives this route list parameters, but it always returns the whole list, sorted by name.
     query: Shape({
       page: SliceQuery.page,
       limit: SliceQuery.limit,

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../resource/shapes.ts'
 import { AUTHENTICATION_TYPES } from './table.ts'
 
-/** What stands for a credential or a secret that is set: neither is ever shown again. */
+/** Placeholder for a credential or a secret that is set: the value is never shown again. */
 export const MASK = '********'
 
 const ACTIONS_MAX = 500
@@ -13,7 +13,7 @@ export const Actions = (description: string) =>
 
 export const AuthenticationTypeText = Type.Enum([...AUTHENTICATION_TYPES])
 
-/** A credential that the receiver wants. Bounds are those of what may stand in a header. */
+/** The credential that the receiver requires. Its limits are those of HTTP header values. */
 export const Credential = Type.String({ minLength: 1, maxLength: 1_024 })
 
 export const PenaltyBoxData = Shape(
@@ -39,7 +39,7 @@ export const SecretBody = Shape(
       Type.Integer({
         minimum: 0,
         maximum: 24,
-        description: 'How long the secret of before signs as well; 24 by default.',
+        description: 'Hours for which the previous secret also signs; 24 by default.',
       }),
     ),
   },

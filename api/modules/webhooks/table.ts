@@ -3,10 +3,10 @@ import type { Environment } from '../../../shared/tenant.ts'
 import { tenantColumns, timestamp } from '../../resource/columns.ts'
 
 export const AUTHENTICATION_TYPES = ['PASSWORD', 'API_KEY', 'NONE'] as const
-/** A place in the outbox; beyond the numbers that JavaScript holds exactly. */
+/** A position in the outbox; larger than the integers that JavaScript holds exactly. */
 const position = customType<{ data: string }>({ dataType: () => 'bigint' })
 
-/** Why an event was sent: in its turn, out of the penalty box, by hand, or again by a replay. */
+/** Why an event was sent: in its turn, from the penalty box, by hand, or by a replay. */
 export const ATTEMPT_KINDS = ['QUEUE', 'PENALTY_BOX', 'RESEND', 'REPLAY'] as const
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 export type AuthenticationType = (typeof AUTHENTICATION_TYPES)[number]
@@ -32,7 +32,7 @@ export const webhooks = pgTable('webhooks', {
   previous_secret_until: timestamp(),
 })
 
-/** What was sent to a webhook, and what came of it. */
+/** What was sent to a webhook, and the outcome. */
 export const webhookAttempts = pgTable('webhook_attempts', {
   platform_id: text().notNull(),
   environment: text().$type<Environment>().notNull(),
@@ -50,7 +50,7 @@ export const webhookAttempts = pgTable('webhook_attempts', {
 export const REPLAY_SCOPES = ['ALL', 'FAILED'] as const
 export const REPLAY_STATUSES = ['RUNNING', 'COMPLETED', 'CANCELLED'] as const
 
-/** Events of a webhook sent again from an earlier one on. */
+/** Replays: events of a webhook sent again from an earlier event on. */
 export const webhookReplays = pgTable('webhook_replays', {
   platform_id: text().notNull(),
   environment: text().$type<Environment>().notNull(),

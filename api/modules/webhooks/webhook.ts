@@ -1,4 +1,4 @@
-// Webhooks: where a tenant's changes are sent (contract: Webhook). How they are delivered: delivery/.
+// Webhooks: where a tenant's changes are sent (contract: Webhook). delivery/ sends them.
 import Type from 'typebox'
 import { isDeclaredEvent } from '../../../shared/contracts/event-types.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
@@ -9,10 +9,10 @@ import { loadPenalties, prepareQueue } from './delivery/queue-of-webhook.ts'
 import { Actions, AuthenticationTypeText, Credential, MASK, PenaltyBoxData } from './schema.ts'
 import { type Webhook, webhooks } from './table.ts'
 
-/** What a body gives and a column holds in another form. */
+/** Members whose form differs between body and column. */
 type Given = { readonly password: string | null; readonly api_key: string | null }
 
-/** Create and update are calls of their own (routes.ts), since credentials are sealed on their way. */
+/** Create and update have routes of their own (routes.ts), because they seal credentials. */
 export const webhookResource: Resource<Webhook> = defineResource<Webhook, Given>({
   objectType: 'WEBHOOK',
   shapeName: 'Webhook',
@@ -58,10 +58,10 @@ export const webhookResource: Resource<Webhook> = defineResource<Webhook, Given>
   },
   computed: {
     secret_key: Type.String({
-      description: 'What signatures are made with; shown by the call that makes it, and never again.',
+      description: 'The key of signatures; only the call that creates it shows it.',
     }),
     signing_protocol: Type.Literal('v1'),
-    previous_secret_key: Type.String({ description: 'The secret of before, while it signs as well.' }),
+    previous_secret_key: Type.String({ description: 'The previous secret, while it still signs.' }),
     previous_signing_protocol: Type.Literal('v1'),
     previous_secret_valid_until: Timestamp,
     penalty_box_data: PenaltyBoxData,
@@ -108,7 +108,7 @@ async function viewsOfState(uow: ReadUow, rows: readonly Webhook[]): Promise<Row
   })
 }
 
-/** Throws INVALID_FIELD with the position of the first name that is no event type. */
+/** Throws INVALID_FIELD with the position of the first name that is not an event type. */
 function checkWebhook(_uow: ReadUow, row: Webhook): void {
   for (const field of ['included_actions', 'excluded_actions'] as const) {
     const index = row[field].findIndex(type => !isDeclaredEvent(type))

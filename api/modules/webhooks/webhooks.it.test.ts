@@ -216,7 +216,7 @@ describe('a secret', () => {
   const contractSignature = (secret: string, { headers, body }: ReturnType<typeof lastReceived>) =>
     `v1=${createHmac('sha256', secret).update(`${headers['x-payload-signature-timestamp']}.${body}`).digest('hex')}`
 
-  test('signs; rolled, both sign for as long as was said; removed, none does', async () => {
+  test('signs; after a roll both sign for the given hours; after removal none does', async () => {
     api.clock.set(Date.now())
     const { id } = (await create()).body
     const first = (await roll(id)).body
@@ -243,7 +243,7 @@ describe('a secret', () => {
     const later = await sentBy(id)
     expect(later.headers['x-payload-signature']).toBe(contractSignature(second['secret_key'], later))
     expect((await tenant.call('GET', `/v1/webhooks/${id}`)).body['previous_secret_key']).toBeNull()
-    // A second roll while two sign ends the oldest.
+    // A second roll while two secrets sign ends the oldest.
     await roll(id)
     const fourth = (await roll(id)).body
     const newest = await sentBy(id)
@@ -257,7 +257,7 @@ describe('a secret', () => {
     expect((await sentBy(id)).headers).not.toHaveProperty('x-payload-signature')
   })
 
-  test('of before ends at once when no overlap is wanted; at most 24 hours are', async () => {
+  test('that was replaced ends at once with an overlap of 0; the maximum is 24 hours', async () => {
     const { id } = (await create()).body
     await roll(id)
     expect((await roll(id, { previous_secret_valid_hours: 0 })).body['previous_secret_key']).toBeNull()

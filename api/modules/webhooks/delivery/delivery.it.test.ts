@@ -1,4 +1,5 @@
-// Deliveries against a real database: order, retries, the end of a webhook, leases, and repeats after a crash. The clock is the test's.
+// Deliveries with a real database: order, retries, disabling, leases, and repeats after a crash. The test sets the
+// clock.
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close())
 beforeEach(async () => {
   await rig.api.sql('delete from webhooks')
-  // What the test before left: a webhook gets what has its place in the order after it was made.
+  // Remove what the previous test left: a webhook gets only events placed in the order after it was created.
   await rig.relay()
   now = START
   rig.api.clock.set(now)
@@ -40,7 +41,7 @@ const pass = (minutes: number): void => {
 const OK: PostOutcome = { succeeded: true, responseCode: 200, cause: null, durationMs: 5 }
 const FAILED: PostOutcome = { succeeded: false, responseCode: 503, cause: 'The endpoint answered 503.', durationMs: 5 }
 
-/** What was sent: to which address, as which event, of which type about what, and when. */
+/** What was sent: to which address, as which event, with which type and object, and when. */
 type Sent = { path: string; eventId: string; type: string; name: string; at: number; body: string }
 let sent: Sent[]
 let answers: (request: Sent) => PostOutcome
@@ -79,13 +80,13 @@ async function customer(name: string, of = tenant()): Promise<Row> {
   if (status !== 201) throw new Error(JSON.stringify(body))
   return body
 }
-// The name of a customer of these tests is its e-mail, which may be changed and need not be unique.
+// The name of a customer in these tests is its e-mail address, which may change and need not be unique.
 const emailOf = (name: string): string => `${name.replaceAll(' ', '-')}@example.com`
 const nameOf = (data: Row): string => String(data['email']).split('@')[0] ?? ''
 const names = () => sent.map(({ name }) => name)
 
 describe('what is sent', () => {
-  test('is each change that was committed after the webhook was made, of the types it wants, in their order, once', async () => {
+  test('is each change committed after the webhook was created, of its types, in order, once', async () => {
     await customer('before')
     await rig.relay()
     await webhook()
@@ -127,7 +128,7 @@ describe('what is sent', () => {
     expect(sent.map(({ type }) => type)).toEqual(types)
   })
 
-  test('has the resource as the api answers it, and what it was before an update where that is wanted', async () => {
+  test('has the resource as the API returns it and, where configured, its previous data', async () => {
     const [plain, more] = [await webhook(), await webhook({ include_previous_data: true })]
     const created = await tenant().call('POST', '/v1/customers', { type: 'INDIVIDUAL', email: emailOf('first') })
     const { id } = created.body
@@ -148,7 +149,7 @@ describe('what is sent', () => {
     expect(bodies(more)).toEqual([first, { ...second, previous_data: created.body }])
   })
 
-  test('is the same text at every attempt, whatever happened to the resource since', async () => {
+  test('has the same body at every attempt, whatever happened to the resource since', async () => {
     await webhook({ include_previous_data: true, included_actions: ['CUSTOMER.UPDATED'] })
     const { id } = await customer('x')
     await tenant().call('PATCH', `/v1/customers/${id}`, { email: emailOf('y') })
@@ -204,7 +205,7 @@ describe('a failure', () => {
     answers = () => FAILED
     await send()
     while ((await read(id))['active']) {
-      // To the minute: nothing is due a moment before.
+      // To the minute: nothing is due a moment earlier.
       const retryAt = Date.parse((await read(id))['penalty_box_data'].retry_at)
       now = retryAt - 1
       rig.api.clock.set(now)
@@ -236,7 +237,7 @@ describe('a failure', () => {
     expect(await rig.api.sql('select kind, succeeded from webhook_attempts where webhook_id = $1', [id])).toHaveLength(
       20,
     )
-    // What waited, and what happens now, is skipped; it starts again with what happens after it is active.
+    // What waited, and what happens while it is off, is skipped; deliveries start again with events after it is active.
     answers = () => OK
     sent = []
     await customer('while disabled')
@@ -280,7 +281,7 @@ describe('a failure', () => {
     expect((await read(id))['penalty_box_data']).toBeNull()
   })
 
-  test('of sixteen in a row warns the administrators, and the last tells them', async () => {
+  test('is reported to the administrators at sixteen in a row, and when the webhook is disabled', async () => {
     const { platformId } = tenant().tenant
     const member = async (name: string, role: string) => {
       await createUser(rig.api.databaseUrl, `${name}@example.com`, [platformId])
@@ -320,8 +321,8 @@ describe('a failure', () => {
 describe('the penalty box', () => {
   const resend = (id: unknown) => tenant().call('POST', `/v1/webhooks/${id}/send-penalty-box-payload`)
 
-  test('is emptied by its tenant: received, the queue continues; failed, everything stays as it was', async () => {
-    // The api sends by itself: to a port where nobody listens, and then to a receiver.
+  test('is sent by its tenant: on success the queue continues, on failure nothing changes', async () => {
+    // The API itself sends: first to a port without a listener, then to a receiver.
     const { id } = await webhook({ url: 'http://127.0.0.1:1/' })
     expect((await resend(id)).body).toMatchObject({ code: 'INVALID_OPERATION' })
     for (const name of ['a', 'b']) await customer(name)
@@ -352,7 +353,7 @@ describe('the penalty box', () => {
       ['PENALTY_BOX', true],
       ['QUEUE', true],
     ])
-    // Both sendings by hand stand in the audit trail.
+    // Both manual sends are in the audit trail.
     await rig.relay()
     const audit = await rig.api.sql(
       `select user_id from audit_records where action = 'RESENT' and target_id in (select event_id from webhook_attempts where webhook_id = $1)`,
@@ -362,7 +363,7 @@ describe('the penalty box', () => {
     expect(audit).toEqual([record, record])
   })
 
-  test('is not sent twice at once: while a worker sends it, the tenant is told so', async () => {
+  test('is not sent twice at once: while a worker sends it, the tenant gets an error', async () => {
     const { id } = await webhook()
     await customer('a')
     await rig.relay()
@@ -417,7 +418,7 @@ describe('whatever dies, and however many workers there are', () => {
       await expect(send({ failpoints: createFailpoints(`${point}:error`) })).rejects.toThrow('failpoint')
       await customer('c')
       await rig.relay()
-      // Its lease keeps the queue from others until it ends.
+      // Its lease keeps others from the queue until it ends.
       pass(0.5)
       await send()
       pass(1)
@@ -448,7 +449,7 @@ describe('whatever dies, and however many workers there are', () => {
     ])
   })
 
-  test('an event that is committed while its queue is sent to is sent next, and does not wait for another', async () => {
+  test('an event committed while its queue is being sent is sent next, without waiting for another', async () => {
     await webhook()
     await customer('a')
     await rig.relay()
@@ -463,7 +464,7 @@ describe('whatever dies, and however many workers there are', () => {
     expect(names()).toEqual(['a', 'b'])
   })
 
-  test('a webhook that nobody woke is found', async () => {
+  test('a webhook that was not woken is found', async () => {
     await webhook()
     await customer('a')
     await rig.relay()
@@ -473,7 +474,7 @@ describe('whatever dies, and however many workers there are', () => {
     await runJob(webhookJobs, 'find-waiting-webhooks', rig.jobDeps)
     await send()
     expect(names()).toEqual(['a'])
-    // One that wants none of what there is moves on.
+    // A queue without matching events moves on.
     await webhook({ included_actions: ['INVOICE.PAID'] })
     await customer('b')
     await rig.relay()
@@ -508,7 +509,7 @@ describe('whatever dies, and however many workers there are', () => {
         }
         for (const hook of hooks) {
           const own = sent.filter(({ path }) => hook['url'].endsWith(path)).map(({ name }) => made.indexOf(name))
-          // Each is the next one, or one that was sent before.
+          // Each event is the next one, or one that was sent before.
           let highest = -1
           for (const index of own) {
             expect(index).toBeLessThanOrEqual(highest + 1)

@@ -1,4 +1,4 @@
-// What twenty failures in a row lead to, and what comes before (contract: states of a webhook).
+// What happens at twenty failures in a row, and the warning before that (contract: states of a webhook).
 import { sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -13,8 +13,8 @@ import { saveAttempts } from './save-attempts.ts'
 const SERVICE: Actor = { id: null, requestId: null }
 
 /**
- * Disables the webhook of a turn that failed for the last time, with its attempts, its reason, its event and its mails in one
- * transaction. Nothing but the attempts is kept when another has taken the queue meanwhile, or the webhook was switched off.
+ * Disables the webhook after its last allowed failure. Saves its attempts, reason, event and mails in one transaction.
+ * Only the attempts are saved when another worker has taken the queue meanwhile, or when the webhook was switched off.
  */
 export async function disableWebhook(database: Database, turn: TurnResult): Promise<void> {
   const { queue, attempts, failures, position } = turn
@@ -38,7 +38,7 @@ async function recordLast(uow: Uow, { queue, failures, cause }: TurnResult, posi
   return rowCount === 1
 }
 
-/** Tells the administrators that the webhook is about to be disabled. */
+/** Warns the administrators that the webhook is about to be disabled. */
 export async function warnAdministrators(database: Database, { queue, cause }: TurnResult): Promise<void> {
   await inTenant(database, tenantOf(queue), SERVICE, async uow => {
     const webhook = await findOne(uow, webhookResource, queue.webhook_id)

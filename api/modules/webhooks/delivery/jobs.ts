@@ -1,4 +1,4 @@
-// What is done for webhooks from time to time.
+// The periodic jobs of webhooks.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import { instantOf } from '../../../../shared/time.ts'
@@ -12,8 +12,8 @@ export type WebhookJobDeps = {
 }
 
 /**
- * Makes due what nobody told of its events: a webhook that was made while they were on their way. One that wants none of them moves
- * on, and is found no more.
+ * Makes queues due whose events did not wake them: the webhook was created while the events were in flight. A queue
+ * without matching events moves on, and is not found again.
  */
 const findWaiting = defineJob<WebhookJobDeps>({
   name: 'find-waiting-webhooks',
@@ -36,7 +36,10 @@ const findWaiting = defineJob<WebhookJobDeps>({
 const DAY_MS = 24 * 3_600_000
 const BATCH_MAX = 10_000
 
-/** Deletes attempts as old as the outbox keeps events whose event is gone. Without its attempts, an event would seem never to have been sent. */
+/**
+ * Deletes attempts whose event is gone and that are older than the retention of the outbox. Attempts are kept as long
+ * as their event: without them, the event would seem never to have been sent.
+ */
 const expireAttempts = defineJob<WebhookJobDeps>({
   name: 'expire-webhook-attempts',
   class: 'long',

@@ -1,4 +1,4 @@
-// Mails to the administrators of a tenant about a webhook of theirs. The identity host sends them (identity/mail).
+// Mails to the administrators of a tenant about one of its webhooks. The identity host sends them (identity/mail).
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { newId } from '../../../../shared/ids.ts'
@@ -6,7 +6,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 
 type WebhookMail = {
   readonly kind: 'WEBHOOK_FAILING' | 'WEBHOOK_DISABLED'
-  /** The same for the same thing: one mail a person. */
+  /** Deduplication key: the same for the same notice, so each person gets one mail. */
   readonly about: string
   readonly webhookName: string
   /** Why the last attempt failed. */
@@ -15,7 +15,7 @@ type WebhookMail = {
 
 const ADMINISTRATOR = 'role_administrator'
 
-/** Queues one mail for each ACTIVE administrator, by a role of their own or of a team. */
+/** Queues one mail for each ACTIVE user with the administrator role, assigned directly or by a team. */
 export async function mailAdministrators(uow: Uow, { kind, about, webhookName, cause }: WebhookMail): Promise<void> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ user_id: string; platform_name: string }>(sql`

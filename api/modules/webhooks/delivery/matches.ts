@@ -1,15 +1,15 @@
-// Which types of events a webhook gets (contract: Events).
+// Which event types a webhook gets (contract: Events).
 import { type SQL, sql } from 'drizzle-orm'
 
-/** Included types alone, when there are any; otherwise all that are not excluded. Names match exactly. */
+/** Only the included types, if there are any; otherwise all that are not excluded. Names match exactly. */
 export const selectsSql = (of: { readonly included: SQL; readonly excluded: SQL; readonly type: SQL }): SQL =>
   sql`(case when cardinality(${of.included}) > 0 then ${of.type} = any(${of.included}) else ${of.type} <> all(${of.excluded}) end)`
 
-/** Names as an array of the database. */
+/** Names as a PostgreSQL array. */
 export const textArray = (names: readonly string[]): SQL =>
   sql`array(select jsonb_array_elements_text(${JSON.stringify(names)}::jsonb))`
 
-/** As `selectsSql`, for a type at hand. */
+/** The same rule as `selectsSql`, for a type in memory. */
 export const selects = (
   { included_actions, excluded_actions }: { included_actions: readonly string[]; excluded_actions: readonly string[] },
   type: string,

@@ -1,4 +1,4 @@
-// How deliveries stand, over all tenants.
+// Metrics of deliveries, over all tenants.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'

@@ -1,4 +1,4 @@
-// Sends what blocks a queue now, because its tenant says that the endpoint works again.
+// Sends the event that blocks a queue at once, when its tenant says that the endpoint works again.
 import { sql } from 'drizzle-orm'
 import { inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -19,8 +19,8 @@ import { refuseDisabled } from './test-delivery.ts'
 type Held = { readonly webhook: Webhook; readonly fence: string; readonly head: RelayedChange }
 
 /**
- * Sends the event that blocks the queue of a webhook, under the queue's lease. Received, the queue continues behind it. Otherwise
- * the attempt is kept and changes nothing else: only attempts of the schedule count towards the end of a webhook. Emits
+ * Sends the event that blocks the queue of a webhook, under the queue's lease. On success the queue continues after it.
+ * On failure only the attempt is stored: only scheduled attempts count towards disabling the webhook. Emits
  * WEBHOOK_EVENT.RESENT.
  */
 export async function sendPenaltyBox(
@@ -34,7 +34,10 @@ export async function sendPenaltyBox(
   return outcome
 }
 
-/** Takes the queue and reads its head. Throws INVALID_OPERATION where there is nothing to send, or it is being sent. */
+/**
+ * Takes the queue and reads its head. Throws INVALID_OPERATION when there is nothing to send, or when it is already
+ * being sent.
+ */
 async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
   const webhook = await getOne(uow, webhookResource, idOrReference)
   refuseDisabled(webhook)
@@ -59,7 +62,7 @@ async function record(uow: Uow, deps: SendDeps, { webhook, fence, head }: Held, 
     : sql`cause = ${outcome.cause}`
   await uow.tx.execute(sql`
     update webhook_queues set ${result} where ${queueOf(uow, webhook)} and fence = ${fence}::bigint`)
-  // Also where a replay has begun meanwhile: it waits for this attempt.
+  // Even if a replay has begun meanwhile: the replay waits for this attempt.
   await uow.tx.execute(sql`
     update webhook_queues set leased_until = '-infinity' where ${queueOf(uow, webhook)} and lease_fence = ${fence}::bigint`)
 }

@@ -1,4 +1,4 @@
-// The queue of one webhook as the api sees it: made and started anew with the webhook, and shown while deliveries fail.
+// The queue of one webhook as the API sees it: created and restarted with the webhook, and shown while deliveries fail.
 import { sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -9,8 +9,8 @@ import { nextEvent } from './read-events.ts'
 import { cancelReplay } from './running-replay.ts'
 
 /**
- * What follows when a webhook is saved. A new queue, and one that is started again, begins after the last change there is: what
- * happened while a webhook was off is never sent (contract: states of a webhook).
+ * Updates the queue after a webhook is saved. A new or restarted queue begins after the latest change: what happened
+ * while a webhook was off is never sent (contract: states of a webhook).
  */
 export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: Webhook | null): Promise<void> {
   const { platformId, environment } = uow.tenant
@@ -23,7 +23,7 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
     return
   }
   if (active === previous.active) return
-  // The fence takes the queue from whoever is sending now.
+  // The fence takes the queue away from any worker that is sending now.
   const anew = active
     ? sql`position = ${last}, failures = 0, cause = null, is_slow = false, leased_until = '-infinity',`
     : sql``
@@ -35,7 +35,7 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
 
 type Failing = { webhook_id: string; position: string; failures: number; cause: string; retry_ms: string | null }
 
-/** `penalty_box_data` of those of `webhooks` whose deliveries fail, by id. */
+/** `penalty_box_data` by webhook id, for those of `webhooks` whose deliveries fail. */
 export async function loadPenalties(uow: ReadUow, webhooks: readonly Webhook[]): Promise<Map<string, Row>> {
   const { platformId, environment } = uow.tenant
   const ids = JSON.stringify(webhooks.map(({ id }) => id))
@@ -49,7 +49,7 @@ export async function loadPenalties(uow: ReadUow, webhooks: readonly Webhook[]):
     const webhook = webhooks.find(({ id }) => id === webhook_id)
     if (!webhook) continue
     const head = webhook.active ? await nextEvent(uow, webhook, position) : null
-    // The event of a webhook shows this very field: its payload in here would hold that of before, and so on.
+    // An event of a webhook contains this field itself: including its payload would nest each payload in the next.
     const isShown = head !== null && head.object_type !== 'WEBHOOK'
     found.set(webhook_id, {
       retry_count: failures,

@@ -26,7 +26,7 @@ export type QueueKey = {
   readonly webhook_id: string
 }
 
-/** A queue that this worker has, until its lease ends. */
+/** A queue that this worker holds until its lease ends. */
 export type TakenQueue = QueueKey &
   Endpoint & {
     readonly fence: string
@@ -38,14 +38,17 @@ export type TakenQueue = QueueKey &
     readonly included_actions: readonly string[]
     readonly excluded_actions: readonly string[]
     readonly include_previous_data: boolean
-    /** The replay under way; null when there is none. */
+    /** The running replay; null when there is none. */
     readonly replay: RunningReplay | null
   }
 
-/** Longer than a turn at a queue takes, with its last attempt. One that is not heard of by then is taken by another. */
+/**
+ * Longer than a turn with its last attempt takes. If the worker has not recorded the turn by then, another worker takes
+ * the queue.
+ */
 export const LEASE_MS = 60_000
 
-/** Takes up to `limit` queues that are due; the one that has waited longest first. Slow endpoints wait among their like. */
+/** Takes up to `limit` due queues, the longest-waiting first. Slow endpoints are taken separately from quick ones. */
 export async function takeQueues(
   system: Database,
   { isSlow, limit }: { readonly isSlow: boolean; readonly limit: number },
@@ -74,20 +77,23 @@ export async function takeQueues(
   return taken.rows
 }
 
-/** What waits in a queue: the next events, the position up to which there are no others, and whether none waits after them. */
+/**
+ * What waits in a queue: its next events, the position up to which there are no others, and whether nothing waits after
+ * them.
+ */
 export type Waiting = {
   readonly events: readonly RelayedChange[]
-  /** Null when more may lie between the last of them and any other position. */
+  /** Null when matching events may lie between the last of these and any later position. */
   readonly upTo: string | null
   readonly isAll: boolean
 }
 
-/** Of one turn at a queue. */
+/** Most events of one turn. */
 export const EVENTS_MAX = 20
-/** What the events of one turn may take, as they are stored; the first is read however large it is. */
+/** Most stored bytes of the events of one turn; the first event is read however large it is. */
 export const BYTES_MAX = 1_000_000
 
-/** The next events of each of `queues`, in their order; those too old to be sent are left out. */
+/** The next events of each of `queues`, in order; events too old to be sent are left out. */
 export async function readWaiting(system: Database, queues: readonly TakenQueue[]): Promise<Waiting[]> {
   const given = queues.map(({ platform_id, environment, position, included_actions, excluded_actions }, index) => ({
     index,
@@ -143,32 +149,33 @@ export type AttemptRow = {
   readonly response_code: number | null
   readonly cause: string | null
   readonly duration_ms: number
-  /** Of kind REPLAY: which one, and what the event is about. */
+  /** For kind REPLAY: the replay, and the object of the event. */
   readonly replay_id: string | null
   readonly replayed_object_id: string | null
 }
 
-/** What a turn at a queue came to. */
+/** The outcome of a turn. */
 export type TurnResult = {
   readonly queue: TakenQueue
   readonly position: string
   readonly failures: number
   readonly cause: string | null
-  /** When a failure is tried again; null after a success. */
+  /** When a failed delivery is retried; null after a success. */
   readonly retryAt: Instant | null
-  /** When a replay may go on, at its pace. */
+  /** When a replay may continue, at its pace. */
   readonly notBefore: Instant | null
-  /** Whether nothing waits that was there when it was read. */
+  /** Whether nothing is left of what waited when the queue was read. */
   readonly isDone: boolean
-  /** When what waits now was made, as far as it is known. */
+  /** When the event that waits now was created, as far as it is known. */
   readonly waitingSince: string | null
   readonly isSlow: boolean
   readonly attempts: readonly AttemptRow[]
 }
 
 /**
- * Records turns and gives their queues back. A queue that was taken by another meanwhile, or started anew, stays as it is, but that
- * one set back by a replay is free again; attempts are kept all the same, since they were made. Changes that came meanwhile have raised `wakes`: the queue is due again at once.
+ * Records turns and releases their queues. A queue that another worker has taken meanwhile, or that was restarted, is
+ * not changed; if a replay set it back, it is only released. Attempts are always stored, because they were made.
+ * Changes that arrived meanwhile have raised `wakes`, which makes the queue due again at once.
  */
 export async function recordTurns(system: Database, turns: readonly TurnResult[]): Promise<void> {
   const queues = turns.map(turn => {
@@ -235,5 +242,5 @@ export async function recordTurns(system: Database, turns: readonly TurnResult[]
   })
 }
 
-/** To the millisecond: what is due is due to the millisecond. */
+/** To the millisecond, the precision at which queues are due. */
 export const formatExact = (at: Instant): string => new Date(at).toISOString()

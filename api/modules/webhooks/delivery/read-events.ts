@@ -1,4 +1,4 @@
-// What waits for a webhook: rows of the outbox after a position, of the types it wants, in their order.
+// What waits for a webhook: outbox rows after a position, of the webhook's types, in order.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -10,7 +10,7 @@ import { readReplay } from './read-replay.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
 import { runningReplay } from './running-replay.ts'
 
-/** The event at the head of the queue of `webhook`, which stands at `position`; null when nothing waits. */
+/** The event at the head of the queue of `webhook`, which is at `position`; null when nothing waits. */
 export async function nextEvent(uow: ReadUow, webhook: Webhook, position: string): Promise<RelayedChange | null> {
   const replay = await runningReplay(uow, webhook.id)
   if (!replay) return (await eventsAfter(uow, webhook, position))[0] ?? null
@@ -19,7 +19,7 @@ export async function nextEvent(uow: ReadUow, webhook: Webhook, position: string
   return (await readReplay(uow.tx, queue)).events[0] ?? null
 }
 
-/** The next event of `webhook` after `position`, those that are too old to be sent left out. */
+/** The next event of `webhook` after `position`, ignoring events too old to be sent. */
 async function eventsAfter(
   uow: ReadUow,
   { included_actions, excluded_actions }: Pick<Webhook, 'included_actions' | 'excluded_actions'>,

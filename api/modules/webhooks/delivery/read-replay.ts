@@ -5,7 +5,7 @@ import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../
 import { selectsSql, textArray } from './matches.ts'
 import { BYTES_MAX, EVENTS_MAX, type TakenQueue, type Waiting } from './queue-store.ts'
 
-/** One reading examines so many events: when few of them failed, it returns few and continues behind them. */
+/** Events that one read examines: when few of them failed, it returns few, and the next read continues after them. */
 const EXAMINED_MAX = 1_000
 
 type ReplayingQueue = Pick<
@@ -14,8 +14,9 @@ type ReplayingQueue = Pick<
 >
 
 /**
- * The next events of the replay of `queue`, however old: all that the webhook takes, or those that it has not received. After one of
- * those come all later events of the same object, received or not, so that the last state it is sent of an object is the newest.
+ * The next events of the replay of `queue`, whatever their age: everything the webhook selects, or only what it has not
+ * received. After a missed event all later events of the same object are included, received or not, so that the last
+ * state sent of an object is the newest.
  */
 export async function readReplay(tx: SystemTransaction, queue: ReplayingQueue): Promise<Waiting> {
   const { platform_id, environment, webhook_id, position, replay } = queue

@@ -1,4 +1,4 @@
-// The replay that a webhook is in, as the api sees it.
+// The running replay of a webhook, as the API sees it.
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -9,20 +9,20 @@ import { webhookReplays as table, type WebhookReplay } from '../table.ts'
 
 export type RunningReplay = Pick<WebhookReplay, 'id' | 'to_position' | 'scope' | 'events_per_second'>
 
-/** A `RunningReplay` of the row `r`, or null where there is none. */
+/** A `RunningReplay` from the row `r`, or null where there is none. */
 export const RUNNING_REPLAY = sql.raw(`case when r.id is null then null else jsonb_build_object('id', r.id,
   'to_position', r.to_position::text, 'scope', r.scope, 'events_per_second', r.events_per_second) end`)
 
 const running = (uow: ReadUow, webhookId: string) =>
   and(inThisTenant(uow, table), eq(table.webhook_id, webhookId), eq(table.status, 'RUNNING'))
 
-/** The replay under way; null when there is none. */
+/** The running replay; null when there is none. */
 export async function runningReplay(uow: ReadUow, webhookId: string): Promise<WebhookReplay | null> {
   const [found] = await uow.tx.select().from(table).where(running(uow, webhookId))
   return found ?? null
 }
 
-/** A replay as it is answered, with how many events are still to be examined. */
+/** A replay as the API returns it, with the number of events still to be examined. */
 export const replayView = (replay: WebhookReplay, events_remaining: number | null): Row => {
   const { id, created_at, webhook_id, scope, events_per_second, status, events_sent, finished_at } = replay
   return {
@@ -31,10 +31,13 @@ export const replayView = (replay: WebhookReplay, events_remaining: number | nul
   }
 }
 
-/** Ends the replay under way, if there is one: the queue goes on behind what it had sent before. Emits WEBHOOK_REPLAY.CANCELLED. */
+/**
+ * Ends the running replay, if there is one: the queue continues after the events it had sent before. Emits
+ * WEBHOOK_REPLAY.CANCELLED.
+ */
 export async function cancelReplay(uow: Uow, webhookId: string): Promise<void> {
   const { platformId, environment } = uow.tenant
-  // The queue first, as everyone who records a turn: neither waits for the other in a circle.
+  // Locks the queue first, as recording a turn does, so that the two cannot deadlock.
   await uow.tx.execute(sql`
     update webhook_queues q set position = greatest(q.position, r.resume_position), fence = q.fence + 1
     from webhook_replays r

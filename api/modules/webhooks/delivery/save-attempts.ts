@@ -1,9 +1,9 @@
-// Attempts of one webhook, kept in its tenant.
+// Attempts of one webhook, stored in its tenant.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import type { AttemptRow } from './queue-store.ts'
 
-/** Keeps what was tried and what came of it. */
+/** Stores attempts and their outcomes. */
 export async function saveAttempts(uow: Uow, webhookId: string, attempts: readonly AttemptRow[]): Promise<void> {
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(sql`

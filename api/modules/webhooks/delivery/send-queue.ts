@@ -1,4 +1,4 @@
-// One turn at one queue: its next events sent in their order, up to the first that fails.
+// One turn of one queue: sends its next events in order, up to the first that fails.
 import { newId } from '../../../../shared/ids.ts'
 import { type Clock, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
@@ -15,12 +15,12 @@ export type SendDeps = {
   readonly clock: Clock
 }
 
-/** A turn begins no further attempt after that long, so that it ends well within its lease. */
+/** A turn starts no further attempt after this long, so that it ends well within its lease. */
 const TURN_MS = 20_000
-/** An endpoint whose answer takes longer waits among its like, and holds up no quick one. */
+/** An endpoint that takes longer to answer is handled with other slow ones, so that it delays no quick one. */
 const SLOW_MS = 1_000
 
-/** Sends one event to an endpoint. A credential that cannot be opened is a failure as any other. */
+/** Sends one event to an endpoint. A credential that cannot be opened counts as a failed attempt. */
 export async function attempt(
   { post, open, clock }: SendDeps,
   endpoint: Endpoint & { readonly include_previous_data: boolean },
@@ -54,11 +54,11 @@ export const attemptRow = (
   replayed_object_id: replay === null ? null : event.object_id,
 })
 
-/** When a replay that has just sent `count` events may go on. */
+/** When a replay that has just sent `count` events may continue. */
 const paceOf = ({ events_per_second }: RunningReplay, now: Instant, count: number): Instant =>
   instantOf(now + Math.ceil((count * 1_000) / events_per_second))
 
-/** Sends what waits, in its order. Stops at a failure, when the turn has lasted long enough, and when the worker stops. */
+/** Sends what waits, in order. Stops at a failure, when the turn has lasted long enough, and when the worker stops. */
 export async function sendQueue(
   deps: SendDeps,
   queue: TakenQueue,
@@ -76,7 +76,7 @@ export async function sendQueue(
     retryAt: null,
     notBefore: null,
   }
-  // One that was switched off since it was due: whatever waits there is passed over when it is switched on.
+  // The webhook was switched off since the queue became due: switching it on again skips what waits there.
   if (!queue.active) return { ...resting, isDone: true, waitingSince: null, isSlow: false, attempts }
   let { position, failures, cause } = queue
   let isSlow = false
@@ -97,7 +97,7 @@ export async function sendQueue(
     failures = 0
     cause = null
   }
-  // What failed before and is too old by now is passed over; the failures in a row stay what they were.
+  // An event that failed and is now too old is skipped; the count of failures in a row does not change.
   return {
     ...resting,
     position: upTo ?? position,

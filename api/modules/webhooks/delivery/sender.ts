@@ -1,4 +1,5 @@
-// Delivers webhooks: takes queues that are due, a few at a time, and works on them side by side. Any number of workers may run one.
+// Delivers webhooks: takes due queues, a few at a time, and works on them concurrently. Any number of workers may run
+// one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -14,7 +15,7 @@ import { type SendDeps, sendQueue } from './send-queue.ts'
 export type SenderDeps = Omit<SendDeps, 'clock'> & {
   /** In the role millrace_worker. */
   readonly system: Database
-  /** In the role millrace_app: what shows in a webhook is saved in its tenant. */
+  /** In the role millrace_app: what becomes visible in a webhook is saved in its tenant. */
   readonly database: Database
   readonly failpoints: Failpoints
   readonly logger: Logger
@@ -24,19 +25,19 @@ export type SenderDeps = Omit<SendDeps, 'clock'> & {
   >
 }
 
-/** Queues at a time. Slow and failing endpoints have places of their own, so that they hold up no quick one. */
+/** Concurrent queues. Slow and failing endpoints have places of their own, so that they delay no quick one. */
 const LANES = [
   { isSlow: false, places: 128 },
   { isSlow: true, places: 64 },
 ] as const
-/** Of one taking. */
+/** Most queues taken at a time. */
 const TAKE_MAX = 32
 const POLL_MS = 200
 const RETRY_MS = 2_000
 /** Turns that end together are recorded together. */
 const RECORD_MAX = 64
 
-/** One taking of what is due now, sent and recorded; how many queues it was. For tests, which have a clock of their own. */
+/** Takes what is due now once, sends and records it; returns the number of queues. For tests, which set the clock. */
 export async function sendDue(deps: SenderDeps, isSlow: boolean, stop = NEVER): Promise<number> {
   const queues = await takeQueues(deps.system, { isSlow, limit: TAKE_MAX })
   const results = await sendTaken(deps, queues, stop)
@@ -47,7 +48,7 @@ export async function sendDue(deps: SenderDeps, isSlow: boolean, stop = NEVER): 
 
 const NEVER = new AbortController().signal
 
-/** Reads and begins to send what waits in each queue. */
+/** Reads what waits in each queue and starts to send it. */
 async function sendTaken(
   deps: SenderDeps,
   queues: readonly TakenQueue[],
@@ -68,7 +69,7 @@ async function sendTaken(
 
 const NOTHING: Waiting = { events: [], upTo: null, isAll: false }
 
-/** What waits in each queue: in those of a replay, what it has yet to send. */
+/** What waits in each queue; for a queue with a replay, what the replay has yet to send. */
 async function readQueues(system: Database, queues: readonly TakenQueue[]): Promise<Map<TakenQueue, Waiting>> {
   const plain = queues.filter(({ replay }) => replay === null)
   const waiting = plain.length === 0 ? [] : await readWaiting(system, plain)
@@ -79,7 +80,7 @@ async function readQueues(system: Database, queues: readonly TakenQueue[]): Prom
   return found
 }
 
-/** Records turns. Those that end a webhook, or are close to it, are recorded with what follows from that. */
+/** Records turns. A turn that disables a webhook, or comes close to it, is recorded together with its consequences. */
 async function settle(deps: SenderDeps, turns: readonly TurnResult[]): Promise<void> {
   await deps.failpoints('webhooks.before-record')
   const ending = turns.filter(({ failures, retryAt }) => retryAt !== null && failures >= FAILURES_MAX)
@@ -97,7 +98,7 @@ async function settle(deps: SenderDeps, turns: readonly TurnResult[]): Promise<v
   }
 }
 
-/** Sends until closed. Closing begins nothing new, and waits for the attempts under way, which are recorded. */
+/** Sends until closed. Closing starts nothing new, waits for running attempts, and records them. */
 export function startWebhookSender(deps: SenderDeps): { close(): Promise<void> } {
   const stop = new AbortController()
   const record = createRecorder(deps)
@@ -132,7 +133,7 @@ async function runLane(
   const takeSome = async (limit: number): Promise<number> => {
     const queues = await takeQueues(deps.system, { isSlow, limit })
     for (const turn of await sendTaken(deps, queues, stop)) {
-      // What fails here is a fault of ours: the lease ends by itself, and what was sent is sent again.
+      // An error here is a bug of ours: the lease runs out, and what was sent is sent again.
       const work = turn
         .then(record)
         .catch((error: unknown) => deps.logger.warn({ err: error }, 'a turn at a webhook failed; it is repeated'))
@@ -158,7 +159,7 @@ async function runLane(
   await Promise.all(atWork)
 }
 
-/** Records turns as they come, those that come while others are recorded together. */
+/** Records turns as they end; turns that end during a recording are recorded together afterwards. */
 function createRecorder(deps: SenderDeps): (turn: TurnResult) => Promise<void> {
   type Entry = { turn: TurnResult; done: () => void; failed: (error: unknown) => void }
   let pending: Entry[] = []

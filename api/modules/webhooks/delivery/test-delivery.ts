@@ -1,4 +1,4 @@
-// A test event, sent at once and outside any queue: to a webhook, or to what one would be.
+// Sends a test event, at once and outside any queue: to a webhook, or to a configuration that is not saved.
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
@@ -9,7 +9,7 @@ import type { Post, PostOutcome } from '../request/post.ts'
 import { type Endpoint, type Opener, requestFor } from '../request/request.ts'
 import type { Webhook } from '../table.ts'
 
-/** Of no webhook's choice, and in no list of event types: only a test sends it. */
+/** No webhook can select this type, and no list of event types has it: only a test sends it. */
 const TEST_TYPE = 'WEBHOOK.TEST'
 
 /** Sends a test event whose data is the webhook itself. */
@@ -36,7 +36,7 @@ export async function sendTest(
   return connectionOf(await deps.post(await requestFor(endpoint, sent, deps.open)))
 }
 
-/** An attempt as its caller is answered. */
+/** An attempt as returned to the caller. */
 export const connectionOf = ({ succeeded, responseCode, cause }: PostOutcome) => ({
   successful: succeeded,
   message: cause ?? `The endpoint answered ${responseCode}.`,

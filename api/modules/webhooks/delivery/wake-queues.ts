@@ -1,11 +1,11 @@
-// The consumer of the outbox that tells queues of new events. It copies nothing: queues read the outbox themselves.
+// The outbox consumer that wakes queues for new events. It copies nothing: queues read the outbox themselves.
 import { sql } from 'drizzle-orm'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { ConsumerOfHeads } from '../../../workers/outbox-consumer.ts'
 
 /**
- * Makes the queues due that want one of these changes and that nothing keeps waiting. It raises `wakes` of every one of them, also of
- * one that is being sent: whoever records that turn sees that there is more (queue-store.ts).
+ * Makes queues due that select one of these changes and that wait for nothing else. Raises `wakes` for all of them,
+ * including queues that are being sent: recording that turn then shows that there is more (queue-store.ts).
  */
 export const wakeQueues: ConsumerOfHeads = {
   name: 'webhooks',

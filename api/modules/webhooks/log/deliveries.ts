@@ -1,4 +1,4 @@
-// What became of events at a webhook: received, waiting, or neither.
+// The delivery state of events at a webhook: received, waiting, or neither.
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -9,7 +9,7 @@ import type { DELIVERY_STATUSES } from './schema.ts'
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** A webhook, and where its queue began and is now. */
+/** A webhook, with the first and the current position of its queue. */
 export type WebhookAt = { readonly webhook: Webhook; readonly firstPosition: string; readonly position: string }
 
 /** `webhooks` with their queues. */
@@ -47,7 +47,7 @@ export function deliveryConditions(
   const received = attempted(sql`and a.succeeded`)
   const waits = webhook.active ? sql`(k.position > ${position}::bigint and ${isSelected})` : sql`false`
   return {
-    // What was sent is of the webhook, whatever its lists have become since.
+    // A sent event belongs to the webhook, however its lists of types have changed since.
     isFor: sql`((k.position > ${firstPosition}::bigint and ${isSelected}) or ${attempted(sql``)})`,
     has: {
       SUCCEEDED: received,
@@ -75,7 +75,7 @@ export type DeliveryView = {
   readonly last_response_code: number | null
 }
 
-/** The deliveries of each of `events` to those of `webhooks` that it is for, by the id of the event. */
+/** For each of `events`, its deliveries to those of `webhooks` that get it, by event id. */
 export async function deliveriesOf(
   uow: ReadUow,
   events: readonly { readonly id: string; readonly position: string; readonly type: string }[],

@@ -1,4 +1,5 @@
-// The log of events: complete and in order whatever commits when, what became of each delivery, attempts, and events sent by hand.
+// The log of events: complete and in order whatever the order of commits, delivery states, attempts, and events sent by
+// hand.
 
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
@@ -266,7 +267,7 @@ describe('what became of events', () => {
       ['b', 'PENDING', 1, 503],
       ['c', 'PENDING', 0, null],
     ])
-    // What waits, and what happens meanwhile, is skipped while the webhook is off.
+    // What waits, and what happens while the webhook is off, is skipped.
     await call('PATCH', `/v1/webhooks/${hook['id']}`, { active: false })
     await customer('d')
     await rig.relay()
@@ -283,7 +284,7 @@ describe('what became of events', () => {
     expect(emails(failed)).toEqual(['b', 'c', 'd'])
     expect(emails(await list(`webhook_id=${hook['id']}&status=PENDING`))).toEqual(['e'])
     expect(emails(await list(`webhook_id=${hook['id']}&status=SUCCEEDED`))).toEqual(['a'])
-    // Of an event: one entry for each webhook that it is for.
+    // For an event: one entry for each webhook that gets it.
     const [other] = [await webhook({ included_actions: ['PRODUCT.CREATED'] })]
     const read = await call('GET', `/v1/webhook-events/${failed['data'][0].id}`)
     expect(read['deliveries'].map((delivery: Row) => delivery['webhook_id'])).toEqual([hook['id']])
@@ -366,9 +367,9 @@ describe('resending', () => {
       ['RESEND', true],
       ['RESEND', false],
     ])
-    // It counts for nothing but itself.
+    // It affects nothing else.
     expect((await call('GET', `/v1/webhooks/${hook['id']}`))['penalty_box_data']).toBeNull()
-    // Who did it stands in the audit trail, and in the event which webhook it was for.
+    // The audit trail shows who did it, and the event shows the webhook.
     await rig.relay()
     const audit = await rig.api.sql(
       `select target_resource_type, action, user_id from audit_records where target_id = $1 order by sequence`,
@@ -381,7 +382,7 @@ describe('resending', () => {
     await expectPayloads(rig.api, event.id, ['WEBHOOK_EVENT.RESENT'])
   })
 
-  test('is refused for an event that is none, a webhook that is disabled, and a type that the webhook does not take', async () => {
+  test('is refused for an unknown event, a disabled webhook, and a type that the webhook does not select', async () => {
     const hook = await webhook()
     const event = await customer('a').then(async () => {
       await rig.relay()

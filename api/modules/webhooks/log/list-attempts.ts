@@ -10,7 +10,7 @@ import { getEvent } from './list-events.ts'
 
 type Attempt = typeof table.$inferSelect
 
-/** Throws RESOURCE_NOT_FOUND for an event or a webhook that is none, and INVALID_FIELD for such a cursor. */
+/** Throws RESOURCE_NOT_FOUND for an unknown event or webhook, and INVALID_FIELD for an invalid cursor. */
 export async function listAttempts(
   uow: ReadUow,
   of: { readonly eventId: string; readonly webhookId: string | undefined; readonly slice: Slice },

@@ -1,5 +1,6 @@
-// The log of events in the order of their positions, which is the order of commits. A position is given only when nothing can commit
-// before it any more (api/workers/outbox-relay.ts), so a reader who continues after the last event it read misses none.
+// The log of events in the order of their positions, which is the order of commits. An event gets its position only
+// when nothing can commit before it any more (api/workers/outbox-relay.ts), so a reader who continues after the last
+// event misses none.
 import { type SQL, sql } from 'drizzle-orm'
 import { isDeclaredEvent } from '../../../../shared/contracts/event-types.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -15,9 +16,12 @@ import { type DeliveryStatus, deliveryConditions, type WebhookAt, withQueues } f
 
 export type EventListQuery = Readonly<Record<string, string | string[] | undefined>>
 
-/** One answer examines at most as many events; it may then hold fewer than `limit`, and is continued after the last examined. */
+/**
+ * Most events that one response examines; it may then hold fewer than `limit`, and continues after the last one
+ * examined.
+ */
 export const EXAMINED_MAX = 10_000
-/** What the events of one answer may take, as they are stored; the first is there however large it is. */
+/** Most stored bytes of the events in one response; the first event is included however large it is. */
 const BYTES_MAX = 2_000_000
 
 type Key = { readonly id: string; readonly position: string; readonly bytes: number }
@@ -25,11 +29,11 @@ export type EventList = {
   readonly slice: FeedSlice
   readonly sliced: Sliced<{ readonly id: string }>
   readonly events: readonly RelayedChange[]
-  /** The webhook the list is of, if it is of one. */
+  /** The webhook that the list is limited to, if any. */
   readonly webhook: WebhookAt | null
 }
 
-/** Throws INVALID_FIELD for a cursor, type or range that is none, and RESOURCE_NOT_FOUND for a webhook that is none. */
+/** Throws INVALID_FIELD for an invalid cursor, type or range, and RESOURCE_NOT_FOUND for an unknown webhook. */
 export async function listEvents(uow: ReadUow, query: EventListQuery): Promise<EventList> {
   const slice = feedSlice(query)
   const descending = (String(query['order_direction'] ?? 'asc').toLowerCase() === 'desc') !== (slice.kind === 'BEFORE')
@@ -43,7 +47,7 @@ export async function listEvents(uow: ReadUow, query: EventListQuery): Promise<E
     where ${filter} order by k.position ${direction} limit ${slice.limit + 1}`)
   const whole = withinBytes(rows.slice(0, slice.limit))
   const isCut = whole.length < rows.length
-  // Fewer than were wanted: either the log ends here, or the window does.
+  // Fewer than the limit: either the log ends here, or the examined window does.
   const last = isCut ? null : await lastExamined(uow, window, direction)
   const keys = slice.kind === 'BEFORE' ? whole.toReversed() : whole
   return {
@@ -120,7 +124,7 @@ const rangeOf = (query: EventListQuery) => {
 
 type Bounds = { readonly above: string | null; readonly below: string | null }
 
-/** Positions between which everything lies that is wanted, both excluded. */
+/** Exclusive positions that enclose all requested events. */
 async function boundsOf(
   uow: ReadUow,
   slice: FeedSlice,
@@ -148,8 +152,8 @@ async function positionOf(uow: ReadUow, id: string): Promise<string | null> {
 }
 
 /**
- * A position that lies surely before what was made at `time`, or surely after it. Times are those at which transactions began, so they
- * do not rise strictly with positions; but no transaction lasts a day.
+ * A position that is certainly before, or certainly after, everything created at `time`. Times are those at which
+ * transactions began, so they do not rise strictly with positions; but no transaction lasts a day.
  */
 async function positionAt(uow: ReadUow, time: string, side: 'BEFORE' | 'AFTER'): Promise<string | null> {
   const { platformId, environment } = uow.tenant

@@ -1,4 +1,4 @@
-// One event sent again by hand, at once and outside the queue of its webhook.
+// Sends one event again by hand, at once and outside the queue of its webhook.
 import { inTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { ActionContext } from '../../../http/route.ts'
@@ -13,8 +13,8 @@ import { webhookResource } from '../webhook.ts'
 import { getEvent } from './list-events.ts'
 
 /**
- * Sends the event to the webhook. The attempt is kept and changes nothing else: neither the queue nor the count of failures. Throws
- * RESOURCE_NOT_FOUND, and INVALID_OPERATION for a disabled webhook and for one that does not take this type. Emits
+ * Sends the event to the webhook. The attempt is stored; neither the queue nor the count of failures changes. Throws
+ * RESOURCE_NOT_FOUND, and INVALID_OPERATION for a disabled webhook or one that does not select this type. Emits
  * WEBHOOK_EVENT.RESENT.
  */
 export async function resendEvent(

@@ -1,4 +1,4 @@
-// The calls on the log of events.
+// The routes of the log of events.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'

@@ -1,4 +1,4 @@
-// Replays of a webhook as the api shows them, with their progress.
+// Replays of a webhook as the API shows them, with their progress.
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -12,10 +12,10 @@ import { replayView } from '../delivery/running-replay.ts'
 import { webhookReplays as table, type WebhookReplay } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
 
-/** More events than these are not counted. */
+/** Counting stops at this many events. */
 const COUNTED_MAX = 10_000
 
-/** The replays of a webhook, newest first. Throws RESOURCE_NOT_FOUND, and INVALID_FIELD for a cursor that names nothing. */
+/** The replays of a webhook, newest first. Throws RESOURCE_NOT_FOUND, and INVALID_FIELD for an invalid cursor. */
 export async function listReplays(uow: ReadUow, idOrReference: string, slice: Slice): Promise<Sliced<WebhookReplay>> {
   const { id } = await getOne(uow, webhookResource, idOrReference)
   return await listSlice<WebhookReplay>(
@@ -38,7 +38,7 @@ export async function getReplay(uow: ReadUow, idOrReference: string, replayId: s
   })
 }
 
-/** A replay as it is answered. */
+/** A replay as the API returns it. */
 export async function viewOfReplay(uow: ReadUow, replay: WebhookReplay): Promise<Row> {
   return replayView(replay, replay.status === 'RUNNING' ? await countRemaining(uow, replay) : 0)
 }

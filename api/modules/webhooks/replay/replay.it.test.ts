@@ -1,4 +1,5 @@
-// Replays: what an endpoint has missed is sent again, in order, at a pace, whatever fails or dies meanwhile. The clock is the test's.
+// Replays: what an endpoint has missed is sent again, in order, at a pace, whatever fails or dies meanwhile. The test
+// sets the clock.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -58,7 +59,7 @@ async function webhook(more: object = {}): Promise<Row> {
 }
 /** The ids and last versions of the customers of a test, by name. */
 const versions = new Map<string, { id: unknown; version: number }>()
-/** Makes the customer, or its next version, and gives the event its place. */
+/** Creates the customer, or its next version, and gives the event its position. */
 async function change(name: string): Promise<void> {
   const known = versions.get(name)
   const version = (known?.version ?? 0) + 1
@@ -70,7 +71,7 @@ async function change(name: string): Promise<void> {
   await rig.relay()
 }
 const send = (more = {}) => rig.send({ post, ...more })
-/** Lets the pace of a replay pass until nothing is due any more. */
+/** Lets time pass for the pace of a replay until nothing is due any more. */
 async function sendAll(): Promise<void> {
   for (let count = -1; count !== sent.length; ) {
     count = sent.length
@@ -84,7 +85,7 @@ const readReplay = (id: unknown, { id: replayId }: Row) => call('GET', `/v1/webh
 const switchTo = (id: unknown, active: boolean) => call('PATCH', `/v1/webhooks/${id}`, { active })
 const texts = (of = sent) => of.map(({ object, version }) => `${object}${version}`)
 
-/** What every reader may rely on: each version at least once, and of each object the newest last, in rising runs. */
+/** What every receiver may rely on: each version at least once, the newest of each object last, in rising runs. */
 function expectWhole(replayed: readonly Sent[]): void {
   for (const [name, { version: newest }] of versions) {
     const own = sent.filter(({ object }) => object === name).map(({ version }) => version)
@@ -96,7 +97,7 @@ function expectWhole(replayed: readonly Sent[]): void {
 }
 
 describe('an endpoint that was down for two days and is replayed has seen every event, in order per object', () => {
-  /** Two days, an event every two hours, of objects in turn; a delivery after each. */
+  /** Two days with an event every two hours, of objects in turn, and a delivery after each. */
   async function twoDays(names: readonly string[]): Promise<void> {
     for (let hour = 0; hour < 48; hour += 2) {
       await change(names[(hour / 2) % names.length] ?? 'a')
@@ -245,7 +246,7 @@ describe('a replay', () => {
     const { penalty_box_data } = await call('GET', `/v1/webhooks/${id}`)
     expect(penalty_box_data).toMatchObject({ retry_count: 1, retry_at: '2026-03-11T10:02:00Z' })
     expect(JSON.parse(penalty_box_data.payload).data.email).toBe('c.1@example.com')
-    // After twenty the webhook is disabled, and the replay with it.
+    // After twenty failures the webhook is disabled, and the replay with it.
     for (let failure = 2; failure <= 20; failure += 1) {
       pass(512 * 60_000)
       await send()
@@ -269,7 +270,7 @@ describe('a replay', () => {
     const cancel = `/v1/webhooks/${id}/replays/${started['id']}/cancel`
     expect(await call('POST', cancel)).toMatchObject({ status: 'CANCELLED', events_sent: 1 })
     expect(await call('POST', cancel)).toMatchObject({ status: 'CANCELLED', events_sent: 1 })
-    // Who began it and who cancelled it stands in the audit trail, once each.
+    // The audit trail shows who started and who cancelled it, once each.
     await rig.relay()
     const audit = await rig.api.sql(
       `select action, user_id from audit_records where target_resource_type = 'WEBHOOK_REPLAY' and target_id = $1 order by sequence`,
@@ -304,7 +305,7 @@ describe('a replay', () => {
     expect(texts()).toEqual([]) // nobody sends beside the delivery
     wake()
     await slow
-    // Its end frees the queue: no lease has to run out.
+    // Ending the delivery releases the queue before any lease runs out.
     await send()
     expect(texts()).toEqual(['b1', 'a1', 'b1'])
     await sendAll()

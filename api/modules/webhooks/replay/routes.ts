@@ -1,4 +1,4 @@
-// The calls on replays.
+// The routes of replays.
 import type { FastifyInstance } from 'fastify'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { REPLAY_SCOPES, REPLAY_STATUSES } from '../table.ts'
 
-/** How many events a second a replay sends when nothing else is said. */
+/** Default pace of a replay, in events per second. */
 export const EVENTS_PER_SECOND = 50
 
 const Scope = Type.Enum([...REPLAY_SCOPES], {

@@ -1,4 +1,4 @@
-// Begins a replay: the queue of the webhook is set back, so that what it sends again and what is new come in one order.
+// Starts a replay: sets the queue of the webhook back, so that replayed and new events are sent in one order.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -15,8 +15,8 @@ import { viewOfReplay } from './read-replays.ts'
 import { EVENTS_PER_SECOND, type ReplayRequest } from './schema.ts'
 
 /**
- * Throws MISSING_FIELD or INVALID_FIELD for a beginning that is none, RESOURCE_NOT_FOUND, and INVALID_OPERATION for a webhook that is
- * off or that is in a replay. Emits WEBHOOK_REPLAY.CREATED.
+ * Throws MISSING_FIELD or INVALID_FIELD for an invalid start, RESOURCE_NOT_FOUND, and INVALID_OPERATION for a webhook
+ * that is off or already in a replay. Emits WEBHOOK_REPLAY.CREATED.
  */
 export async function startReplay(uow: Uow, idOrReference: string, body: ReplayRequest): Promise<WebhookReplay> {
   const webhook = await lockExisting(uow, webhookResource, idOrReference)
@@ -40,7 +40,7 @@ export async function startReplay(uow: Uow, idOrReference: string, body: ReplayR
   const [queue] = rows
   if (!queue) throw new Error(`${webhook.id} has no queue`)
   const scope = body.scope ?? 'ALL'
-  // What happened before the webhook was made is nothing that it has missed.
+  // The webhook cannot have missed what happened before it was created.
   const wanted = begins ?? queue.last
   const from = scope === 'FAILED' && BigInt(queue.first) > BigInt(wanted) ? queue.first : wanted
   const [replay] = await uow.tx
@@ -62,7 +62,8 @@ export async function startReplay(uow: Uow, idOrReference: string, body: ReplayR
     })
     .returning()
   if (!replay) throw new Error('a replay that was saved is not there')
-  // A turn under way records nothing over this; its lease stays until it ends, so that nobody sends beside it.
+  // A running turn can no longer record its result; its lease stays until it ends, so that no other worker sends at the
+  // same time.
   await uow.tx.execute(sql`
     update webhook_queues set position = least(position, ${from}::bigint), fence = fence + 1,
       next_attempt_at = ${formatExact(uow.now)}::timestamptz,
@@ -79,16 +80,16 @@ type Queue = { resume: string; first: string; last: string }
 async function beginningOf(uow: Uow, { from, from_event_id }: ReplayRequest): Promise<string | null> {
   if (from_event_id !== undefined) {
     if (from !== undefined)
-      throw new AppError('INVALID_FIELD', 'Send from or from_event_id, not both.', { field: 'from' })
+      throw new AppError('INVALID_FIELD', 'Send either from or from_event_id, not both.', { field: 'from' })
     return String(BigInt((await getEvent(uow, from_event_id)).position) - 1n)
   }
   if (from === undefined) {
-    const message = 'Say where the replay begins: from (a time) or from_event_id.'
+    const message = 'Give the start of the replay: from (a time) or from_event_id.'
     throw new AppError('MISSING_FIELD', message, { field: 'from' })
   }
   const time = parseInstant(from)
   if (time === null || time > uow.now) {
-    throw new AppError('INVALID_FIELD', 'from must be a time of the past.', { field: 'from' })
+    throw new AppError('INVALID_FIELD', 'from must be a time in the past.', { field: 'from' })
   }
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ position: string | null }>(sql`

@@ -1,4 +1,4 @@
-// The programs of docs/webhooks.md that verify a delivery, run as they stand there against our own signatures.
+// Runs the verification programs of docs/webhooks.md unchanged against our own signatures.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,20 +50,20 @@ describe.each([
     return [ran.status, ran.stdout]
   }
 
-  test.runIf(isHere)('a delivery is valid by either secret of a roll', () => {
+  test.runIf(isHere)('a delivery is valid by either secret while a secret is rolled', () => {
     for (const secret of [SECRET, OTHER]) expect(verify(secret, BODY)).toEqual([0, 'valid\n'])
   })
   test.runIf(isHere).each([
     ['another secret', secretOf(1), BODY, 0],
-    ['a body that was written again', SECRET, JSON.stringify(JSON.parse(BODY)), 0],
+    ['a body that was serialized again', SECRET, JSON.stringify(JSON.parse(BODY)), 0],
     ['an old timestamp', SECRET, BODY, 6 * MINUTE_MS],
-    ['a timestamp of the future', SECRET, BODY, -6 * MINUTE_MS],
+    ['a timestamp in the future', SECRET, BODY, -6 * MINUTE_MS],
   ])('%s is refused', (_name, secret, body, ageMs) => {
     expect(verify(secret, body, Date.now() - ageMs)).toEqual([1, ''])
   })
 })
 
-/** Compiles once, since each run of `go run` would compile again. */
+/** Compiles once, because each `go run` would compile again. */
 function build(compiler: string, source: string): string {
   const binary = join(folder, 'verify')
   const built = spawnSync(compiler, ['build', '-o', binary, source], { encoding: 'utf8' })

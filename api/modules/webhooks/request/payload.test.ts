@@ -1,6 +1,7 @@
-// The bytes of deliveries, row by row of the outbox. They are frozen when an event is made: a row of before must give the same bytes in
-// every later version, since attempts and signatures of one event may span an upgrade (docs/decisions/0021). When this test fails, a new
-// form belongs beside the old one, chosen by a column of the row.
+// The bytes of deliveries, row by row of the outbox. They are fixed when an event is created: an older row must give
+// the same bytes in every later version, because attempts and signatures of one event may span an upgrade
+// (docs/decisions/0021). When this test fails, add the new form beside the old one and choose between them by a column
+// of the row.
 import { expect, test } from 'vitest'
 import { outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import { payloadText } from './payload.ts'

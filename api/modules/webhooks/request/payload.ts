@@ -1,6 +1,6 @@
-// The body of a delivery (contract: Webhook delivery payload): a function of a row of the outbox, which never changes. The function
-// never changes either (payload.test.ts holds its bytes), so a body is the same at every attempt, whichever version of the program
-// makes it (docs/decisions/0021).
+// The body of a delivery (contract: Webhook delivery payload): a function of an outbox row, which never changes. The
+// function never changes either (payload.test.ts fixes its bytes), so a body is the same at every attempt, whichever
+// version of the program makes it (docs/decisions/0021).
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 
@@ -9,7 +9,7 @@ export type PayloadEvent = Pick<
   'created_at' | 'type' | 'request_id' | 'environment' | 'data' | 'previous_data' | 'metadata'
 >
 
-/** The payload as the members of an object; `previous_data` is there for updates alone, when `withPrevious`. */
+/** The payload as the members of an object; `previous_data` only for updates, when `withPrevious` is true. */
 export const payloadOf = (event: PayloadEvent, withPrevious: boolean): Record<string, unknown> => ({
   created_at: formatInstant(at(event.created_at)),
   type: event.type,
@@ -20,6 +20,6 @@ export const payloadOf = (event: PayloadEvent, withPrevious: boolean): Record<st
   ...(event.metadata === null ? {} : { metadata: event.metadata }),
 })
 
-/** The text that is sent, and that signatures are of. */
+/** The text that is sent and signed. */
 export const payloadText = (event: PayloadEvent, withPrevious: boolean): string =>
   JSON.stringify(payloadOf(event, withPrevious))

@@ -1,4 +1,5 @@
-// One attempt against endpoints that answer late, half, never, endlessly, elsewhere, or not in HTTP, and addresses that are refused.
+// One attempt to endpoints that answer late, partly, never, endlessly, with a redirect, or not in HTTP, and to
+// addresses that are refused.
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, BlockList, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -13,7 +14,9 @@ networks.addSubnet('127.0.0.0', 8)
 const STRICT: OutboundPolicy = { ports: { 'https:': [443], 'http:': [80] }, hosts: new Set() }
 const LOCAL: OutboundPolicy = { ...STRICT, networks }
 const TIMES = { connectMs: 10_000, headMs: 10_000, silenceMs: 10_000 }
-/** For what never answers in time, instead of ten seconds. What answers at all does so in that. */
+/**
+ * The time limit for endpoints that never answer, instead of ten seconds. Every other endpoint answers well within it.
+ */
 const SHORT_MS = 300
 
 let receiver: Receiver
@@ -44,7 +47,7 @@ const failed = (cause: RegExp, responseCode: number | null = null) => ({
   cause: expect.stringMatching(cause),
   durationMs: expect.any(Number),
 })
-/** A server of bare sockets; gives its address. */
+/** A server of raw sockets; returns its address. */
 async function sockets(onConnection: (socket: Socket) => void): Promise<string> {
   const server = createServer(socket => {
     socket.on('error', () => undefined)
@@ -109,7 +112,7 @@ test('a connection that is cut, refused, or not of HTTP says so, and quotes noth
   expect(await post(closed)).toEqual(failed(/refused the connection/))
 })
 
-test('a certificate that nobody vouches for, and TLS before 1.2, are failures', async () => {
+test('an untrusted certificate, and TLS before 1.2, are failures', async () => {
   for (const [options, cause] of [
     [{}, /certificate/],
     [{ maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' }, /TLS connection of version 1.2/],
@@ -121,7 +124,7 @@ test('a certificate that nobody vouches for, and TLS before 1.2, are failures', 
   }
 })
 
-// The judge of security 5: 34 hosts, of which the first two may be asked.
+// The check of security 5: 34 hosts; only the first two may be contacted.
 const PUBLIC = ['http://192.0.9.1/', 'https://[2606:4700::1]/']
 const INSIDE = [
   'http://127.0.0.1/',
@@ -161,6 +164,6 @@ const INSIDE = [
 test('of 34 addresses 32 are refused without a connection, and two are asked', async () => {
   expect(PUBLIC.length + INSIDE.length).toBe(34)
   for (const url of INSIDE) expect(await post(url, STRICT), url).toEqual(failed(/^The address/))
-  // Neither answers from here: what matters is that it is tried.
+  // Neither answers from here; the test only checks that a connection is tried.
   for (const url of PUBLIC) expect((await post(url, STRICT, 50)).cause, url).not.toMatch(/^The address/)
 })

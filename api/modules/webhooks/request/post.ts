@@ -1,4 +1,4 @@
-// One attempt: the request on its way out, and what came of it. Nothing of the answer but its status goes further.
+// One attempt: sends the request and classifies the outcome. Of the response only its status is kept.
 import type { Readable } from 'node:stream'
 import { judgeUrl, type OutboundPolicy, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
 import type { OutboundRequest, OutboundTimes } from '../../../../shared/outbound/outbound-request.ts'
@@ -6,26 +6,29 @@ import type { WebhookRequest } from './request.ts'
 
 export type PostOutcome = {
   readonly succeeded: boolean
-  /** The status that was answered; null when none was. */
+  /** The status of the response; null without a response. */
   readonly responseCode: number | null
-  /** Why it failed, in words of ours; null when it did not. */
+  /** Why it failed, in our own words; null on success. */
   readonly cause: string | null
   readonly durationMs: number
 }
 
-/** Sends one request. Never throws: whatever happens is an outcome. */
+/** Sends one request. Never throws: every error is an outcome. */
 export type Post = (request: WebhookRequest) => Promise<PostOutcome>
 
-/** Name, connection, TLS and the head of the answer together (contract: Limits, Webhook answer time). */
+/** One limit for name lookup, connection, TLS and response head together (contract: Limits, Webhook answer time). */
 const ANSWER_MS = 10_000
-/** For the requests that a post goes through: no step of it may take longer than the whole. */
+/** For the requests that a post makes: no single step may take longer than the whole. */
 export const WEBHOOK_TIMES: OutboundTimes = { connectMs: ANSWER_MS, headMs: ANSWER_MS, silenceMs: ANSWER_MS }
 
-/** What may follow the head is dropped: a little is waited for, so that a receiver is not cut off in the middle of its answer. */
+/**
+ * The response body is dropped. A little of it is read first, so that a receiver is not cut off in the middle of its
+ * response.
+ */
 const REST_BYTES_MAX = 1_024
 const REST_MS = 1_000
 
-/** Posts by `request`, which connects to nothing `policy` does not allow, follows nothing and keeps no connection. */
+/** Posts with `request`, which connects only where `policy` allows, follows no redirects and keeps no connection. */
 export const createPost =
   (of: { readonly request: OutboundRequest; readonly policy: OutboundPolicy; readonly answerMs?: number }): Post =>
   async ({ url, headers, body }) => {
@@ -79,7 +82,7 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^HPE_/, 'The endpoint did not answer in HTTP.'],
 ]
 
-/** The cause in words of ours: an error may quote what the other side sent. */
+/** The cause in our own words: an error may quote what the other side sent. */
 function causeOf(error: unknown): string {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof RefusedAddress) return current.message

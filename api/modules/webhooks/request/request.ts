@@ -1,13 +1,13 @@
-// One delivery as a request: the webhook's credentials and secrets opened, the body signed.
+// One delivery as a request: opens the webhook's credentials and secrets, and signs the body.
 import { unseal } from '../../../../shared/secrets/seal.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import type { Webhook } from '../table.ts'
 import { signatureHeaders } from './signature.ts'
 
-/** What a credential or secret of a webhook is sealed for. */
+/** The purpose under which a credential or secret of a webhook is sealed. */
 export const SEALED_FOR = 'webhook'
 
-/** What of a webhook a request is made of. */
+/** The members of a webhook that a request needs. */
 export type Endpoint = Pick<
   Webhook,
   | 'url'
@@ -26,7 +26,10 @@ export type WebhookRequest = {
   readonly body: string
 }
 
-/** The request that delivers `body`, the event of `eventId`, at `now`. Throws when DATA_SECRET is not what sealed the webhook's. */
+/**
+ * The request that delivers `body`, the event `eventId`, at `now`. Throws when DATA_SECRET is not the one that sealed
+ * the webhook's credentials.
+ */
 export async function requestFor(
   endpoint: Endpoint,
   of: { readonly eventId: string; readonly body: string; readonly now: Instant },
@@ -47,7 +50,7 @@ export async function requestFor(
   }
 }
 
-/** The sealed secrets that sign at `now`, the newest first. */
+/** The sealed secrets that sign at `now`, newest first. */
 function secretsAt(endpoint: Endpoint, now: Instant): string[] {
   const { secret_sealed, previous_secret_sealed, previous_secret_until } = endpoint
   const isRolling = previous_secret_until !== null && now < at(previous_secret_until)
@@ -66,12 +69,12 @@ async function credentialHeaders(endpoint: Endpoint, open: Opener): Promise<Reco
   return {}
 }
 
-/** Opens what was sealed. */
+/** Opens sealed values. */
 export type Opener = (sealed: string) => Promise<string>
 
 const OPENED_MAX = 10_000
 
-/** Opens what `dataSecret` sealed, and remembers the last few thousand, since each delivery needs them. */
+/** Opens what `dataSecret` sealed, and caches a few thousand results, because each delivery needs them. */
 export function createOpener(dataSecret: string): Opener {
   const opened = new Map<string, string>()
   return async sealed => {

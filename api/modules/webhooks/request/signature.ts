@@ -1,14 +1,14 @@
-// Signatures of deliveries: those of the contract (Events, Signature headers), and beside them those of the Standard Webhooks
-// specification, so that its public libraries verify a delivery. Pure.
+// Signatures of deliveries: those of the contract (Events, Signature headers) and those of the Standard Webhooks
+// specification, so that its public libraries can verify a delivery. Pure.
 import { createHmac } from 'node:crypto'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 
-/** How a secret begins, as the Standard Webhooks specification has it; base64 of the key follows. */
+/** The prefix of a secret in the Standard Webhooks specification; the base64 of the key follows it. */
 export const SECRET_PREFIX = 'whsec_'
 
 /**
- * The headers that sign `body` as sent at `now`, with each of `secrets`, the newest first; none without a secret. The contract's
- * signature is keyed with the text of the secret, the other with the bytes its base64 stands for.
+ * The headers that sign `body` as sent at `now` with each of `secrets`, newest first; none without a secret. The
+ * contract's signature uses the text of the secret as its key, the other uses the bytes that its base64 encodes.
  */
 export function signatureHeaders(
   of: { readonly eventId: string; readonly body: string; readonly now: Instant },

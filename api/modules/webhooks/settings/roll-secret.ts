@@ -1,4 +1,4 @@
-// The secret that signs deliveries: made, rolled and removed. It is shown in the answer that makes it, and never again.
+// The secret that signs deliveries: created, rolled and removed. Only the response that creates it shows it.
 import { randomBytes } from 'node:crypto'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { seal } from '../../../../shared/secrets/seal.ts'
@@ -13,12 +13,12 @@ import { webhookResource } from '../webhook.ts'
 
 const SECRET_BYTES = 32
 const HOUR_MS = 3_600_000
-/** The longest that two secrets sign together, and what is taken when nothing is said (contract: Limits). */
+/** The longest time for which two secrets sign together, and the default (contract: Limits). */
 const OVERLAP_HOURS_MAX = 24
 
 /**
- * Gives the webhook a new secret; its view holds it. The one of before signs as well for `hours`; one of before that signs no more
- * from now on.
+ * Gives the webhook a new secret, which the returned view contains. The previous secret also signs for `hours`; an even
+ * older one stops signing now.
  */
 export async function rollSecret(
   dataSecret: string,
@@ -38,7 +38,7 @@ export async function rollSecret(
   return { ...(await viewOf(uow, webhookResource, saved)), secret_key: secret }
 }
 
-/** Ends signing at once; nothing happens when nothing signs. */
+/** Ends signing at once; does nothing when there is no secret. */
 export async function removeSecret(uow: Uow, idOrReference: string): Promise<Row> {
   const webhook = await lockExisting(uow, webhookResource, idOrReference)
   if (webhook.secret_sealed === null) return await viewOf(uow, webhookResource, webhook)

@@ -1,4 +1,5 @@
-// Creates and changes webhooks: the address judged, credentials checked and sealed, the service's own end of it taken back.
+// Creates and changes webhooks: checks the address, checks and seals credentials, and clears the reason for which the
+// service disabled it.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -15,7 +16,7 @@ import { headerNameFault, isHeaderValue } from './header-name.ts'
 
 export type SettingsDeps = { readonly outbound: OutboundPolicy; readonly dataSecret: string }
 
-/** As a body gives it; null clears. */
+/** As given in a body; null clears. */
 export type WebhookBody = Row & {
   readonly url?: string
   readonly active?: boolean | null
@@ -26,7 +27,7 @@ export type WebhookBody = Row & {
   readonly api_key?: string | null
 }
 
-/** Of one tenant: each is asked about with every change. */
+/** Most webhooks of a tenant: every change is matched against each. */
 const WEBHOOKS_MAX = 100
 /** Half of an advisory lock; the other half is the tenant. */
 const COUNT_LOCK = 7_243_131
@@ -48,7 +49,10 @@ export async function createWebhook(deps: SettingsDeps, uow: Uow, body: WebhookB
   return await createResource(uow, webhookResource, await settingsRow(deps, body, null))
 }
 
-/** As `createWebhook`. A webhook that is set to active again loses its `disabled_reason` (contract: states of a webhook). */
+/**
+ * Like `createWebhook`. A webhook that is set to active again loses its `disabled_reason` (contract: states of a
+ * webhook).
+ */
 export async function updateWebhook(
   deps: SettingsDeps,
   uow: Uow,
@@ -61,7 +65,7 @@ export async function updateWebhook(
   return await updateResource(uow, webhookResource, previous.id, { ...row, ...again })
 }
 
-/** The row of a webhook that is tried before it is saved. */
+/** The row of a webhook that is tested before it is saved. */
 export async function unsavedWebhook(deps: SettingsDeps, body: WebhookBody): Promise<Partial<Webhook>> {
   return await settingsRow(deps, body, null)
 }
@@ -89,7 +93,7 @@ const OF_TYPE = {
 const CREDENTIALS = [...OF_TYPE.PASSWORD, ...OF_TYPE.API_KEY] as const
 type CredentialField = (typeof CREDENTIALS)[number]
 
-/** The columns of the credentials: those of the type in force checked, the others cleared. */
+/** The columns of the credentials: checks those of the type in use, and clears the others. */
 async function credentialColumns(
   secret: string,
   body: WebhookBody,
@@ -120,7 +124,7 @@ async function credentialColumns(
   return columns
 }
 
-/** A body that names no type means that of the credentials in it. */
+/** A body without a type gets the type of the credentials in it. */
 function typeOf(given: readonly CredentialField[], previous: Webhook | null): AuthenticationType {
   const types = (['PASSWORD', 'API_KEY'] as const).filter(type => OF_TYPE[type].some(field => given.includes(field)))
   if (types.length > 1)
@@ -131,7 +135,7 @@ function typeOf(given: readonly CredentialField[], previous: Webhook | null): Au
 const orKept = (given: string | null | undefined, before: string | null | undefined): string | null =>
   given === undefined ? (before ?? null) : given
 
-/** Sealed anew only when it is another one, so that a change that changes nothing writes nothing. */
+/** Sealed again only when the value differs, so that an unchanged value writes nothing. */
 async function sealedValue(
   secret: string,
   given: string | null | undefined,
@@ -152,8 +156,8 @@ function checkCredential(field: CredentialField, value: string): void {
   } else if (field === 'api_key' && !isHeaderValue(value)) {
     refuse(field, 'api_key must be visible ASCII characters, with spaces only between them.')
   } else if (/\p{Cc}/u.test(value)) {
-    refuse(field, `${field} must not hold control characters.`)
+    refuse(field, `${field} must not contain control characters.`)
   } else if (field === 'username' && value.includes(':')) {
-    refuse(field, 'username must not hold a colon, which ends it in basic authentication.')
+    refuse(field, 'username must not contain a colon, which ends it in basic authentication.')
   }
 }

@@ -1,4 +1,4 @@
-// Deliveries in a test's own process and by the clock of the test: changes are relayed, queues woken and what is due sent, step by step.
+// Deliveries inside a test process with a test clock: relays changes, wakes queues and sends what is due, step by step.
 import { Registry } from 'prom-client'
 import { expect } from 'vitest'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
@@ -26,9 +26,9 @@ export type DeliveryRig = {
   readonly metrics: WorkerMetrics
   readonly deps: SenderDeps
   readonly jobDeps: { system: Database; outboxRetentionDays: number; metrics: WorkerMetrics; logger: Logger }
-  /** Puts every committed change in its place, and wakes the queues that want it. */
+  /** Gives every committed change its position, and wakes the queues that select it. */
   relay(): Promise<void>
-  /** Sends until nothing is due now. `post` in place of a real one. */
+  /** Sends until nothing is due now. `post` replaces the real one. */
   send(more?: Partial<SenderDeps>): Promise<void>
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
     deps,
     jobDeps: { system, outboxRetentionDays: 30, metrics, logger: silentLogger },
     relay: async () => {
-      // A transaction of another test's database holds the order up while it is open.
+      // An open transaction in the database of another test delays the positions.
       await expect
         .poll(() => relayBatch({ database: system, reactions: [], failpoints }).then(waiting), { interval: 5 })
         .toBe(0)

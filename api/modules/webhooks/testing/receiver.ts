@@ -1,4 +1,4 @@
-// The endpoint of a tenant, for tests: records what is posted to it, and answers as a test says.
+// A tenant's endpoint for tests: records what is posted to it, and answers as a test says.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,9 +9,9 @@ type Answering = (response: ServerResponse, received: Received) => void
 export type Receiver = {
   readonly port: number
   urlOf(path: string): string
-  /** What was posted, the newest last. */
+  /** What was posted, newest last. */
   readonly received: Received[]
-  /** How it answers from now on; 200 at once until then. */
+  /** How it answers from now on; before the first call, 200 at once. */
   answer(answering: Answering): void
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export const status =
   response =>
     void response.writeHead(code, headers).end()
 
-/** Starts one on a port of its own. */
+/** Starts a receiver on a port of its own. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = []
   let answering: Answering = status(200)
