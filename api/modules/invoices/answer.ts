@@ -1,4 +1,4 @@
-// What a call about one invoice answers: the same whether it reads the invoice or changes it.
+// The response of every call about one invoice: the same whether it reads or changes the invoice.
 import { type Database, type ReadUow, readTenant } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { linksOf } from './credits/linked-invoices.ts'
@@ -7,11 +7,11 @@ import type { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
-/** The whole invoice, with the documents that it belongs with. */
+/** The whole invoice, with its linked documents. */
 export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> =>
   invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
 
-/** The same of what was saved in transactions of its own, as it is stored now. */
+/** The same for an invoice that was saved in transactions of its own, as it is stored now. */
 export const answerOf = (
   of: { readonly database: Database; readonly tenant: Tenant },
   { id }: { readonly id: string },

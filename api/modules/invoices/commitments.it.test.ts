@@ -1,4 +1,5 @@
-// Markups and minimums of a schedule through the API: invoices charge them, closed periods keep theirs, and what cannot be meant is refused.
+// Markups and minimums of a schedule through the API: invoices charge them, closed periods keep theirs, and
+// contradictory ones are refused.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { instantOf } from '../../../shared/time.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../testing/harness.ts'
@@ -48,7 +49,7 @@ test('are on the invoice of each period, and one that is FINAL keeps its own', a
   const { data } = await succeed(tenant, 'GET', url)
   const march = data.find(({ periods }: Row) => periods.length > 1)
   const lines = march.periods.flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
-  // 15.00 for March were charged ahead; 15.00 for April are on this one.
+  // 15.00 for March were charged ahead; 15.00 for April are on this invoice.
   expect(lines.map((line: Row) => [line['type'], line['clause'], line['amount_excluding_tax'].quantity])).toEqual([
     ['COMMITMENT', 'commitment.pricings.0', '85.00'],
     ['COMMITMENT', 'commitment.totals.0', '50.00'],

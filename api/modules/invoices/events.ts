@@ -1,4 +1,4 @@
-// What happens to an invoice, whatever it is for. Its creation is its producer's to emit.
+// The events of invoices of every kind. The producer of an invoice emits its creation.
 import { defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const INVOICE_EVENTS = defineEvents({

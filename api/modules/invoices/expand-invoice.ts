@@ -1,10 +1,10 @@
-// `expand[]` of invoices. An invoice is a document: what it is between stands on it as it was, so to expand it adds nothing. What
-// it does not have is refused, as on any other resource.
+// `expand[]` of invoices. An invoice is a document that already contains its parties as they were, so expanding them
+// adds nothing. Any other name is refused, as on every resource.
 import { AppError } from '../../../shared/errors.ts'
 
 const ALWAYS_THERE = ['customer', 'customer_id', 'billing_entity', 'billing_entity_id', 'ALL']
 
-/** Throws INVALID_FIELD for what an invoice does not have. */
+/** Throws INVALID_FIELD for a name that an invoice cannot expand. */
 export function checkExpand(expand: readonly string[]): void {
   const unknown = expand.find(name => !ALWAYS_THERE.includes(name))
   if (unknown === undefined) return

@@ -1,4 +1,4 @@
-// Invoices from end to end over real PostgreSQL and ClickHouse: created, closed and numbered once, whatever happens.
+// Invoices from end to end with real PostgreSQL and ClickHouse: created, closed and numbered once, whatever happens.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../shared/failpoint.ts'
@@ -26,13 +26,13 @@ let clickhouse: TestClickHouse
 let client: ClickHouseClient
 let api: ApiHarness
 let deps: BillingDeps
-/** What the barrier answers; tests turn it off. */
+/** The result of the barrier; tests can make it fail. */
 let complete = true
 
 beforeAll(async () => {
   clickhouse = await createTestClickHouse()
   client = createClickHouse(clickhouse.url, clickhouse.database)
-  // The figures are ClickHouse's; only the wait for the log, which has no events here, is answered by the test.
+  // The figures come from ClickHouse; only the wait for the log, which has no events here, is simulated.
   const { read } = createUsageReader({ client, jsm: undefined as never, partitions: 0 })
   const usage: UsageReader = { ...NO_USAGE, read, settle: async () => complete }
   api = await startApi({ usage })
@@ -207,7 +207,7 @@ describe('billing runs', () => {
     expect(counted[0]?.['n']).toBe(43)
   })
 
-  test('a period without anything to ask takes no number', async () => {
+  test('a period without anything to charge takes no number', async () => {
     const tenant = api.tenants.bTest
     setTime('2026-04-02T00:00:00Z')
     const billed = await subscribe(tenant)
@@ -382,7 +382,7 @@ describe('finalizing', () => {
     })
     expect((await eventsOf(invoice['id'])).at(-1)?.['type']).toBe('INVOICE.PAID')
     expect(await succeed(tenant, 'PATCH', url, { paid: false })).toMatchObject({ payment_status: 'UNPAID' })
-    // Late usage and a second finalization leave it as it is.
+    // Late usage and a second finalization do not change it.
     expect((await succeed(tenant, 'PATCH', url, { status: 'FINAL' }))['periods']).toEqual(final['periods'])
   })
 
@@ -414,7 +414,7 @@ describe('finalizing', () => {
     expect([early.status, early.body['code']]).toEqual([400, 'INVALID_OPERATION'])
   })
 
-  test('an invoice on hold stays DRAFT; its release starts the grace anew', async () => {
+  test('an invoice on hold stays DRAFT; its release restarts the grace period', async () => {
     const tenant = api.tenants.bLive
     const { billed, invoice } = await draftInvoice(tenant)
     const url = `/v1/invoices/${invoice['id']}`
@@ -516,7 +516,7 @@ describe('reading', () => {
     expect(wrong.body['code']).toBe('INVALID_FIELD')
   })
 
-  test('lists filter, page and leave out what was not asked for', async () => {
+  test('lists filter, page and leave out what was not requested', async () => {
     const tenant = api.tenants.bTest
     const { billed } = await draftInvoice(tenant)
     const get = (query: string) => succeed(tenant, 'GET', `/v1/invoices?customer_id=${billed.customerId}${query}`)

@@ -1,4 +1,4 @@
-// The calls that create one-off invoices, and those on the lines that people add to any invoice.
+// The routes that create and credit invoices, and those for the lines that users add to any invoice.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
@@ -36,7 +36,7 @@ const DeleteLineBody = Shape(
 )
 type DeleteLineBody = Type.Static<typeof DeleteLineBody>
 
-/** Registers the calls. */
+/** Registers the routes. */
 export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps): void {
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
@@ -139,7 +139,9 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
 
 const on = ({ tenant, actor }: Pick<OnInvoice, 'tenant' | 'actor'>, id: string): OnInvoice => ({ tenant, actor, id })
 
-/** The lines at these places; throws INVALID_FIELD for a place where there is none, and for one that is named twice. */
+/**
+ * The lines at these positions; throws INVALID_FIELD for a position without a line, and for one that is named twice.
+ */
 function linesAt({ content }: InvoiceRow, { periods }: DeleteLineBody): string[] {
   const ids = periods.flatMap((period, p) =>
     period.groups.flatMap((group, g) =>

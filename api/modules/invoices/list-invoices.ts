@@ -1,4 +1,4 @@
-// The list and the search of invoices. Ordered by creation, newest first, ties broken by id.
+// The list and the search of invoices. Ordered by creation, newest first, ties by id.
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow } from '../../../shared/database/database.ts'
@@ -35,13 +35,13 @@ export const INVOICE_LIST: ListSpec = {
   customFields: 'INVOICE',
 }
 
-/** Periods and their lines are most of what an invoice weighs; a list that does not show them does not read them. */
+/** Periods and their lines are most of the size of an invoice; a list that does not show them does not read them. */
 const WITHOUT_PERIODS = {
   ...getTableColumns(invoices),
   content: sql`${invoices.content} - 'periods'`.mapWith(invoices.content),
 }
 
-/** One part of the invoices that meet the conditions. `path` is the request's own, for the links. */
+/** One page of the invoices that meet the conditions. `path` is that of the request, for the links. */
 export async function listInvoices(
   uow: ReadUow,
   of: {

@@ -1,4 +1,4 @@
-// The document: its parties, amounts, number and PDF. What is owed is its producer's.
+// Invoices as documents: parties, amounts, number and PDF. Producers decide what is owed.
 import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { creditProducer } from './credits/credit-producer.ts'

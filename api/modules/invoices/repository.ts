@@ -14,7 +14,7 @@ export async function findInvoice(uow: ReadUow, id: string): Promise<InvoiceRow 
   return row ? await withCustomFields(uow, row) : null
 }
 
-/** The invoice, or throws RESOURCE_NOT_FOUND: the same for a foreign tenant's id as for none. */
+/** The invoice. Throws RESOURCE_NOT_FOUND, with the same error for another tenant's id as for an unknown one. */
 export async function getInvoice(uow: ReadUow, id: string): Promise<InvoiceRow> {
   const row = await findInvoice(uow, id)
   if (row) return row
@@ -34,7 +34,10 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
 
 const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
 
-/** The invoices of subscriptions that hold their periods, in order. There may be a thousand, so none brings its content. */
+/**
+ * The invoices of subscriptions that hold their periods, in order. There may be a thousand, so their content is not
+ * read.
+ */
 export async function invoicesOfSubscriptions(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -52,7 +55,7 @@ export async function invoicesOfSubscriptions(
     .orderBy(asc(invoices.cutoff_at), asc(invoices.id))
 }
 
-/** Those of these invoices that are there, by id. */
+/** Those of these invoices that exist, by id. */
 export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promise<Map<string, InvoiceRow>> {
   if (ids.length === 0) return new Map()
   const rows = await uow.tx
@@ -77,8 +80,8 @@ export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoi
 }
 
 /**
- * The next `count` values of a counter by `next`. Its row stays locked until the transaction ends, so numbers follow each other
- * without a gap: a transaction that fails gives its numbers back.
+ * The next `count` values of a counter; `next` computes each from the last. Its row stays locked until the transaction
+ * ends, so numbers follow each other without a gap: a transaction that fails returns its numbers.
  */
 export async function takeNumbers(
   uow: Uow,

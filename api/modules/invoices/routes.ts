@@ -1,4 +1,4 @@
-// The calls on invoices. Nothing creates one but billing.
+// The routes of invoices of every kind.
 
 import { inArray } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
@@ -61,7 +61,7 @@ const about = (action: 'VIEW' | 'UPDATE', summary: string) => ({
   tag: 'invoices',
 })
 
-/** Registers the invoice calls. */
+/** Registers the invoice routes. */
 export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDeps & DocumentDeps): void {
   readingRoutes(app, deps)
   documentRoutes(app, deps)

@@ -1,5 +1,6 @@
-// Wire shapes of invoices. Names as in the interface; `proration`, `pricing_scale`, `previously_billed`, `persisted_usage` and
-// `late_for_invoice_id` are ours, so that every figure that led to an amount is shown.
+// Wire shapes of invoices. Names as in the interface. `proration`, `pricing_scale`, `previously_billed`,
+// `persisted_usage` and `late_for_invoice_id` are additions of Millrace, so that every figure that led to an amount is
+// shown.
 import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
@@ -66,7 +67,7 @@ export const BandDetails = Type.Object(
     block_size: Optional(Quantity),
     tier_lower_bound: Optional(Quantity),
     tier_top_bound: Optional(Quantity),
-    /** The share of the band that the line has, of prices that find their tier together. */
+    /** The line's share of the band, for prices in a volume group. */
     volume_share: Optional(Text),
   },
   { title: 'InvoiceBand' },
@@ -85,7 +86,7 @@ export const MeterValue = Type.Object(
 )
 
 const WalletBalanceValue = Type.Object({ amount: Optional(Money) }, { title: 'InvoiceWalletBalanceValue' })
-/** What a wallet paid of a line, net, with what it had before and has after (contract: wallet_balances). */
+/** What a wallet paid of a line, net, with its balance before and after (contract: wallet_balances). */
 const WalletBalanceDetails = Type.Object(
   {
     wallet_id: Text,
@@ -103,22 +104,22 @@ const PriceDetails = Type.Object({
   pricing_amount: Money,
   band: Optional(BandDetails),
   meter_value: Optional(MeterValue),
-  /** What decided on the tier, where that is other usage than what is billed. */
+  /** What decided the tier, where that is other usage than what is billed. */
   tiering_meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
-  /** Of a price that is split: the values that are priced. A value that events lack is absent. */
+  /** For a split price: the values that are priced. A value that events lack is absent. */
   split_pricing: Optional(
     Type.Object({ meter_properties: Type.Array(Type.Object({ id: Text, reference: Text, value: Optional(Text) })) }),
   ),
-  /** Of a customer's sub line: its share of the usage the line rates, from 0 to 1. */
+  /** For a customer's sub line: its share of the usage that the line rates, from 0 to 1. */
   meter_value_share_of_total: Optional(Text),
   description: Text,
   proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
   pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),
   previously_billed: Optional(Type.Object({ pricing_amount: Money, meter_value: MeterValue })),
-  /** Of usage that is counted on from a state that was told (persist data): that state, which is in the meter value. */
+  /** For usage counted on top of a persisted state (persist data): that state, which is included in the meter value. */
   persisted_usage: Optional(Type.Object({ persist_data_id: Text, start_at: Text, meter_value: Quantity })),
-  /** What the price includes: in the reset window, what was left of it, and what this time used. */
+  /** The included volume of the price: for the reset window, what was left of it, and what this time used. */
   included_volume_details: Optional(
     Type.Object({
       included_volume: MeterValue,
@@ -131,7 +132,7 @@ const PriceDetails = Type.Object({
 const SubLine = Type.Object({
   sub_line_order: Type.Integer(),
   description: Text,
-  /** Whose events the sub line is of, the invoice's own customer too; both names are the interface's. */
+  /** The customer of the sub line, also when it is the invoice's own; both names are those of the interface. */
   processing_only_customer_resource_id: Optional(Text),
   processing_only_customer_id: Optional(Text),
   details: PriceDetails,
@@ -160,7 +161,7 @@ const Line = Type.Object({
   commitment_type: Optional(Text),
   /** The path of the clause in its schedule that made the line. */
   clause: Optional(Text),
-  /** Of a discount by a coupon. */
+  /** For a discount by a coupon. */
   coupon_data: Optional(
     Type.Object(
       {
@@ -172,7 +173,7 @@ const Line = Type.Object({
       { title: 'InvoiceLineCouponData' },
     ),
   ),
-  /** Of a line that a person added: the clauses it takes part in. */
+  /** For an added line: the clauses that apply to it. */
   applicable_for_clauses: Optional(Type.Array(OneOf('discount.totals'))),
   tax_categories: Type.Array(TaxCategoryShare),
   amount_excluding_tax: Money,
@@ -181,7 +182,7 @@ const Line = Type.Object({
   meter_value: Optional(MeterValue),
   details: PriceDetails,
   sub_lines: Optional(Type.Array(SubLine)),
-  /** Of usage that came after the invoice for its time was FINAL: that invoice. */
+  /** For usage that arrived after the invoice of its time was FINAL: that invoice. */
   late_for_invoice_id: Optional(Text),
 })
 
@@ -215,7 +216,7 @@ const InvoicePeriod = Type.Object({
   tax_categories: Type.Array(TaxCategoryShare),
   groups: Type.Array(Group),
 })
-// A list may leave the lines out; the shape is the same but for them.
+// A list may leave the lines out; otherwise the shape is the same.
 export const ViewPeriod = Type.Object({
   ...InvoicePeriod.properties,
   groups: Type.Array(Type.Object({ ...groupFields, lines: Optional(Type.Array(Line)) })),
@@ -242,7 +243,7 @@ const TaxSummary = Type.Object({
   country_code: Optional(Text),
 })
 
-/** The country of the registration, and what the billing entity says of it. */
+/** The country of the registration, and the billing entity's data about it. */
 const UsedTaxRegistration = Type.Object({ country: Text, ...Type.Partial(TaxRegistration).properties })
 
 const contentFields = {
@@ -277,7 +278,7 @@ const Credit = Type.Object({
   note: Optional(Text),
   credit_details_source: OneOf('CURRENT', 'ORIGINAL'),
 })
-/** A document that an invoice belongs with; of it, what it is to this one. */
+/** A linked document, and its relation to this invoice. */
 const LinkedInvoice = Type.Object({
   id: Text,
   link_type: OneOf('ORIGINAL', 'CREDIT', 'COPY'),

@@ -1,11 +1,11 @@
-// What is owed, paid and credited of an invoice, and the payment status that follows (contract: States and transitions; semantics
-// 5.6). Pure.
+// What is owed, paid and credited of an invoice, and the resulting payment status (contract: States and transitions;
+// semantics 5.6). Pure.
 import { type Decimal, decimal, max, ZERO } from '../../../shared/decimal.ts'
 
 export const PAYMENT_STATUSES = ['UNPAID', 'PARTIALLY_PAID', 'PAID', 'OVERPAID'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
-/** The columns that say it: decimals as text, with tax, in the currency of the invoice. */
+/** The columns it follows from: decimals as strings, with tax, in the currency of the invoice. */
 export type Settled = {
   readonly type: string
   readonly payment_status: PaymentStatus
@@ -18,20 +18,23 @@ export type Settled = {
 export type Settlement = {
   /** The total less what is credited. */
   readonly due: Decimal
-  /** Recorded payments, and what was marked as paid without one. */
+  /** Recorded payments, plus the amount marked as paid without one. */
   readonly paid: Decimal
   /** Still to pay. */
   readonly open: Decimal
-  /** Of the total: what is not open. */
+  /** The part of the total that is not open. */
   readonly closed: Decimal
-  /** Paid beyond what is due, so that it can be paid back. */
+  /** The amount paid beyond what is due, which can be refunded. */
   readonly refundable: Decimal
 }
 
 export const isCreditNote = ({ type }: Pick<Settled, 'type'>): boolean => type === 'CREDIT' || type === 'ONE_OFF_CREDIT'
 export const isPaid = (status: PaymentStatus): boolean => status === 'PAID' || status === 'OVERPAID'
 
-/** What of an invoice is open and closed. A credit note is settled by the invoice that it credits: nothing of it is open. */
+/**
+ * The open and closed amounts of an invoice. A credit note is settled through the invoice that it credits, so nothing
+ * of it is open.
+ */
 export function settlementOf(row: Settled): Settlement {
   const total = decimal(row.amount_including_tax)
   const due = total.minus(row.credited_amount)
@@ -42,8 +45,8 @@ export function settlementOf(row: Settled): Settlement {
 }
 
 /**
- * The status by what is due and paid. What is credited in full is PAID, since nothing is owed; without a payment and a credit an
- * invoice is UNPAID, one over nothing too.
+ * The status that follows from what is due and paid. An invoice credited in full is PAID, because nothing is owed.
+ * Without payments and credits it is UNPAID, even with a total of zero.
  */
 export function paymentStatusOf(row: Omit<Settled, 'payment_status'>): PaymentStatus {
   const { due, paid } = settlementOf({ ...row, payment_status: 'UNPAID' })

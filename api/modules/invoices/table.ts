@@ -15,13 +15,13 @@ export const invoices = pgTable('invoices', {
   ...tenantColumns(),
   invoice_number: text(),
   status: text().$type<InvoiceStatus>().notNull(),
-  /** What made it: the name of its producer. */
+  /** The name of its producer. */
   producer: text().notNull(),
   type: text().$type<InvoiceType>().notNull(),
   billing_type: text().$type<BillingType>().notNull(),
   customer_id: text().notNull(),
   billing_entity_id: text().notNull(),
-  // Of an invoice that is for a period of a subscription: which, and how it is cut.
+  // For an invoice for a period of a subscription: that period, and how it is cut.
   pricing_plan_subscription_id: text(),
   period_start: timestamp(),
   period_end: timestamp(),
@@ -39,39 +39,42 @@ export const invoices = pgTable('invoices', {
   sales_tax_percentage: decimalText(),
   on_hold: boolean().notNull(),
   payment_status: text().$type<PaymentStatus>().notNull(),
-  /** What a credit note credits, and a copy was made of. */
+  /** The invoice that a credit note credits, or that a copy was made from. */
   original_invoice_id: text(),
-  /** What a credit note says of itself; null for others. */
+  /** The members that only a credit note has; null for others. */
   credit: wireJson<CreditTerms>(),
-  // With tax: of its FINAL credit notes, of its recorded payments, and what was marked as paid without one.
+  // With tax: its FINAL credit notes, its recorded payments, and the amount marked as paid without one.
   credited_amount: decimalText().notNull(),
   paid_amount: decimalText().notNull(),
   settled_amount: decimalText().notNull(),
-  /** Whether billing leaves the period of the invoice to it; false once the period is gone, or billed by another invoice. */
+  /**
+   * Whether this invoice holds its period for billing; false once the period no longer exists, or another invoice bills
+   * it.
+   */
   holds_period: boolean().notNull(),
-  /** What people wrote on it. */
+  /** Notes that users wrote on it. */
   own_notes: wireJson<readonly string[]>().notNull(),
-  /** What a one-off invoice says of itself; null for others. */
+  /** The terms of a one-off invoice; null for others. */
   one_off: wireJson<OneOffTerms>(),
   content: wireJson<InvoiceContent>().notNull(),
   inputs_hash: text().notNull(),
-  /** Everything accepted before is counted; null where nothing is metered. */
+  /** Everything accepted before this instant is counted; null where nothing is metered. */
   usage_counted_until: timestamp(),
   finalize_at: timestamp(),
   updated_to_final_at: timestamp(),
   to_be_reprocessed_at: timestamp(),
 })
 
-/** An invoice as its table has it. */
+/** An invoice as stored. */
 export type StoredInvoice = typeof invoices.$inferSelect
 
-/** An invoice with the custom fields it has itself, which may change after it is FINAL. */
+/** An invoice with its own custom fields, which may change after it is FINAL. */
 export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly CustomFieldView[] }
 
-/** An invoice without what is printed on it, which is nearly all of its size. */
+/** An invoice without its printed content, which is nearly all of its size. */
 export type InvoiceOutline = Omit<StoredInvoice, 'content'>
 
-/** What an invoice says at first of what only people and other documents do to it. */
+/** The initial values of columns that only users and other documents change. */
 export const UNTOUCHED = {
   holds_period: true,
   own_notes: [],
@@ -84,7 +87,7 @@ export const UNTOUCHED = {
   usage_counted_until: null,
 } as const satisfies Partial<StoredInvoice>
 
-/** Whether an invoice still changes with what it is computed from. */
+/** Whether an invoice still changes with its inputs. */
 export const isOpenEnded = ({ status }: Pick<StoredInvoice, 'status'>): boolean =>
   status === 'OPEN' || status === 'DRAFT'
 

@@ -9,8 +9,8 @@ export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean 
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
 
 /**
- * The view of an invoice, with its periods and their lines or without them; without, it need not have been read with them.
- * `links` are the documents it belongs with; where there are none, the fields are left out.
+ * The view of an invoice, with or without its periods and their lines; without them, they need not have been read.
+ * `links` are its linked documents; without any, the fields are left out.
  */
 export function invoiceView(
   row: InvoiceRow,
@@ -78,6 +78,6 @@ const withoutLines = (period: InvoiceRow['content']['periods'][number]) => ({
   groups: period.groups.map(({ lines: _lines, ...group }) => group),
 })
 
-/** Whether the invoice asks for anything at all. */
+/** Whether the invoice charges anything at all. */
 export const hasLines = ({ periods }: InvoiceRow['content']): boolean =>
   periods.some(period => period.groups.length > 0)

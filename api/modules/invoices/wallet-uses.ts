@@ -1,4 +1,4 @@
-// What the lines of an invoice take of each wallet, in net money.
+// What the lines of an invoice take from each wallet, in net money.
 import { type Decimal, decimal, ZERO } from '../../../shared/decimal.ts'
 import type { InvoiceContent } from './schema.ts'
 

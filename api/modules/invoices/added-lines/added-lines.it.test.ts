@@ -1,4 +1,4 @@
-// Lines that people add to invoices, and invoices that have no others.
+// Lines that users add to invoices, and invoices with only such lines.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -210,7 +210,7 @@ describe('one-off invoices', () => {
       ['2026-05-04T00:00:00Z', 'ONE_OFF'],
     ])
     const url = `/v1/invoices/${created['id']}`
-    // On hold and released: nothing makes it FINAL but a person.
+    // On hold and released: nothing but a user makes it FINAL.
     await succeed(tenant, 'PATCH', url, { on_hold: true })
     expect(await succeed(tenant, 'PATCH', url, { on_hold: false })).toMatchObject({ on_hold: false, finalize_at: null })
     await succeed(tenant, 'POST', `${url}/lines`, {

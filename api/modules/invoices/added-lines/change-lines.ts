@@ -1,5 +1,5 @@
-// Lines added to an invoice, changed and removed, in the transaction that computes the invoice with them: there is never an invoice
-// whose lines and amounts differ.
+// Adds, changes and removes lines of an invoice in the transaction that computes the invoice with them, so lines and
+// amounts never disagree.
 import { type Actor, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
@@ -16,10 +16,13 @@ import { addedLinesOf, deleteAdded, insertAdded, replaceAdded, requireSold } fro
 
 export type OnInvoice = { readonly tenant: Tenant; readonly actor: Actor; readonly id: string }
 
-/** Lines added to one invoice at most. */
+/** Most lines that can be added to one invoice. */
 export const ADDED_LINES_MAX = 500
 
-/** Adds a line; gives the invoice with it. Throws INVALID_FIELD for a line that cannot be billed, INVALID_OPERATION for an invoice that is closed. */
+/**
+ * Adds a line; returns the invoice with it. Throws INVALID_FIELD for a line that cannot be billed, INVALID_OPERATION
+ * for an invoice that is closed.
+ */
 export const addLine = (deps: InvoiceDeps, of: OnInvoice, body: AddedLineBody): Promise<InvoiceRow> =>
   changeLines(deps, of, async (uow, row, lines) => {
     if (lines.length >= ADDED_LINES_MAX)
@@ -28,7 +31,7 @@ export const addLine = (deps: InvoiceDeps, of: OnInvoice, body: AddedLineBody): 
     await insertAdded(uow, row.id, [{ id: newId('inad'), line, sold: null }])
   })
 
-/** Puts a line in the place of one that was added. Throws RESOURCE_NOT_FOUND for a line that the invoice does not have. */
+/** Replaces an added line. Throws RESOURCE_NOT_FOUND for a line that the invoice does not have. */
 export const replaceLine = (
   deps: InvoiceDeps,
   of: OnInvoice,
@@ -41,7 +44,7 @@ export const replaceLine = (
     await replaceAdded(uow, row.id, { id, line, sold: null })
   })
 
-/** Removes lines that were added, by the ids that the invoice shows. */
+/** Removes added lines, by the ids that the invoice shows. */
 export const deleteLines = (
   deps: InvoiceDeps,
   of: OnInvoice,
@@ -67,7 +70,11 @@ async function changeLines(
   const prepare = async (uow: Uow) => {
     const row = await lockInvoice(uow, id)
     if (row.credit !== null)
-      throw invalidMove(row, 'The lines of a credit note are fixed. Make it VOID and credit anew.', 'lines')
+      throw invalidMove(
+        row,
+        'The lines of a credit note are fixed. Make it VOID and create another credit note.',
+        'lines',
+      )
     if (!isOpenEnded(row)) throw invalidMove(row, `The lines of an invoice that is ${row.status} are fixed.`)
     await work(uow, row, await addedLinesOf(uow, id, { default_product_tax_category: null }))
   }
@@ -80,7 +87,7 @@ async function changeLines(
   })
 }
 
-/** A line follows from its key, and so does the id that the invoice shows. */
+/** The key decides the line, and so the id that the invoice shows. */
 function addedLine(row: InvoiceRow, lines: readonly AddedLine[], shownId: string): AddedLine {
   const found = lines.find(({ id }) => lineId(`added ${id}`) === shownId)
   if (found) return found
@@ -96,7 +103,7 @@ function addedLine(row: InvoiceRow, lines: readonly AddedLine[], shownId: string
 
 type Time = { readonly start: string; readonly end: string }
 
-/** The time of a line that says none: the period of the invoice, or the time of its first line. */
+/** The time of a line without dates: the period of the invoice, or the time of its first line. */
 function timeOf({ period_start, period_end, content }: InvoiceRow): Time {
   if (period_start !== null && period_end !== null) return { start: period_start, end: period_end }
   const [first] = content.periods
@@ -106,13 +113,13 @@ function timeOf({ period_start, period_end, content }: InvoiceRow): Time {
 
 type LineContext = Time & {
   readonly currency: string
-  /** The invoice the line is for; null before there is one. */
+  /** The invoice that the line is for; null before it exists. */
   readonly row: Pick<InvoiceRow, 'content' | 'pricing_plan_subscription_id'> | null
-  /** The path of the line in the request, with its dot; nothing when it is the request. */
+  /** The path of the line in the request, with a trailing dot; empty when the line is the request itself. */
   readonly path?: string
 }
 
-/** The line as it is stored. Throws INVALID_FIELD, naming the member. */
+/** The line as stored. Throws INVALID_FIELD with the member. */
 export async function checkLine(uow: Uow, body: AddedLineBody, of: LineContext): Promise<StoredLine> {
   const { path = '', row } = of
   const refused = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field: path + field })

@@ -1,4 +1,4 @@
-// Turns a line that a person added into a draft line: rated by its own price, and explained as any other. Pure.
+// Turns an added line into a draft line: rated by its own price, and explained like any other. Pure.
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -14,7 +14,7 @@ import type { AddedLineBody, StoredLine } from './schema.ts'
 
 type Named = { readonly id: string; readonly name: string }
 
-/** What a line sells, as the catalog has it. */
+/** The product item that a line sells, from the catalog. */
 export type SoldItem = {
   readonly item: LineView['product_items'][number]
   readonly product: Named
@@ -22,7 +22,7 @@ export type SoldItem = {
   readonly taxCategory: TaxCategory
 }
 
-/** A line that was added, with what it sells; null where it names no item. */
+/** An added line, with what it sells; null where it names no item. */
 export type AddedLine = { readonly id: string; readonly line: StoredLine; readonly sold: SoldItem | null }
 
 export type AddedTo = {
@@ -31,12 +31,12 @@ export type AddedTo = {
   readonly defaultTaxCategory: TaxCategory
 }
 
-/** What billing keeps beside a line that was added. */
+/** What billing stores with an added line. */
 export type AddedSource = { readonly added_line: string }
 
 type Priced = { readonly config: PriceConfig; readonly volume: Volume }
 
-/** Reads the price of a line in this currency. Throws INVALID_FIELD, naming the member of the line. */
+/** Reads the price of a line in this currency. Throws INVALID_FIELD with the member of the line. */
 export function priceOfLine(line: AddedLineBody, currency: string): Priced {
   const { pricing_type, pricing_band, volume } = line
   const isFixed = pricing_type === 'FIXED'
@@ -70,7 +70,7 @@ function positive(text: string, field: string) {
 
 const refused = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
-/** The line as an invoice takes it. Throws INVALID_FIELD when its price cannot be billed in the currency of the invoice. */
+/** The draft line. Throws INVALID_FIELD when its price cannot be billed in the currency of the invoice. */
 export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): DraftLine {
   const { config, volume } = priceOfLine(line, to.currency)
   const { total, charges } = rate(config, volume)
@@ -123,6 +123,6 @@ const volumeView = ({ metric, quantity }: Volume, currency: string) =>
     ? { type: metric, amount: amountView(amount(quantity, currency)) }
     : { type: metric, number: plain(quantity) }
 
-/** What was given of the band, which is all there is of it. */
+/** The given members of the band; it has no others. */
 const bandView = ({ pricing_band }: StoredLine): BandView =>
   Object.fromEntries(Object.entries(pricing_band).filter(([, value]) => value !== null && value !== undefined))

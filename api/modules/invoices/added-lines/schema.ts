@@ -1,4 +1,4 @@
-// Wire shape of a line that a person adds to an invoice (semantics 5.6).
+// Wire shape of a line that a user adds to an invoice (semantics 5.6).
 import Type, { type Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import {
@@ -16,7 +16,7 @@ import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
 
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 
-/** Which clauses of the subscription a line takes part in (contract: Other fields named by the interface). */
+/** Which clauses of the subscription apply to a line (contract: Other fields named by the interface). */
 export const APPLICABLE_CLAUSES = ['discount.totals'] as const
 
 export const AddedLineBody = Shape(
@@ -36,10 +36,10 @@ export const AddedLineBody = Shape(
 )
 export type AddedLineBody = Static<typeof AddedLineBody>
 
-/** A line as stored: with its time, and without what was left out. */
+/** A line as stored: with its time, and without omitted members. */
 export type StoredLine = Omit<AddedLineBody, 'start_at' | 'end_at'> & {
   readonly start_at: string
   readonly end_at: string
-  /** Of a line that was copied: the tax category it had. */
+  /** For a copied line: the tax category of the original. */
   readonly tax_category?: TaxCategory
 }

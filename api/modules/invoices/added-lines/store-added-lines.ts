@@ -20,7 +20,7 @@ export async function addedLinesOf(uow: ReadUow, invoiceId: string, platform: Pl
   return (await addedLinesOfMany(uow, [invoiceId], platform)).get(invoiceId) ?? []
 }
 
-/** The same of many invoices, by id; one without such lines is not there. */
+/** The same for many invoices, by id; an invoice without such lines is absent. */
 export async function addedLinesOfMany(
   uow: ReadUow,
   invoiceIds: readonly string[],
@@ -46,7 +46,7 @@ export async function addedLinesOfMany(
   )
 }
 
-/** What these items are, by id; those that the tenant does not have are absent. */
+/** These items, by id; items that the tenant does not have are absent. */
 export async function loadSold(
   uow: ReadUow,
   itemIds: readonly string[],
@@ -82,7 +82,7 @@ export async function loadSold(
   )
 }
 
-/** The item of a line must be one that is sold: throws INVALID_FIELD for one that does not exist or is no longer used. */
+/** A line can only name an item that is sold: throws INVALID_FIELD for one that does not exist or is no longer used. */
 export async function requireSold(uow: Uow, id: string, field: string): Promise<void> {
   const [row] = await uow.tx
     .select({ status: productItems.status })
@@ -111,7 +111,7 @@ export async function insertAdded(uow: Uow, invoiceId: string, lines: readonly A
   )
 }
 
-/** Puts a line in the place of another; false when the invoice has none with this id. */
+/** Replaces a line; false when the invoice has none with this id. */
 export async function replaceAdded(uow: Uow, invoiceId: string, { id, line }: AddedLine): Promise<boolean> {
   const { rowCount } = await uow.tx
     .update(a)

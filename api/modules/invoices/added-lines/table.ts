@@ -2,7 +2,9 @@ import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { timestamp, wireJson } from '../../../resource/columns.ts'
 import type { StoredLine } from './schema.ts'
 
-/** The lines that people added to an invoice, one row each. They are inputs of the invoice, and fixed when it is FINAL. */
+/**
+ * The lines that users added to an invoice, one row each. They are inputs of the invoice, and fixed once it is FINAL.
+ */
 export const invoiceAddedLines = pgTable('invoice_added_lines', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),

@@ -1,4 +1,5 @@
-// Discounts when something else happens at the same time: a version that changes before activation, an invoice that goes FINAL.
+// Discounts when something else happens at the same time: a version that changes before activation, an invoice that
+// becomes FINAL.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
@@ -23,7 +24,7 @@ afterAll(() => api.close())
 const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))
 const TEN_PERCENT = { discount: { totals: [{ percentage: '10' }] } }
 
-/** The DRAFT of March, of 200.00, and the schedule it follows from. */
+/** The DRAFT of March, over 200.00, and its schedule. */
 async function draftOfMarch(): Promise<{ invoice: Row; schedule: Row }> {
   setTime('2026-03-10T00:00:00Z')
   const { subscriptionId } = await billedSubscription(tenant, {
@@ -38,7 +39,7 @@ async function draftOfMarch(): Promise<{ invoice: Row; schedule: Row }> {
   return { invoice: drafts[0], schedule: schedules[0] }
 }
 
-test('a discount that is sent while its invoice goes FINAL is on it, or is refused: never taken and left out', async () => {
+test('a discount sent while its invoice becomes FINAL is either on it or refused, never accepted and left out', async () => {
   for (const delay of [0, 0, 1, 2, 4, 8, 16, 32]) {
     const { invoice, schedule } = await draftOfMarch()
     const wait = () => new Promise(resolve => setTimeout(resolve, delay))
@@ -67,7 +68,7 @@ test('a discount on what the version no longer sells is refused when its schedul
     pricing_plan_version_id: versionId,
     discount: { pricing_items: [{ ids: [item.id], percentage: '10' }] },
   })
-  // The same item sent without its id is another one.
+  // The same item sent without its id is a new item.
   const { id: _id, ...other } = item
   const configs = item.configs.map(({ id: _config, ...config }: Row) => config)
   await succeed(tenant, 'PATCH', `/v1/pricings/${pricing['id']}`, { items: [{ ...other, configs }] })

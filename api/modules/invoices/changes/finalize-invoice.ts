@@ -12,16 +12,17 @@ import { invalidMove } from './invoice-change.ts'
 import { setCustomFields } from './set-custom-fields.ts'
 import { setNotes } from './set-notes.ts'
 
-/** What is saved with it, so that the invoice is not FINAL without. */
+/** What is saved in the same transaction, so that the invoice does not become FINAL without it. */
 export type SavedWith = { readonly fields?: GivenFields | null; readonly notes?: readonly string[] | null | undefined }
 
 const SETTLE_MS = 10_000
 const RETRY_AFTER_S = 5
 
 /**
- * Makes the invoice FINAL, and saves custom fields and notes with it; one that is FINAL already stays as it is but for those, so concurrent
- * calls give one number. Waits until all usage accepted so far is counted: SERVICE_UNAVAILABLE when that takes too long. Throws
- * INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not ended.
+ * Makes the invoice FINAL, and saves custom fields and notes with it. An invoice that is already FINAL changes only in
+ * those, so concurrent calls give one number. Waits until all usage accepted so far is counted: SERVICE_UNAVAILABLE
+ * when that takes too long. Throws INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not
+ * ended.
  */
 export async function finalizeInvoice(
   deps: InvoiceDeps,

@@ -1,4 +1,4 @@
-// How a change of an invoice is saved: only when it changes something, and with its events.
+// Saves a change of an invoice: only when something differs, and with its events.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { LineValues } from '../lines/table.ts'
@@ -18,9 +18,12 @@ export async function change(
   return saved
 }
 
-/** What an invoice becomes whose period its subscription no longer has: were the period to come back, it is billed by another. */
+/**
+ * What becomes of an invoice whose period its subscription no longer has. If the period came back, another invoice
+ * would bill it.
+ */
 export const GONE_PERIOD = { status: 'VOID', on_hold: false, finalize_at: null, holds_period: false } as const
 
-/** The refusal of a move the lifecycle forbids. */
+/** The refusal of a transition that the lifecycle forbids. */
 export const invalidMove = (row: InvoiceRow, message: string, field = 'status'): AppError =>
   new AppError('INVALID_OPERATION', message, { field, resourceId: row.id, resourceType: 'INVOICE' })

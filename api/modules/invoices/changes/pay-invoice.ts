@@ -8,7 +8,7 @@ import type { InvoiceRow } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { change, invalidMove } from './invoice-change.ts'
 
-/** What a person may say of payment. */
+/** The payment statuses that a user may set. */
 export type PaymentMark = 'UNPAID' | 'PAID'
 
 /** Throws INVALID_OPERATION for an invoice that is not FINAL. */
@@ -18,8 +18,8 @@ export function checkPayable(row: InvoiceRow, field = 'payment_status'): void {
 }
 
 /**
- * Marks a locked invoice as paid without a payment, for what is open of it, or takes that back. Throws INVALID_OPERATION where
- * recorded payments or credits say otherwise.
+ * Marks the open amount of a locked invoice as paid without a payment, or removes that mark. Throws INVALID_OPERATION
+ * where recorded payments or credits contradict it.
  */
 export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Promise<InvoiceRow> {
   checkPayable(row)
@@ -46,7 +46,10 @@ export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Pr
   return await resettle(uow, row, { settled_amount: '0', payment_status })
 }
 
-/** Saves what is paid or credited of a locked FINAL invoice, and the status that follows. Emits INVOICE.PAID when it is paid by that. */
+/**
+ * Saves what is paid or credited of a locked FINAL invoice, and the resulting status. Emits INVOICE.PAID when the
+ * invoice becomes paid by it.
+ */
 export async function settle(
   uow: Uow,
   row: InvoiceRow,

@@ -1,5 +1,5 @@
-// An invoice on its way to be saved: what is stored of it, what it is by now, and what consumers are told of the way. Pure; so any
-// number of invoices are decided first, and saved together (save-together.ts).
+// An invoice on its way to be saved: its stored state, its new state, and the events of the change. Pure, so any number
+// of invoices can be computed first and saved together (save-together.ts).
 import { isDeepStrictEqual } from 'node:util'
 import type { EventType } from '../../../../shared/contracts/event-types.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -14,16 +14,16 @@ import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
 type Notice = { readonly type: EventType; readonly row: InvoiceRow; readonly previous: InvoiceRow | null }
 
 export type PendingInvoice = {
-  /** As it is stored; null for a new one. */
+  /** The stored state; null for a new invoice. */
   readonly stored: InvoiceRow | null
-  /** As it is to be. One that becomes FINAL has no number yet: numbers are taken last. */
+  /** The new state. An invoice that becomes FINAL has no number yet: numbers are taken last. */
   readonly row: InvoiceRow
-  /** What takes the place of its lines; null where they stay. */
+  /** The new lines; null where the lines stay. */
   readonly lines: readonly LineValues[] | null
   readonly notices: readonly Notice[]
 }
 
-/** Whose invoice it is, and when it is changed. */
+/** The customer of the invoice, and the time of the change. */
 type Moment = { readonly tenant: Tenant; readonly now: Instant }
 
 const STATUS_EVENTS: Readonly<Record<InvoiceStatus, EventType>> = {
@@ -34,10 +34,10 @@ const STATUS_EVENTS: Readonly<Record<InvoiceStatus, EventType>> = {
   ARCHIVED: 'INVOICE.STATUS_TO_ARCHIVED',
 }
 
-/** One that is stored, with nothing changed. */
+/** A stored invoice without changes. */
 export const unchanged = (stored: InvoiceRow): PendingInvoice => ({ stored, row: stored, lines: null, notices: [] })
 
-/** A new one. Tells INVOICE.CREATED. */
+/** A new invoice. Emits INVOICE.CREATED. */
 export function created({ tenant, now }: Moment, values: NewInvoice, lines: readonly LineValues[]): PendingInvoice {
   const at = formatInstant(now)
   const row: InvoiceRow = {
@@ -53,8 +53,8 @@ export function created({ tenant, now }: Moment, values: NewInvoice, lines: read
 }
 
 /**
- * With `values` where they are others, and then with `lines`, which follow from the same draft as the content. Tells UPDATED, and
- * STATUS_TO_… when the status moved.
+ * Applies `values` where they differ, and then `lines`, which come from the same draft as the content. Emits UPDATED,
+ * and STATUS_TO_… when the status changed.
  */
 export function changed(
   pending: PendingInvoice,
@@ -64,12 +64,12 @@ export function changed(
 ): PendingInvoice {
   const { row } = pending
   const current: Partial<Record<string, unknown>> = row
-  // What is closed is not computed again.
+  // A closed invoice is not computed again.
   const closes = values.status !== undefined && values.status !== 'OPEN' && values.status !== 'DRAFT'
   const all = closes ? { ...values, to_be_reprocessed_at: null } : values
   const others = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (others.length === 0) return pending
-  // That it was computed again and came to the same is no change of it.
+  // Computing it again with the same result is no change.
   const told = others.some(([name]) => name !== 'inputs_hash' && name !== 'usage_counted_until')
   const updated = told ? { updated_at: formatInstant(now) } : {}
   const next: InvoiceRow = { ...row, ...Object.fromEntries(others), ...updated }
@@ -87,15 +87,15 @@ function noticesOf({ row, notices }: PendingInvoice, next: InvoiceRow): Notice[]
   return [...notices, updated, ...(next.status === row.status ? [] : [moved])]
 }
 
-/** What keeps an invoice from going FINAL, as a message; null when nothing does. */
+/** Why an invoice cannot become FINAL, as a message; null when it can. */
 export function finalFault({ content }: Pick<InvoiceColumns, 'content'>): string | null {
   const error = content.validation_result.find(result => result.status === 'ERROR')
   return error?.details ?? null
 }
 
 /**
- * FINAL, with what was computed frozen. Tells INVOICE.UPDATED and INVOICE.STATUS_TO_FINAL. Throws INVALID_OPERATION when a figure
- * is missing.
+ * Makes it FINAL, with its computed content frozen. Emits INVOICE.UPDATED and INVOICE.STATUS_TO_FINAL. Throws
+ * INVALID_OPERATION when a required figure is missing.
  */
 export function finalized(pending: PendingInvoice, now: Instant, computed: ComputedInvoice): PendingInvoice {
   const fault = finalFault(computed.columns)

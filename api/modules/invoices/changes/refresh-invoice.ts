@@ -1,4 +1,4 @@
-// POST …/refresh: computes an invoice that is not FINAL from what its parties, prices and usage are now.
+// POST …/refresh: computes an invoice that is not FINAL from its current parties, prices and usage.
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type InvoiceDeps, producerOf, storedColumns } from '../producer.ts'
@@ -6,10 +6,13 @@ import { getInvoice, lockInvoice } from '../repository.ts'
 import type { InvoiceRow } from '../table.ts'
 import { change, invalidMove } from './invoice-change.ts'
 
-/** How long a refresh waits for usage just sent; it is not a barrier, a later refresh sees what this one did not. */
+/**
+ * How long a refresh waits for usage just sent. It does not guarantee that all of it is counted; a later refresh counts
+ * the rest.
+ */
 const SETTLE_MS = 2_000
 
-/** Every kind of refresh computes the whole invoice: an OPEN or DRAFT never keeps a figure that is out of date. */
+/** Every kind of refresh computes the whole invoice, so an OPEN or DRAFT invoice never keeps an outdated figure. */
 export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: Actor, id: string): Promise<InvoiceRow> {
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   checkOpen(found)

@@ -1,4 +1,5 @@
-// A refresh takes over what its parties and its subscription say now, by every type that names it, until the invoice is FINAL.
+// A refresh takes the current data of its parties and its subscription, for every type that names them, until the
+// invoice is FINAL.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'

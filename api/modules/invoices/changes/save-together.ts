@@ -1,4 +1,4 @@
-// Saves any number of invoices in a few statements: rows, lines, numbers, and what consumers are told, in the transaction of the caller.
+// Saves any number of invoices in a few statements: rows, lines, numbers and events, in the transaction of the caller.
 import { isDeepStrictEqual } from 'node:util'
 import {
   documentNumber,
@@ -28,9 +28,9 @@ import { invoiceView } from '../view.ts'
 import type { PendingInvoice } from './pending-invoice.ts'
 
 /**
- * Saves these invoices, whose rows the caller holds, and emits what they tell. Gives them as they are stored then, in their order.
- * Those that become FINAL take their numbers last, in their order; the counters stay locked until commit, so numbers have no gap.
- * Throws INVALID_OPERATION when a number cannot be given.
+ * Saves these invoices, whose rows the caller has locked, and emits their events. Returns them as they are then stored,
+ * in their order. Invoices that become FINAL take their numbers last, in their order; the counters stay locked until
+ * commit, so numbers have no gap. Throws INVALID_OPERATION when a number cannot be given.
  */
 export async function saveTogether(
   uow: Uow,
@@ -73,7 +73,10 @@ export async function saveTogether(
   return saved
 }
 
-/** A new invoice as it is inserted: its lines come before it is FINAL, since those of a FINAL one are frozen. */
+/**
+ * A new invoice as it is inserted: not FINAL yet, because its lines are inserted next and those of a FINAL invoice are
+ * frozen.
+ */
 function firstRow({ row }: PendingInvoice): Record<string, unknown> {
   const { custom_fields: _ownTable, ...columns } = row
   return row.status === 'FINAL' ? { ...columns, status: 'DRAFT', updated_to_final_at: null } : columns
@@ -86,7 +89,7 @@ async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void
   await replaceLinesOfMany(uow, changed)
 }
 
-/** The columns in which what is stored by now is another. */
+/** The columns whose value differs from the stored one. */
 function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
   if (pending.stored === null) {
     const { id, status, invoice_number, updated_to_final_at } = row
@@ -100,7 +103,7 @@ function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
   return others.length === 0 ? [] : [{ ...Object.fromEntries(others), id: row.id }]
 }
 
-/** The numbers of those that become FINAL, by their place. */
+/** The numbers of invoices that become FINAL, by index. */
 async function takeAll(uow: Uow, all: readonly PendingInvoice[]): Promise<Map<number, string>> {
   const becoming = all.flatMap(({ stored, row }, place) =>
     row.status === 'FINAL' && stored?.status !== 'FINAL' ? [{ row, place }] : [],
@@ -116,7 +119,7 @@ async function takeAll(uow: Uow, all: readonly PendingInvoice[]): Promise<Map<nu
     for (const [index, { row, place }] of own.entries())
       prefixed.push({ place, configuration, prefix: prefixOf({ series, configuration }, row, fields[index] ?? []) })
   }
-  // Counters are locked in one order, so that two runs never wait for each other.
+  // Counters are locked in a fixed order, so that two runs never deadlock.
   const counted = [...groupBy(prefixed, ({ prefix }) => prefix.counterKey)].sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [counterKey, own] of counted) {
     const [first] = own
@@ -138,7 +141,7 @@ type Prefixed = Pick<Numbered, 'configuration'> & {
   readonly prefix: ReturnType<typeof prefixOf>
 }
 
-/** Credit notes and self-billing invoices are numbered apart (semantics 5.2). */
+/** Credit notes and self-billing invoices have numbering of their own (semantics 5.2). */
 function seriesOfInvoice({ billing_type, ...row }: Pick<InvoiceRow, 'type' | 'billing_type'>): NumberSeries {
   if (billing_type === 'SELF_BILLING') return isCreditNote(row) ? 'SELF_BILLING_CREDIT' : 'SELF_BILLING'
   return isCreditNote(row) ? 'CREDIT' : 'STANDARD'

@@ -1,5 +1,5 @@
-// The custom fields that an invoice has itself: what other systems know of it, such as its number in the ledger. They are on no
-// document, so they may change after it is FINAL.
+// The invoice's own custom fields: data of other systems, such as its number in the ledger. No document shows them, so
+// they may change after it is FINAL.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { emit } from '../../../outbox.ts'
 import { type GivenFields, planValues, saveValues } from '../../../resource/custom-fields/values.ts'
@@ -8,7 +8,10 @@ import type { InvoiceRow } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { invalidMove } from './invoice-change.ts'
 
-/** Saves what is given over the values of a locked invoice. Emits UPDATED. Throws INVALID_OPERATION for one that is VOID or ARCHIVED. */
+/**
+ * Merges the given values into those of a locked invoice. Emits UPDATED. Throws INVALID_OPERATION for an invoice that
+ * is VOID or ARCHIVED.
+ */
 export async function setCustomFields(uow: Uow, row: InvoiceRow, fields: GivenFields | null): Promise<InvoiceRow> {
   if (fields === null) return row
   if (row.status === 'VOID' || row.status === 'ARCHIVED')

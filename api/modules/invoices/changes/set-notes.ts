@@ -1,4 +1,4 @@
-// Notes that people write on an invoice. They are printed, so they are fixed with it.
+// Notes that users write on an invoice. They are printed, so they are fixed when the invoice is.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type InvoiceRow, isOpenEnded } from '../table.ts'
 import { change, invalidMove } from './invoice-change.ts'
@@ -9,8 +9,8 @@ export function checkNotes(row: InvoiceRow): void {
 }
 
 /**
- * Puts these in the place of the notes of a locked invoice; undefined leaves them. The notes that follow from its tax are always
- * shown, so those are left out when a client sends back all that it was shown.
+ * Replaces the notes of a locked invoice; undefined keeps them. Notes that follow from its tax are always shown, so
+ * they are ignored when a client sends back everything it was shown.
  */
 export async function setNotes(
   uow: Uow,

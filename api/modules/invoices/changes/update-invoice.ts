@@ -30,7 +30,7 @@ export type InvoicePatch = {
 
 type Payment = PaymentMark | null
 
-/** Applies a PATCH. What the patch as a whole does not allow is refused before any of it is done. */
+/** Applies a PATCH. Everything is validated before any part of it is applied. */
 export async function updateInvoice(
   deps: InvoiceDeps,
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string; readonly actions?: FieldActions },
@@ -55,7 +55,7 @@ export async function updateInvoice(
   let row = found
   let left = fields
   if (patch.status === 'FINAL' && found.status !== 'FINAL') {
-    // With the invoice, so that it is not FINAL without them.
+    // Saved with the invoice, so that it does not become FINAL without them.
     row = await finalizeInvoice(deps, { tenant, actor, id }, { fields, notes: patch.notes })
     left = null
   }
@@ -70,7 +70,10 @@ export async function updateInvoice(
   })
 }
 
-/** What the patch says of custom fields; null for nothing. Throws MISSING_FIELD or INVALID_FIELD when an action does not go with it. */
+/**
+ * The custom fields in the patch; null for none. Throws MISSING_FIELD or INVALID_FIELD for an action that does not
+ * apply to its field.
+ */
 function fieldsOf(patch: InvoicePatch, actions: FieldActions): GivenFields | null {
   checkActions(patch, actions)
   const { custom_fields } = patch
@@ -79,7 +82,7 @@ function fieldsOf(patch: InvoicePatch, actions: FieldActions): GivenFields | nul
   return { given: custom_fields === undefined ? undefined : (custom_fields ?? []), action }
 }
 
-/** What the patch says about payment. `paid` and `payment_status` are two names of one thing and must agree. */
+/** The payment status in the patch. `paid` and `payment_status` are two names for one thing and must agree. */
 function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
   if (payment_status === 'PARTIALLY_PAID' || payment_status === 'OVERPAID') {
     throw new AppError(
@@ -99,7 +102,7 @@ function paymentOf({ payment_status, paid }: InvoicePatch): Payment {
   return paid === undefined ? null : paid ? 'PAID' : 'UNPAID'
 }
 
-/** A release starts the grace anew (semantics 5.1). */
+/** A release restarts the grace period (semantics 5.1). */
 async function hold(
   uow: Uow,
   producer: InvoiceProducer,

@@ -56,7 +56,7 @@ describe('VOID', () => {
     await run(tenant, billed)
     expect(fees(await invoicesOf(tenant, billed))).toEqual(['2026-03 VOID', '2026-04 OPEN'])
 
-    // The running one too: nothing of its period, nor of the fee that it asked in advance, comes back.
+    // The running invoice too: neither its period nor the fee that it charged in advance is billed again.
     await succeed(tenant, 'PATCH', `/v1/invoices/${open['id']}`, { status: 'VOID' })
     await run(tenant, billed)
     setTime('2026-04-02T10:00:00Z')
@@ -68,7 +68,7 @@ describe('VOID', () => {
     expect(preview['invoice'].periods.map((period: Row) => period['start_at'])).toEqual(['2026-05-01T00:00:00Z'])
   })
 
-  test('one whose period its subscription no longer has gives the period back', async () => {
+  test('an invoice whose period its subscription no longer has releases the period', async () => {
     const tenant = api.tenants.bTest
     const { billed } = await drafted(tenant)
     setTime('2026-04-01T00:00:00Z')
@@ -141,7 +141,7 @@ describe('VOID', () => {
 })
 
 describe('notes', () => {
-  test('stand below those of the tax, survive a refresh, and are fixed with the invoice', async () => {
+  test('are printed below those of the tax, survive a refresh, and are fixed with the invoice', async () => {
     const tenant = api.tenants.aTest
     const { draft } = await drafted(tenant)
     const url = `/v1/invoices/${draft['id']}`

@@ -1,4 +1,4 @@
-// An invoice that is not to be issued: VOID while it is not FINAL, and ARCHIVED to put it away (semantics 5.1).
+// Invoices that are not to be issued: VOID while not FINAL, and ARCHIVED to remove them from view (semantics 5.1).
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
@@ -9,8 +9,9 @@ import { change, invalidMove } from './invoice-change.ts'
 type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly id: string }
 
 /**
- * Makes an OPEN or DRAFT invoice VOID: it gets no number, and its period is billed by no other invoice. One that is VOID stays as it
- * is. Throws INVALID_OPERATION for one that is FINAL or ARCHIVED; against a concurrent finalization one of the two wins.
+ * Makes an OPEN or DRAFT invoice VOID: it gets no number, and no other invoice bills its period. A VOID invoice stays
+ * as it is. Throws INVALID_OPERATION for an invoice that is FINAL or ARCHIVED; of this and a concurrent finalization,
+ * only one succeeds.
  */
 export const voidInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =>
   locked(deps, of, async (uow, row) => {
@@ -22,8 +23,8 @@ export const voidInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =>
   })
 
 /**
- * Puts a VOID invoice away, or a DRAFT that is for no period of a subscription. One that is ARCHIVED stays as it is. Throws
- * INVALID_OPERATION for any other.
+ * Archives a VOID invoice, or a DRAFT that belongs to no period of a subscription. An ARCHIVED invoice stays as it is.
+ * Throws INVALID_OPERATION for any other.
  */
 export const archiveInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =>
   locked(deps, of, async (uow, row) => {
@@ -36,7 +37,7 @@ export const archiveInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =
     return await change(uow, row, { status: 'ARCHIVED', on_hold: false, finalize_at: null })
   })
 
-/** The lock of what the invoice is for comes before that of the invoice, as everywhere. */
+/** Locks the subscription or original of the invoice before the invoice, as everywhere. */
 async function locked<T>(
   deps: InvoiceDeps,
   { tenant, actor, id }: Of,

@@ -1,26 +1,27 @@
-// How much of a line a credit takes, and of its taxes: whatever is credited in parts sums, in the end, to the line. Pure.
+// How much of a line, and of its taxes, a credit takes: the parts credited over time sum, in the end, to the line.
+// Pure.
 import { type Decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, type Money, toMoney } from '../../../../shared/money.ts'
 
 /** The part of a line that is in one tax summary: net and tax. */
 export type Share = { readonly base: Decimal; readonly tax: Decimal }
 
-/** Whether amounts are given without tax or with it, as the prices of the invoice are. */
+/** Whether amounts are given without tax or with it, as for the prices of the invoice. */
 export type Basis = 'EXCLUDING_TAX' | 'INCLUDING_TAX'
 
 const weightOf = ({ base, tax }: Share, basis: Basis): Decimal => (basis === 'INCLUDING_TAX' ? base.plus(tax) : base)
 
-/** What shares come to, without tax or with it. */
+/** The sum of these shares, without tax or with it. */
 export const amountOf = (shares: readonly Share[], basis: Basis): Decimal =>
   sum(shares.map(share => weightOf(share, basis)))
 
-/** Whether of `left` this much can be credited: something, in its direction, and no more than it is. */
+/** Whether this much of `left` can be credited: not zero, with the same sign, and no more than is left. */
 export const isWithin = (wanted: Decimal, left: Decimal): boolean =>
   !wanted.eq(ZERO) && wanted.gt(ZERO) === left.gt(ZERO) && wanted.abs().lte(left.abs())
 
 /**
- * The shares of a credit of `wanted`, of what is left of a line. All that is left is credited as it is, to the last cent; a part
- * takes its tax in proportion, rounded to the currency.
+ * The shares of a credit of `wanted` from what is left of a line. When everything left is credited, it is taken
+ * exactly, to the last cent; a part takes its tax in proportion, rounded to the currency.
  */
 export function creditShares(
   left: readonly Share[],
@@ -48,6 +49,6 @@ export const minusShares = (left: readonly Share[], credited: readonly Share[]):
     tax: tax.minus(credited[index]?.tax ?? ZERO),
   }))
 
-/** Spreads an amount over lines in proportion to what is left of each. */
+/** Divides an amount over lines in proportion to what is left of each. */
 export const spreadCredit = (wanted: Decimal, left: readonly Decimal[], currency: string): Decimal[] =>
   allocate(toMoney(amount(wanted, currency)), left).map(({ quantity }) => quantity)

@@ -1,4 +1,5 @@
-// POST …/credit_and_copy: what is left of an invoice is credited, and a copy of it can be changed and issued in its place.
+// POST …/credit_and_copy: credits what is left of an invoice, and makes a copy that can be changed and issued in its
+// place.
 import { daysBetween, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
@@ -22,8 +23,8 @@ import type { CreditAndCopyBody } from './schema.ts'
 type Made = { original_invoice_id: string; credit_invoice_id: string; new_invoice_id: string }
 
 /**
- * Makes both, or neither: each a DRAFT, unless it is to be FINAL at once. The copy has the lines of the original as lines of its own,
- * so that they can be changed; billing leaves the period to the original. Throws as `creditInvoice` does.
+ * Makes both or neither, each as a DRAFT, or FINAL at once on request. The copy has the lines of the original as added
+ * lines, so that they can be changed; for billing, the original keeps the period. Throws like `creditInvoice`.
  */
 export async function creditAndCopy(uow: Uow, id: string, body: CreditAndCopyBody): Promise<Made> {
   const { credit_details_source } = body
@@ -54,7 +55,7 @@ async function copyOf(uow: Uow, original: InvoiceRow): Promise<InvoiceRow> {
   return await announce(uow, id)
 }
 
-/** The copy is dated anew, and due as long after its date as the original was. */
+/** The copy gets a new date, and is due as long after it as the original was. */
 function termsOf({ content, ...row }: InvoiceRow): OneOffTerms {
   const zone = zoneOf(row.timezone)
   if (zone === null || row.invoice_date === null || row.due_date === null)
@@ -73,7 +74,7 @@ function termsOf({ content, ...row }: InvoiceRow): OneOffTerms {
   }
 }
 
-/** Every line as one of a fixed amount without tax: taxed anew, in the category it had. */
+/** Every line as an added line with a fixed amount without tax: taxed again, in its original category. */
 const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
   periods.flatMap(({ start_at, end_at, groups }) =>
     groups.flatMap(({ lines }) =>

@@ -1,5 +1,5 @@
-// The document of a credit: the lines of the original that it credits, with what it credits of each below zero, in the taxes that
-// the original was taxed by, whatever the rates are now. Pure.
+// The document of a credit: the credited lines of the original with negative amounts, taxed by the taxes of the
+// original whatever the rates are now. Pure.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import type { InvoiceContent, LineView, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
@@ -11,7 +11,7 @@ export type CreditTotals = { readonly net: Decimal; readonly tax: Decimal }
 
 export type CreditDocument = {
   readonly content: InvoiceContent
-  /** What is credited, above zero for what was charged. */
+  /** What is credited; positive for what was charged. */
   readonly totals: CreditTotals
   /** By the id of the line: what is credited of it. */
   readonly lines: ReadonlyMap<string, CreditTotals>
@@ -22,7 +22,10 @@ const totalsOf = (shares: readonly Share[]): CreditTotals => ({
   tax: sum(shares.map(({ tax }) => tax)),
 })
 
-/** Builds the content of a credit of these amounts. `rest`: the totals that are left of the original, when it credits all that is left. */
+/**
+ * Builds the content of a credit of these amounts. `rest`: the remaining totals of the original, when everything left
+ * is credited.
+ */
 export function creditDocument(
   of: SelectionOf,
   chosen: ReadonlyMap<string, Decimal>,
@@ -78,7 +81,7 @@ export function creditDocument(
   }
 }
 
-/** Below zero, since it is given back. */
+/** Negative, because it is a credit. */
 const viewer =
   ({ content, currency }: SelectionOf) =>
   (quantity: Decimal): MoneyView => {
@@ -90,7 +93,9 @@ type LineAmounts = Pick<LineView, 'amount_excluding_tax' | 'amount_including_tax
   readonly view: (quantity: Decimal) => MoneyView
 }
 
-/** What explained the price of the original explains no part of it: only the amount is left of its details. */
+/**
+ * Nothing that explained the price of the original explains a part of it, so only the amount is kept in the details.
+ */
 function lineOf(
   { sub_lines: _parts, meter_value: _volume, ...line }: LineView,
   line_order: number,
@@ -114,7 +119,7 @@ function lineOf(
 const keyOf = ({ category, percentage, name }: Pick<TaxShareView, 'category' | 'percentage' | 'name'>): string =>
   JSON.stringify([category, percentage, name])
 
-/** What of the taxes these lines credit, in the order in which the original lists its taxes. */
+/** The part of each tax that these lines credit, in the order in which the original lists its taxes. */
 function taxesOf(of: SelectionOf, lines: readonly LineView[], shares: Left): TaxShareView[] {
   const sums = new Map<string, Share>()
   for (const line of lines) {
@@ -135,7 +140,7 @@ function taxesOf(of: SelectionOf, lines: readonly LineView[], shares: Left): Tax
   })
 }
 
-/** The summaries of the original with these amounts; taxes of several authorities share as they did. */
+/** The summaries of the original with these amounts; the taxes of several authorities keep their proportions. */
 function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareView[]): TaxCategoryView[] {
   return taxes.map(tax => {
     const original = content.tax_categories.find(each => keyOf(each) === keyOf(tax))
@@ -159,7 +164,7 @@ function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareV
   })
 }
 
-/** As the columns of an invoice have them. */
+/** In the form of the invoice's columns. */
 export const columnsOfTotals = ({ net, tax }: CreditTotals) => ({
   amount_excluding_tax: plain(net.neg()),
   tax_amount: plain(tax.neg()),

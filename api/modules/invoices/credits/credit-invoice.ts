@@ -1,4 +1,4 @@
-// POST …/credit: a credit note over a FINAL invoice, whole or in part, and never over more than is left of it.
+// POST …/credit: a credit note for a FINAL invoice, in full or in part, and never for more than is left of it.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -20,8 +20,9 @@ import { creditsOf } from './linked-invoices.ts'
 import type { CreditBody, CreditTerms } from './schema.ts'
 
 /**
- * Makes a DRAFT credit note, which holds what it credits from then on: two credits at once never take the same. Throws
- * INVALID_OPERATION for an invoice that is not FINAL or has nothing left, INVALID_FIELD for a part that is not there or not left.
+ * Makes a DRAFT credit note. It reserves what it credits, so two concurrent credits never take the same. Throws
+ * INVALID_OPERATION for an invoice that is not FINAL or has nothing left, INVALID_FIELD for a part that does not exist
+ * or is not left.
  */
 export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Promise<InvoiceRow> {
   const original = await lockInvoice(uow, id)
@@ -53,7 +54,7 @@ export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Pro
     {
       ...UNTOUCHED,
       ...columnsOfTotals(document.totals),
-      // It is for no period that billing bills.
+      // It belongs to no billing period.
       holds_period: false,
       own_notes: terms.note === null ? [] : [terms.note],
       original_invoice_id: original.id,
@@ -97,7 +98,7 @@ function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[])
   return { net: left('amount_excluding_tax'), tax: left('tax_amount') }
 }
 
-/** To credit what was charged without what was deducted from it must not give back more than was ever owed. */
+/** Crediting charges without their deductions must not return more than was ever owed. */
 function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original: InvoiceRow): void {
   const [wanted, left] = [totals.net.plus(totals.tax), rest.net.plus(rest.tax)]
   if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) return
@@ -105,7 +106,7 @@ function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original:
   throw new AppError('INVALID_FIELD', message, { field: 'periods' })
 }
 
-/** The rows of what is credited: of the same things as those of the original, with what is given back below zero. */
+/** The rows of the credited lines: they refer to the same objects as those of the original, with negative amounts. */
 const creditLines = (originals: readonly LineValues[], { lines }: CreditDocument): LineValues[] =>
   originals
     .filter(({ line_id }) => lines.has(line_id))

@@ -7,7 +7,7 @@ import { minusShares, type Share } from './credit-amounts.ts'
 export const linesOfContent = ({ periods }: Pick<InvoiceContent, 'periods'>): LineView[] =>
   periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))
 
-/** What a line has in each of its taxes; of a credit above zero for what it gives back. */
+/** The shares of a line in each of its taxes; positive for what a credit returns. */
 const sharesOf = ({ tax_categories }: LineView, sign: 1 | -1): Share[] =>
   tax_categories.map(({ base_amount, tax_amount }) => ({
     base: decimal(base_amount.quantity).times(sign === 1 ? '1' : '-1'),

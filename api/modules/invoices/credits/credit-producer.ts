@@ -1,4 +1,5 @@
-// The producer of credit notes. What one credits is fixed when it is made; whose names it shows, and its date, when it is FINAL.
+// The producer of credit notes. What a note credits is fixed when it is created; the names it shows, and its date, are
+// fixed when it is FINAL.
 import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
@@ -17,7 +18,7 @@ import type { CreditTerms } from './schema.ts'
 /** Its name, as stored with the credit notes it makes. */
 export const CREDIT_BILLING = 'CREDIT'
 
-/** The producer of credit notes. They go FINAL when a person says so. */
+/** The producer of credit notes. They become FINAL only when a user requests it. */
 export const creditProducer = (database: Database): InvoiceProducer => ({
   name: CREDIT_BILLING,
   finalizesByItself: false,
@@ -32,7 +33,7 @@ export const creditProducer = (database: Database): InvoiceProducer => ({
   released: async () => {},
 })
 
-/** A credit note as it can be saved now. The caller holds its original. */
+/** A credit note as it can be saved now. The caller holds the lock of its original. */
 export async function creditAsItIs(uow: Uow, id: string): Promise<Recomputation> {
   const row = await lockInvoice(uow, id)
   const { columns, lines, day } = await computed(uow, row)
@@ -53,7 +54,7 @@ export async function creditAsItIs(uow: Uow, id: string): Promise<Recomputation>
   }
 }
 
-/** The names and addresses of now, where the credit note shows them. */
+/** The current names and addresses, where the credit note shows them. */
 export async function partiesOnCredit(
   uow: Uow,
   row: Pick<InvoiceRow, 'customer_id' | 'billing_entity_id'>,

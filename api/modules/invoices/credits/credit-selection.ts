@@ -1,5 +1,5 @@
-// Which lines of an invoice a credit is for, and how much of each: everything that is left, or the periods, groups and lines that
-// were named, whole or by an amount. Pure.
+// Which lines of an invoice to credit, and how much of each: everything that is left, or the named periods, groups and
+// lines, in full or by an amount. Pure.
 import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
@@ -21,7 +21,10 @@ type Node = { readonly amount?: { readonly quantity: string; readonly currency: 
 
 const refused = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
-/** How much of each line to credit, by its id. Throws INVALID_FIELD, naming the place, for what is not there or not left. */
+/**
+ * How much of each line to credit, by its id. Throws INVALID_FIELD, with the path, for what does not exist or is not
+ * left.
+ */
 export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): Map<string, Decimal> {
   const chosen = new Map<string, Decimal>()
   const all = of.content.periods
@@ -32,7 +35,7 @@ export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): M
   }
   const put = (entries: Iterable<readonly [string, Decimal]>, path: string): void => {
     for (const [id, wanted] of entries) {
-      if (chosen.has(id)) throw refused(path, 'It names a line that is named before.')
+      if (chosen.has(id)) throw refused(path, 'It names a line twice.')
       chosen.set(id, wanted)
     }
   }
@@ -88,7 +91,7 @@ const whole = (of: SelectionOf, ids: readonly string[]): [string, Decimal][] =>
     return left.eq(ZERO) ? [] : [[id, left] as [string, Decimal]]
   })
 
-/** All that is left of these lines, or the amount that was given, spread over them. */
+/** Everything left of these lines, or the given amount divided over them. */
 function take(of: SelectionOf, ids: readonly string[], { amount: given }: Node, path: string): [string, Decimal][] {
   const lines = whole(of, ids)
   const left = sum(lines.map(([, each]) => each))

@@ -1,4 +1,4 @@
-// Credit notes: what they credit, what that does to the invoice, and that it is never more than is left.
+// Credit notes: what they credit, how that changes the invoice, and that they never exceed what is left.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -107,7 +107,7 @@ describe('a credit note', () => {
     expect((await noticesOf(api, invoice['id'])).map(({ type }) => type)).not.toContain('INVOICE.PAID')
     expect(await refusal(tenant, 'POST', `${url}/credit`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
     expect((await tenant.call('GET', `/v1/invoices/${credit['id']}/pdf`)).status).toBe(200)
-    // A line of a credit note stands for the line that it credits, and billing sees none of it.
+    // A line of a credit note refers to the line that it credits, and billing ignores it.
     const rows = await api.sql('select amount_including_tax, source from invoice_lines where invoice_id = $1', [
       credit['id'],
     ])
@@ -197,7 +197,7 @@ describe('a credit note', () => {
       'Acme Holding',
       'Acme',
     ])
-    // Taxed as the invoice was, although the customer is exempt now.
+    // Taxed like the original invoice, although the customer is exempt now.
     expect(current['tax_summary'].tax_amount).toEqual(eur('-2.10'))
   })
 

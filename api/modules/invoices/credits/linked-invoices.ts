@@ -1,4 +1,4 @@
-// The documents that an invoice belongs with: what it credits or copies, and what credits or copies it.
+// The documents linked to an invoice: what it credits or copies, and what credits or copies it.
 import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { amount, moneyView, toMoney } from '../../../../shared/money.ts'
@@ -49,7 +49,7 @@ export const creditsOf = async (uow: ReadUow, originalId: string): Promise<Store
       ),
     )
 
-/** The original of a credit note, locked: before the note, wherever both are. */
+/** The original of a credit note, locked. Always lock it before the note. */
 export async function lockOriginal(uow: Parameters<typeof lockInvoice>[0], row: InvoiceRow): Promise<InvoiceRow> {
   if (row.original_invoice_id === null) throw new Error(`the credit note ${row.id} credits nothing`)
   return await lockInvoice(uow, row.original_invoice_id)

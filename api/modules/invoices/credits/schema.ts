@@ -42,10 +42,10 @@ export const CreditAndCopyAnswer = Type.Object(
   { title: 'InvoiceCreditAndCopyResult' },
 )
 
-/** What a credit note says of itself. */
+/** The members that only a credit note has. */
 export type CreditTerms = {
   readonly note: string | null
-  /** Whose names and addresses it shows: those of now, or those of the original. */
+  /** Which names and addresses it shows: the current ones, or those of the original. */
   readonly credit_details_source: Static<typeof Source>
   readonly delivery_date: string | null
 }

@@ -1,4 +1,5 @@
-// Custom fields of others on an invoice: those of its parties, its subscription and what it sells that say `copy_value_to_invoice`.
+// Copied custom fields on an invoice: those of its parties, its subscription and what it sells that have
+// `copy_value_to_invoice`.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { ResourceWithCustomFields } from '../../../resource/custom-fields/schema.ts'
@@ -6,10 +7,10 @@ import { customFields as f, customFieldValues as v } from '../../../resource/cus
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { CopiedFieldView } from '../schema.ts'
 
-/** Whose values an invoice may show. */
+/** The objects whose values an invoice may show. */
 export type CopiedFrom = { readonly type: ResourceWithCustomFields; readonly ids: readonly string[] }
 
-/** The values to copy to each of many invoices, in the order of its `from` and then of their references. */
+/** The values to copy to each of many invoices, in the order of its `from` and then by their references. */
 export async function loadCopiedFields(
   uow: ReadUow,
   all: readonly (readonly CopiedFrom[])[],

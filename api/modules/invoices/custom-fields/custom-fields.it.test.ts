@@ -1,4 +1,4 @@
-// Custom fields and invoices: values that are copied, those an invoice has itself, and numbers that show them.
+// Custom fields and invoices: copied values, the invoice's own values, and numbers that show values.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -25,7 +25,7 @@ async function field(tenant: TestTenant, over: object): Promise<Row> {
 }
 const entry = ({ reference }: Row, value: string) => ({ reference, value })
 
-/** A subscription with a fee a month, in the middle of March, and what is to be known of its parties. */
+/** A subscription with a monthly fee, in the middle of March, and the parties' fields. */
 async function subscribe(
   tenant: TestTenant,
   fields: { customer?: object[]; entity?: object[] } = {},
@@ -46,7 +46,7 @@ async function subscribe(
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
   return { subscriptionId, customerId, entityId }
 }
-/** The DRAFT of what is charged in advance, before its grace is over. */
+/** The DRAFT of what is charged in advance, before its grace period is over. */
 async function draftOf(tenant: TestTenant, billed: Subscribed): Promise<Row> {
   await run(tenant, billed)
   const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&statuses[]=DRAFT&include_lines=true`
@@ -101,7 +101,7 @@ describe('a field with copy_value_to_invoice', () => {
         reference: contract['reference'],
         value: 'C-1',
       },
-      // The item of the fee alone: that of tokens has no line on this invoice.
+      // Only the item of the fee: the item of tokens has no line on this invoice.
       {
         resource: { type: 'PRODUCT_ITEM', id: sold[0] },
         id: account['id'],
@@ -162,7 +162,7 @@ describe('the custom fields of an invoice', () => {
       1,
       2,
     ])
-    // What is printed and what is owed did not change with them.
+    // They did not change what is printed or owed.
     const { custom_fields: _a, updated_at: _b, ...document } = added
     const { custom_fields: _c, updated_at: _d, ...before } = final
     expect(document).toEqual(before)
@@ -253,7 +253,7 @@ describe('numbers of invoices that show custom fields', () => {
     ])
     expect(refusal(await tenant.call('DELETE', url))).toEqual([409, 'COULD_NOT_DELETE_RESOURCE', undefined])
     expect((await tenant.call('PATCH', url, { name: 'Region' })).status).toBe(200)
-    // Another prefix lets go of it.
+    // Another prefix releases it.
     expect((await number(tenant, 'INV')).status).toBe(200)
     expect((await rename()).status).toBe(200)
     expect((await tenant.call('DELETE', url)).status).toBe(200)

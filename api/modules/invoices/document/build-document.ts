@@ -1,5 +1,5 @@
-// From draft lines to a document: round and tax (shared/billing/amount-pipeline.ts), then lay out in periods, groups and lines.
-// Pure: the same draft gives the same document, byte for byte.
+// From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
+// periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
 import { computeAmounts, type InvoiceAmounts, type RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { moneyView } from '../../../../shared/money.ts'
@@ -13,7 +13,7 @@ import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out
 import { lineValues } from './line-values.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 
-/** The columns of an invoice that follow from its draft; decimals as text. */
+/** The columns of an invoice that follow from its draft; decimals as strings. */
 export type DocumentColumns = {
   readonly invoice_date: string | null
   readonly delivery_date: string
@@ -29,12 +29,14 @@ export type DocumentColumns = {
 
 export type Document = { readonly columns: DocumentColumns; readonly lines: readonly LineValues[] }
 
-/** What rounding and tax make of a draft. */
+/** The amounts of a draft after rounding and tax. */
 export type DocumentAmounts = {
   readonly amounts: InvoiceAmounts
   readonly tax: InvoiceTax
   readonly rounding: RoundingMode
-  /** What the line with this key says, with tax when the prices include it; nothing for what has no line. */
+  /**
+   * The amount of the line with this key, with tax when the prices include it; undefined when there is no such line.
+   */
   printed(key: string): Decimal
   /** An amount as a line prints it. */
   show(quantity: Decimal): MoneyView
@@ -60,11 +62,11 @@ export function documentAmounts(draft: DraftInvoice): DocumentAmounts {
   }
 }
 
-/** What a document shows beside its lines, once their amounts are known. */
+/** What a document shows besides its lines, once their amounts are known. */
 export type BesideLines = {
   /** By the key of their line. */
   readonly subLines: ReadonlyMap<string, readonly SubLineView[] | null>
-  /** The customers that sub lines are of; null when there are none of customers. */
+  /** The customers of the sub lines; null when no line has sub lines of customers. */
   readonly customers: NamedOnLines
 }
 
@@ -147,7 +149,7 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
   }
 }
 
-/** What keeps the invoice from getting a number; one that charges nothing gets none. */
+/** What keeps the invoice from getting a number; an invoice that charges nothing gets none. */
 const numberFindings = ({ parties, lines }: DraftInvoice): Finding[] =>
   lines.length === 0 ? [] : numberFieldFaults(parties.number_fields).map(details => ({ status: 'ERROR', details }))
 

@@ -1,5 +1,5 @@
-// What a producer hands over: an invoice before its amounts are rounded, taxed and laid out. A document knows nothing of where
-// its lines come from; what each is of, it keeps (invoice_lines).
+// What a producer hands over: an invoice before its amounts are rounded, taxed and laid out. The document does not know
+// where its lines come from; it stores what each line refers to (invoice_lines).
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
@@ -9,7 +9,7 @@ import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '
 import type { InvoiceDates } from './invoice-dates.ts'
 import type { Parties } from './parties.ts'
 
-/** What a line is of, from wide to narrow; null for what it has none of. */
+/** What a line refers to, from wide to narrow; null where it refers to nothing. */
 export type LineScope = {
   readonly subscriptionId: string | null
   readonly scheduleId: string | null
@@ -23,17 +23,17 @@ export type LineScope = {
 
 type Named = { readonly id: string; readonly name: string }
 
-/** Lines of one group stand together under its heading. */
+/** Lines of one group appear together under its heading. */
 export type LineGroup = {
   /** Null for what is charged once. */
   readonly billingPeriod: PeriodLength | null
-  /** Null for what is not of one pricing: discounts on the total, or on several pricings, and what people added. */
+  /** Null for lines without a single pricing: discounts on the total or on several pricings, and added lines. */
   readonly pricing: Named | null
   readonly category: Named | null
   readonly product: Named | null
   readonly scheduleId: string | null
   readonly subscriptionId: string | null
-  /** Of lines that wallets pay. */
+  /** For lines that wallets pay. */
   readonly isPayment?: true
 }
 
@@ -48,11 +48,11 @@ export type PrintedMembers = Pick<
   >
 
 export type DraftLine = {
-  /** The same for the same line whenever it is computed; no two lines of an invoice share one. Its id follows from it. */
+  /** The same for the same line whenever it is computed; unique on its invoice. Its id follows from it. */
   readonly key: string
   readonly kind: LineView['type']
   readonly of: LineScope
-  /** In the invoice currency, below zero for what is deducted; with tax when the prices include it. */
+  /** In the invoice currency, negative for deductions; with tax when the prices include it. */
   readonly quantity: Decimal
   readonly taxCategory: TaxCategory
   /** The time the line pays for. */
@@ -62,11 +62,11 @@ export type DraftLine = {
   readonly printed: PrintedMembers
   /** How the amount came about; the amount itself is added when it is known. */
   readonly details: Omit<PriceDetailsView, 'amount'>
-  /** What the producer wants back of the line: kept beside it, and not printed. */
+  /** What the producer needs to read back with the line: stored with it, and not printed. */
   readonly source: Readonly<Record<string, unknown>>
 }
 
-/** Something a reader must know before the invoice goes FINAL; an ERROR keeps it from that. */
+/** Something a reader must know before the invoice becomes FINAL; an ERROR prevents that. */
 export type Finding = { readonly status: 'ERROR' | 'WARNING'; readonly details: string }
 
 export type DraftInvoice = {
@@ -79,12 +79,12 @@ export type DraftInvoice = {
   readonly lines: readonly DraftLine[]
   readonly findings: readonly Finding[]
   readonly subscriptionIds: readonly string[]
-  /** The billing period and its end, of an invoice that is for one. */
+  /** The billing period and its end, for an invoice that has one. */
   readonly period: { readonly length: PeriodLength; readonly cutoffAt: Instant } | null
   readonly hasUsage: boolean
-  /** Custom fields of others that it shows. */
+  /** Copied custom fields that it shows. */
   readonly copiedFields: readonly CopiedFieldView[]
 }
 
-/** What lines say of others' customers; null where they say nothing. */
+/** The other customers named in its lines; null where lines name none. */
 export type NamedOnLines = readonly CustomerView[] | null

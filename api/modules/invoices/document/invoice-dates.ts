@@ -17,7 +17,10 @@ import { formatInstant, type Instant, type Interval } from '../../../../shared/t
 import type { InvoicingSettings } from './parties.ts'
 
 export type InvoiceDates = {
-  /** The local day the invoice carries, whose tax rates hold. The day of the cutoff while the real one is not known. */
+  /**
+   * The local date of the invoice, which selects the tax rates. The day of the cutoff while the final date is not
+   * known.
+   */
   readonly day: LocalDate
   /** Null until FINAL when the date is the day of finalization. */
   readonly invoiceDate: string | null
@@ -33,9 +36,9 @@ export type DatesOf = {
   /** The time the invoice is for. */
   readonly service: Interval
   readonly cutoffAt: Instant
-  /** All of it is paid ahead, so it is dated at the start of what it pays for. */
+  /** Everything is paid ahead, so it is dated at the start of what it pays for. */
   readonly onlyAdvance: boolean
-  /** Null until the invoice goes FINAL. */
+  /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }
 

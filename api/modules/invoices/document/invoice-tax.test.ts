@@ -1,4 +1,4 @@
-// What the parties' tax ids do to the tax of an invoice, and what a reader is warned of.
+// How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
 import { localDate } from '../../../../shared/billing/periods.ts'
 import { plain } from '../../../../shared/decimal.ts'
@@ -36,7 +36,7 @@ async function taxOf(buyer: Organization, entity: Partial<BillingEntityInput> = 
 describe('from NL to a company in DE', () => {
   const to = (more: Organization) => taxOf({ registered_address: { country: 'DE' }, ...more })
 
-  test('an id of the right form shifts the tax, with a warning that nobody confirmed it', async () => {
+  test('an id with a valid format shifts the tax, with a warning that it is unconfirmed', async () => {
     expect(await to({ tax_id: 'DE136695976' })).toEqual({
       treatment: 'REVERSE_CHARGE',
       rates: [],
@@ -95,7 +95,7 @@ describe('from NL to a company in DE', () => {
 })
 
 describe('at home', () => {
-  test('no tax id is warned of: nothing rests on it', async () => {
+  test('gives no warning about a tax id that decides nothing', async () => {
     expect(await taxOf({ registered_address: { country: 'NL' }, tax_id: 'XX' })).toEqual({
       treatment: 'LOCAL_RATE',
       rates: ['VAT 21'],

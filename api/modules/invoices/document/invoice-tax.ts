@@ -1,4 +1,4 @@
-// The tax question of an invoice, asked from its parties, and what to do when an address leaves it open.
+// Decides the tax of an invoice from its parties, also when an address is incomplete.
 
 import { WHOLE } from '../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
@@ -21,10 +21,10 @@ const UNTAXED: TaxDecided = {
 }
 
 /**
- * Decides the tax of an invoice dated `on`. What is missing is a finding: an ERROR keeps the invoice from going FINAL
- * (the rule asks for a figure nobody gave), a WARNING does not (an address is incomplete, a tax id is unchecked). A customer
- * without a country is taxed as one in the seller's country, since an unproven export must not escape tax; a seller without one
- * charges none.
+ * Decides the tax of an invoice dated `on`. Missing data becomes a finding. An ERROR keeps the invoice from becoming
+ * FINAL (the rule needs a figure that was not given); a WARNING does not (an address is incomplete, a tax id is
+ * unchecked). A customer without a country is taxed like one in the seller's country, because an unproven export must
+ * not escape tax; a seller without a country charges no tax.
  */
 export function invoiceTax(
   { parties, salesTaxPercentage }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage'>,
@@ -78,7 +78,10 @@ function questionOf(
   }
 }
 
-/** A seller collects the taxes it has an id for, whatever the check of the id said: what is owed does not follow from a slip. */
+/**
+ * A seller collects the taxes it has an id for, even when the check of the id failed: a typing error does not change
+ * what is owed.
+ */
 function sellerOf(entity: BillingEntityInput, country: string): TaxSeller {
   const registrations = entity.tax_registrations ?? []
   return {

@@ -1,4 +1,4 @@
-// How the lines of an invoice are laid out: periods (what time they pay for), groups (one a pricing and product category),
+// Lays out the lines of an invoice: periods (the time they pay for), groups (one per pricing and product category) and
 // lines, each with its sums and its part of the taxes.
 import { createHash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
@@ -15,13 +15,13 @@ export type LaidLine = { readonly draft: DraftLine; readonly priced: PricedLine 
 export type Figures = {
   readonly amounts: InvoiceAmounts
   readonly rounding: RoundingMode
-  /** Whether the prices include tax: then the details of a line explain its amount with tax. */
+  /** Whether the prices include tax: the details of a line then explain its amount with tax. */
   readonly includingTax: boolean
   /** Sub lines by the key of their line. */
   readonly subLines: ReadonlyMap<string, readonly SubLineView[] | null>
 }
 
-/** The lines in the order in which the invoice shows them: periods by time, groups and lines as they come; discounts of the whole after all. */
+/** The lines in display order: periods by time, groups and lines as given, discounts on the whole invoice last. */
 export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
   const periods = groupBy(lines, ({ draft: { service } }) => `${service.start} ${service.end}`)
   return periods
@@ -37,7 +37,7 @@ export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
 export const groupKey = ({ scheduleId, pricing, category, isPayment }: LineGroup): string =>
   [scheduleId ?? '', pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
 
-/** Whether a period has nothing but discounts that are of no one pricing. */
+/** Whether a period has only discounts without a single pricing. */
 const isOfWhole = (lines: readonly LaidLine[]): boolean =>
   lines.every(({ draft }) => draft.kind !== 'REVENUE' && draft.group.pricing === null)
 
@@ -58,7 +58,7 @@ export const layOut = (figures: Figures, periods: readonly LaidLine[][][]): Peri
     }
   })
 
-/** What a period and a group say of their lines. */
+/** The sums that periods and groups show for their lines. */
 function headingOf(figures: Figures, lines: readonly LaidLine[]) {
   const { service, group } = firstOf(lines)
   return {
@@ -132,7 +132,7 @@ function lineView(figures: Figures, line: LaidLine, order: number): LineView {
   }
 }
 
-/** The id of a line follows from its key, so that it stays when the invoice is computed again. */
+/** The id of a line follows from its key, so it does not change when the invoice is computed again. */
 export const lineId = (key: string): string =>
   `inli_${base62(createHash('sha256').update(key).digest().subarray(0, 16))}`
 
@@ -142,7 +142,7 @@ const named = (objectType: string, { id, name }: { id: string; name: string }) =
   name,
 })
 
-/** Rounded figures carry the currency's places; UNROUNDED ones are shown exactly. */
+/** Rounded figures have the decimals of the currency; UNROUNDED ones are shown exactly. */
 export function shown({ amounts, rounding }: Pick<Figures, 'amounts' | 'rounding'>, quantity: Decimal): MoneyView {
   const value = amount(quantity, amounts.currency)
   return rounding === 'DEFAULT' ? moneyView(toMoney(value)) : amountView(value)
@@ -153,7 +153,7 @@ const sums = (figures: Figures, lines: readonly LaidLine[]) => ({
   amount_including_tax: shown(figures, sum(lines.map(({ priced }) => priced.amountIncludingTax.quantity))),
 })
 
-/** What the lines account for in each tax summary of the invoice. */
+/** The part of each tax summary of the invoice that these lines account for. */
 function taxShares(figures: Figures, lines: readonly LaidLine[]): TaxShareView[] {
   const totals = new Map<number, { base: Decimal; tax: Decimal }>()
   for (const { summary, base, tax } of lines.flatMap(({ priced }) => priced.taxes)) {

@@ -1,10 +1,13 @@
-// The row of an invoice line: what it is of and what it comes to, for what reads lines and not documents. Pure.
+// The row of an invoice line: what it refers to and its amount, for code that reads lines without documents. Pure.
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { LineValues } from '../lines/table.ts'
 import { type LaidLine, lineId } from './lay-out.ts'
 
-/** The row of a line at this place of the invoice. Amounts are the line's own: rounded, or exact when nothing is (semantics 0.5). */
+/**
+ * The row of a line at this position of the invoice. Amounts are those of the line: rounded, or exact when nothing is
+ * rounded (semantics 0.5).
+ */
 export function lineValues({ draft, priced }: LaidLine, order: number): LineValues {
   const { of, service } = draft
   return {

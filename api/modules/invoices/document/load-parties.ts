@@ -1,4 +1,5 @@
-// Reads who an invoice is between. Only the columns a document depends on, so that two readings of one state are equal.
+// Reads the parties of an invoice. Only the columns that a document depends on, so that two readings of one state are
+// equal.
 import { and, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -9,7 +10,7 @@ import { customers } from '../../parties/customers/table.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import type { BillingEntityInput, CustomerInput, InvoicingSettings } from './parties.ts'
 
-/** What a document depends on of the platform, to select alone or beside more. */
+/** The columns of the platform that a document depends on, to select alone or with others. */
 export const SETTINGS_COLUMNS = {
   timezone: platforms.timezone,
   default_product_tax_category: platforms.default_product_tax_category,
@@ -23,11 +24,11 @@ export async function loadInvoicingSettings(uow: ReadUow): Promise<InvoicingSett
   return row
 }
 
-/** The refusal of an id that the tenant does not have. */
+/** The error for an id that the tenant does not have. */
 export const missing = (objectType: string, id: string): AppError =>
   new AppError('RESOURCE_NOT_FOUND', `There is no ${objectType} ${JSON.stringify(id)}.`, { resourceType: objectType })
 
-/** By id; one that the tenant does not have is not there. */
+/** By id; an id that the tenant does not have is absent. */
 export async function loadCustomers(uow: ReadUow, ids: readonly string[]): Promise<Map<string, CustomerInput>> {
   const c = customers
   const rows = await uow.tx
@@ -46,7 +47,7 @@ export async function loadCustomers(uow: ReadUow, ids: readonly string[]): Promi
   return new Map(rows.map(row => [row.id, row as CustomerInput]))
 }
 
-/** By id; one that the tenant does not have is not there. */
+/** By id; an id that the tenant does not have is absent. */
 export async function loadBillingEntities(
   uow: ReadUow,
   ids: readonly string[],

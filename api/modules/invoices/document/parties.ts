@@ -1,5 +1,5 @@
-// Who an invoice is between, and what the platform says of invoices: plain wire-shaped values. Only what a document depends
-// on is here, so that two readings of the same state are equal.
+// The parties of an invoice and the invoice settings of the platform: plain values in wire shape. Only what a document
+// depends on is here, so that two readings of the same state are equal.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax.ts'
@@ -39,7 +39,7 @@ export type CustomerInput = {
     | null
 }
 
-/** A customer as it is named on an invoice of another: no more of it than its name. */
+/** A customer named on another customer's invoice: only its name is kept. */
 export type NamedCustomer = Pick<CustomerInput, 'id' | 'reference' | 'type'> & {
   readonly individual: Pick<NonNullable<CustomerInput['individual']>, 'name'> | null
   readonly organization: Pick<NonNullable<CustomerInput['organization']>, 'legal_name'> | null
@@ -76,7 +76,10 @@ export type Parties = {
 
 type Zoned = { readonly timezone: string | null }
 
-/** The zone whose days an invoice is dated and cut in: customer → billing entity → platform → UTC (semantics 0.4). */
+/**
+ * The zone in which an invoice is dated and its days are cut: customer → billing entity → platform → UTC (semantics
+ * 0.4).
+ */
 export function zoneOfParties({
   customer,
   billing_entity,
@@ -91,23 +94,23 @@ export function zoneOfParties({
   throw new Error('UTC is a zone')
 }
 
-/** How the platform has its invoices rounded (semantics 0.5). */
+/** How the platform rounds its invoices (semantics 0.5). */
 export const roundingOf = ({ platform }: Pick<Parties, 'platform'>): RoundingMode =>
   platform.rounding_settings.find(setting => setting.rounding_target === 'INVOICE')?.rounding_mode === 'UNROUNDED'
     ? 'UNROUNDED'
     : 'DEFAULT'
 
-/** The tax category of what says none itself (semantics 2). */
+/** The default tax category (semantics 2). */
 export const defaultTaxCategory = ({ platform }: Pick<Parties, 'platform'>): TaxCategory =>
   TAX_CATEGORIES.find(known => known === platform.default_product_tax_category) ?? 'STANDARD'
 
-/** The address that decides tax and stands on the document. */
+/** The address that decides tax and appears on the document. */
 export const addressOf = (customer: CustomerInput): AddressInput | null =>
   (customer.type === 'ORGANIZATION'
     ? customer.organization?.registered_address
     : customer.individual?.residential_address) ?? null
 
-/** What a customer is called on an invoice. */
+/** The name of a customer on an invoice. */
 export function customerName({ organization, individual, reference, id }: NamedCustomer): string {
   const { first_name, infix, last_name } = individual?.name ?? {}
   const person = [first_name, infix, last_name].filter(part => !!part).join(' ')

@@ -1,4 +1,5 @@
-// What the tax ids of an invoice's parties are worth, and what a reader must know of them before the invoice goes FINAL.
+// How far the tax ids of an invoice's parties can be trusted, and the warnings to read before the invoice becomes
+// FINAL.
 import type { TaxBuyer, TaxDecided } from '../../../../shared/billing/tax.ts'
 import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
 import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
@@ -7,14 +8,14 @@ import type { Parties } from './parties.ts'
 
 type BestTaxId = {
   readonly status: TaxBuyer['taxId']
-  /** The id, and what its check said; null when there is none, or for one saved before ids were checked. */
+  /** The id and the result of its check; null when there is none, or for an id saved before ids were checked. */
   readonly id: string | null
   readonly message: string | null
 }
 
 const WORTH = ['VALID', 'UNKNOWN', 'NOT_VALID', 'MISSING'] as const
 
-/** The tax id that counts for reverse charge: of the ids without a country's own type the one known best. */
+/** The tax id that counts for reverse charge: the best-checked one of the ids without a country's own type. */
 export function bestTaxId(company: HasTaxIds | null): BestTaxId {
   const { tax_id, tax_id_validation_result: result, tax_ids } = company ?? {}
   const known = [
@@ -33,7 +34,9 @@ const knownAs = (id: string, result: TaxIdValidation | null | undefined): BestTa
   message: result?.message ?? null,
 })
 
-/** Warnings about tax ids on which this decision rests: an invoice must not shift or collect tax on an unproven id unseen. */
+/**
+ * Warnings about the tax ids that decide the tax: an invoice must not shift or collect tax on an unproven id unnoticed.
+ */
 export function taxIdFindings({ customer, billing_entity }: Parties, decision: TaxDecided): Finding[] {
   const details = [
     ...(decision.treatment === 'REVERSE_CHARGE' && customer.type === 'ORGANIZATION'
@@ -58,7 +61,7 @@ function reverseCharge({ status, id, message }: BestTaxId): string[] {
   }
 }
 
-/** Ids of a type are what a tax is collected under, so a wrong one stands on the invoice. */
+/** A tax is collected under an id of these types and the id is printed, so a wrong one needs a warning. */
 const ownIds = ({ tax_ids }: HasTaxIds): string[] =>
   (tax_ids ?? []).flatMap(({ type, tax_id_validation_result: result }) =>
     type !== 'GENERIC_TAX_ID' && result?.valid === 'NOT_VALID'

@@ -1,4 +1,4 @@
-// What tax ids do to invoices, through the api: from the parties to the taxes, the warnings and the FINAL document.
+// How tax ids change invoices, through the API: from the parties to the taxes, the warnings and the FINAL document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -23,7 +23,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** The advance invoice of March, of 100.00, between these parties. */
+/** The advance invoice of March, over 100.00, between these parties. */
 async function invoiceBetween(entity: Row, organization: Row): Promise<Row> {
   const { subscriptionId, customerId } = await billedSubscription(tenant, {
     start_at: '2026-03-01T00:00:00Z',

@@ -1,4 +1,4 @@
-// Rows of invoice lines: they are what the document shows, they stay with it, and they are their tenant's own.
+// Rows of invoice lines: they match the document, they stay with it, and they belong to their tenant.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readTenant } from '../../../../shared/database/database.ts'
@@ -101,7 +101,7 @@ describe('the rows of an invoice', () => {
     const file = readFileSync('shared/database/migrations/20261122T0420_invoice_lines.sql', 'utf8')
     const [, select] = /insert into invoice_lines [^)]*\)\n(select[\s\S]*?);/.exec(file) ?? []
     if (!select) throw new Error('the migration makes rows of documents')
-    // A document of before kept the keys of its advance charges.
+    // An older document kept the keys of its advance charges.
     const keys = (await rowsOf(id)).flatMap(({ source }) => (source['in_advance'] === true ? [source['key']] : []))
     await api.sql(`update invoices set content = content || $1::jsonb where id = $2`, [
       JSON.stringify({ advance_charges: keys }),

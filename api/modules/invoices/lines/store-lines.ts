@@ -12,10 +12,10 @@ const of = (uow: ReadUow, invoiceId: string) =>
 export const linesOfInvoice = (uow: ReadUow, invoiceId: string): Promise<InvoiceLineRow[]> =>
   uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
 
-/** What the lines of an invoice become. */
+/** The new lines of an invoice. */
 export type LinesOf = { readonly invoiceId: string; readonly fresh: boolean; readonly lines: readonly LineValues[] }
 
-/** Puts the lines of many invoices in the place of what they had, in two statements. None of the invoices may be FINAL. */
+/** Replaces the lines of many invoices, in two statements. None of the invoices may be FINAL. */
 export async function replaceLinesOfMany(uow: Uow, all: readonly LinesOf[]): Promise<void> {
   const replaced = all.filter(({ fresh }) => !fresh).map(({ invoiceId }) => invoiceId)
   if (replaced.length > 0)

@@ -5,7 +5,10 @@ import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
 export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
 export type LineKind = (typeof LINE_KINDS)[number]
 
-/** The lines of invoices, one row each; rewritten with an invoice that is OPEN or DRAFT and frozen with one that is FINAL. */
+/**
+ * The lines of invoices, one row each; rewritten with an invoice that is OPEN or DRAFT and frozen with one that is
+ * FINAL.
+ */
 export const invoiceLines = pgTable('invoice_lines', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
@@ -32,5 +35,5 @@ export const invoiceLines = pgTable('invoice_lines', {
 
 export type InvoiceLineRow = typeof invoiceLines.$inferSelect
 
-/** A row without what says which invoice it is on. */
+/** A row without its invoice and tenant. */
 export type LineValues = Omit<InvoiceLineRow, 'platform_id' | 'environment' | 'invoice_id'>

@@ -1,4 +1,4 @@
-// What a one-off invoice comes to: its added lines, and nothing else. Pure but for what is loaded first.
+// Computes a one-off invoice from its added lines, and nothing else. Pure after loading.
 import { dueDate } from '../../../../shared/billing/due-date.ts'
 import { deliveryDate } from '../../../../shared/billing/invoice-date.ts'
 import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
@@ -16,7 +16,7 @@ import type { ComputedInvoice } from '../producer.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import type { OneOffTerms } from './schema.ts'
 
-/** Who a one-off invoice is between, as they are now. */
+/** The current parties of a one-off invoice. */
 export type OneOffParties = { readonly parties: Parties; readonly copiedFields: readonly CopiedFieldView[] }
 
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such customer or billing entity. */
@@ -46,7 +46,7 @@ export type OneOffInput = OneOffParties & {
   readonly terms: OneOffTerms
   readonly lines: readonly AddedLine[]
   readonly now: Instant
-  /** Null until the invoice goes FINAL. */
+  /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }
 
@@ -80,13 +80,16 @@ export function computeOneOff(input: OneOffInput): ComputedInvoice {
       usage_from: null,
     },
     lines: document.lines,
-    // Nothing of it is compared between two transactions.
+    // One transaction reads and saves it, so no hash is needed.
     inputsHash: '',
     usageCountedUntil: null,
   }
 }
 
-/** The date that was given, or the day on which it goes FINAL; due as it says, delivered at the end of its last line. */
+/**
+ * The given date, or the day on which it becomes FINAL; the due date follows its terms, and delivery is the end of its
+ * last line.
+ */
 function datesOf({ terms, lines, now, finalizedAt }: OneOffInput, zone: Zone): InvoiceDates {
   const known = terms.invoice_date === null ? finalizedAt : at(terms.invoice_date)
   const day = localDateOf(known ?? now, zone)

@@ -19,12 +19,12 @@ import { loadOneOffParties } from './compute-one-off.ts'
 import { announce, insertOneOff } from './insert-one-off.ts'
 import type { OneOffInvoiceBody, OneOffTerms } from './schema.ts'
 
-/** As for a subscription that says nothing. */
+/** The default of subscriptions too. */
 const DUE = { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } } as const
 
 /**
- * Creates a DRAFT that goes FINAL when a person says so. Throws MISSING_FIELD or INVALID_FIELD, naming the field, for a customer,
- * billing entity, currency or line that cannot be billed.
+ * Creates a DRAFT that becomes FINAL only when a user requests it. Throws MISSING_FIELD or INVALID_FIELD with the
+ * field, for a customer, billing entity, currency or line that cannot be billed.
  */
 export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<InvoiceRow> {
   const customerId = await customerOf(uow, body)
@@ -61,12 +61,12 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
   return await announce(uow, id)
 }
 
-/** The customer by either name; both must be of the same. */
+/** The customer by id or reference; if both are given, they must name the same customer. */
 async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffInvoiceBody): Promise<string> {
   const name = customer_id ?? customer_reference
   const field = customer_id ? 'customer_id' : 'customer_reference'
   if (!name)
-    throw new AppError('MISSING_FIELD', 'Say who the invoice is for: customer_id or customer_reference.', {
+    throw new AppError('MISSING_FIELD', 'Give the customer of the invoice: customer_id or customer_reference.', {
       field: 'customer_id',
     })
   const customer = await findOne(uow, customerResource, name)
@@ -81,7 +81,7 @@ async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffI
   return customer.id
 }
 
-/** The billing entity that is named, or that of the platform. */
+/** The given billing entity, or the platform's default. */
 async function billingEntityOf(uow: Uow, { billing_entity_id }: OneOffInvoiceBody): Promise<string> {
   const field = 'billing_entity_id'
   if (billing_entity_id) {
@@ -113,7 +113,7 @@ function termsOf(body: OneOffInvoiceBody): OneOffTerms {
   }
 }
 
-/** The currency that is given, or that of the first line. */
+/** The given currency, or that of the first line. */
 function currencyOf({ billing_currency, lines }: OneOffInvoiceBody): string {
   const [first] = lines
   const of = first?.pricing_band
@@ -124,7 +124,7 @@ function currencyOf({ billing_currency, lines }: OneOffInvoiceBody): string {
     of?.minimum_amount?.currency ??
     first?.volume?.amount?.currency
   if (currency) return currency
-  throw new AppError('MISSING_FIELD', 'Give billing_currency; the first line has no amount that says it.', {
+  throw new AppError('MISSING_FIELD', 'Give billing_currency; the first line has no amount with a currency.', {
     field: 'billing_currency',
   })
 }

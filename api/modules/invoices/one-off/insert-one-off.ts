@@ -1,4 +1,4 @@
-// How an invoice that has only lines of people is stored, new or copied.
+// Stores an invoice that has only added lines, new or copied.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { emit } from '../../../outbox.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
@@ -16,13 +16,13 @@ export type NewOneOff = {
   readonly terms: OneOffTerms
   readonly lines: readonly AddedLine[]
   readonly type: InvoiceType
-  /** What it is a copy of. */
+  /** The invoice that it is a copy of. */
   readonly originalId: string | null
   readonly notes: readonly string[]
   readonly onHold: boolean
 }
 
-/** Stores a DRAFT with its lines; the caller announces it. Throws INVALID_FIELD when a line cannot be billed. */
+/** Stores a DRAFT with its lines; the caller emits its creation. Throws INVALID_FIELD when a line cannot be billed. */
 export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow> {
   const { loaded, terms, lines } = of
   const sold = await loadSold(
@@ -62,7 +62,7 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
   return created
 }
 
-/** Emits INVOICE.CREATED of an invoice that is whole, and gives it. */
+/** Emits INVOICE.CREATED for a complete invoice, and returns it. */
 export async function announce(uow: Uow, id: string): Promise<InvoiceRow> {
   const created = await getInvoice(uow, id)
   await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created), previous: null })

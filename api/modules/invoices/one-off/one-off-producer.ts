@@ -1,4 +1,4 @@
-// The producer of one-off invoices: everything they are computed from is in the database, so one transaction does it all.
+// The producer of one-off invoices: all their inputs are in the database, so one transaction computes and saves them.
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
@@ -9,7 +9,7 @@ import { computeOneOff, loadOneOffParties } from './compute-one-off.ts'
 /** Its name, as stored with the invoices it makes. */
 export const ONE_OFF_BILLING = 'ONE_OFF'
 
-/** The producer of one-off invoices. They go FINAL when a person says so, and wait for no usage. */
+/** The producer of one-off invoices. They become FINAL only when a user requests it, and wait for no usage. */
 export const oneOffProducer = (database: Database): InvoiceProducer => ({
   name: ONE_OFF_BILLING,
   finalizesByItself: false,

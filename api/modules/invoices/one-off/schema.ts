@@ -1,4 +1,4 @@
-// Wire shape of a one-off invoice that is created (semantics 5.6).
+// Wire shape for creating a one-off invoice (semantics 5.6).
 import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../../resource/custom-fields/schema.ts'
 import {
@@ -20,7 +20,7 @@ const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 const NOTES_MAX = 20
 const NOTE_LENGTH_MAX = 2_000
 
-/** What people write on an invoice. */
+/** Notes that users write on an invoice. */
 export const Notes = Type.Array(Type.String({ minLength: 1, maxLength: NOTE_LENGTH_MAX }), { maxItems: NOTES_MAX })
 
 const DueDate = Shape({ type: OneOf('PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'), period: Given(Period) })
@@ -46,10 +46,10 @@ export const OneOffInvoiceBody = Shape(
 )
 export type OneOffInvoiceBody = Static<typeof OneOffInvoiceBody>
 
-/** What a one-off invoice says of itself that others take from their subscription. */
+/** Terms of a one-off invoice that other invoices take from their subscription. */
 export type OneOffTerms = {
   readonly billing_currency: string
-  /** Null where it is the day it goes FINAL. */
+  /** Null when it is the day on which it becomes FINAL. */
   readonly invoice_date: string | null
   readonly delivery_date: string | null
   readonly due_date_configuration: Static<typeof DueDate>

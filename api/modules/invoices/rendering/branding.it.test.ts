@@ -1,4 +1,4 @@
-// Logo, colour, units and payment acceptors on documents, through the api; and what payment acceptors refuse.
+// Logo, colour, units and payment acceptors on documents, through the API; and what payment acceptors refuse.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'

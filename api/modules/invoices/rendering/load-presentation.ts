@@ -1,4 +1,5 @@
-// Reads what the documents of an invoice show beside it: as the platform has it now, since it is no part of what is owed.
+// Reads what the documents of an invoice show besides it, with the platform's current settings, because these are not
+// part of what is owed.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -11,7 +12,7 @@ import { invoiceView } from '../view.ts'
 import { sellerOf } from './model/parties.ts'
 import type { Logo, PaymentInstruction, Presentation, UnitName } from './model/presentation.ts'
 
-/** An invoice with all that its documents show. Throws RESOURCE_NOT_FOUND. */
+/** An invoice with everything that its documents show. Throws RESOURCE_NOT_FOUND. */
 export async function loadDocument(
   uow: ReadUow,
   id: string,

@@ -1,5 +1,5 @@
-// Draws twenty documents and compares them with kept pictures. `UPDATE_PICTURES=1` keeps what they look like now; look at them before
-// they are committed.
+// Draws twenty documents and compares them with stored pictures. `UPDATE_PICTURES=1` stores new ones; check them before
+// you commit them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { renderInvoicePdf } from './pdf/render-pdf.ts'
@@ -7,7 +7,7 @@ import { exampleDocument } from './testing/example-document.ts'
 import { FIXTURES } from './testing/fixtures.ts'
 import { difference, missingGlyphs, pictureOf, readPdf } from './testing/read-pdf.ts'
 
-/** Edges of letters differ a little from one version of the canvas to the next. */
+/** Edges of letters differ slightly between versions of the canvas. */
 const DIFFERENCE_MAX = 0.02
 
 const pictureFile = (name: string) => new URL(`./pictures/${name}.png`, import.meta.url)
@@ -16,7 +16,7 @@ test('there are twenty', () => {
   expect(Object.keys(FIXTURES)).toHaveLength(20)
 })
 
-test.each(Object.entries(FIXTURES))('%s looks as it did, and lacks no glyph', async (name, fixture) => {
+test.each(Object.entries(FIXTURES))('%s equals its stored picture, and lacks no glyph', async (name, fixture) => {
   const pdf = await renderInvoicePdf(exampleDocument(fixture), fixture.presentation, { compress: false })
   expect(missingGlyphs(pdf)).toBe(0)
   expect((await readPdf(pdf)).text).not.toContain('\ufffd')

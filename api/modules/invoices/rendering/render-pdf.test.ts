@@ -35,7 +35,7 @@ const invoice = exampleDocument({ items, seller, customer: { locale: 'en-GB' }, 
 const textOf = async (of: InvoiceView, presentation = BRANDED): Promise<string> =>
   (await readPdf(await renderInvoicePdf(of, presentation))).text
 
-test('says who sells and who buys, number, dates, quantity and price, tax, totals, how to pay, notes and pages', async () => {
+test('shows seller and customer, number, dates, quantity and price, tax, totals, how to pay, notes and pages', async () => {
   const text = await textOf(exampleDocument({ items, seller, customer, footnote: 'Thank you.' }))
   for (const part of [
     'Invoice INV-2026-00001',
@@ -81,7 +81,7 @@ test('DRAFT, VOID and PAID are marked, and only what is owed says where to pay',
   expect(await with_({})).not.toMatch(/PAID|DRAFT|VOID/)
 })
 
-test('a credit note is the same document with another title, and asks for nothing', async () => {
+test('a credit note is the same document with another title, and has no payment instructions', async () => {
   const text = await textOf(exampleDocument({ items, row: { type: 'CREDIT', invoice_number: 'CN-1' } }))
   expect(text).toContain('Credit note CN-1')
   expect(text).toContain('Amount credited')

@@ -1,4 +1,4 @@
-// The documents of invoices: the PDF, and links to PDF and page that end by themselves.
+// The documents of invoices: the PDF, and links to PDF and page that expire.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { readTenant } from '../../../../shared/database/database.ts'
@@ -30,7 +30,7 @@ const DownloadUrl = Type.Object(
   { title: 'DownloadUrl' },
 )
 
-/** Registers the calls on documents, and the address that links point to. */
+/** Registers the document routes, and the address that links point to. */
 export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void {
   actionRoute(app, deps, {
     ...about,
@@ -65,7 +65,7 @@ export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentD
 
 const TOKEN_MAX = 2_000
 
-/** A link that is wrong and one that is over get the same answer: nothing is learned by trying. */
+/** An invalid link and an expired one get the same response, so that trying reveals nothing. */
 function linkedRoute(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void {
   const options = { config: { permission: 'public' }, schema: { hide: true } } as const
   app.get<{ Querystring: { token?: unknown } }>('/documents', options, async ({ query: { token } }, reply) => {
@@ -73,7 +73,7 @@ function linkedRoute(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void
     const complete = typeof token === 'string' && token.length <= TOKEN_MAX
     const linked = complete ? await openDocumentToken(dataSecret, token, database.clock.now()) : null
     if (linked === null) {
-      throw new AppError('RESOURCE_NOT_FOUND', 'This link is over or not complete. Request a new one.')
+      throw new AppError('RESOURCE_NOT_FOUND', 'This link has expired or is not complete. Request a new one.')
     }
     const { invoice, presentation } = await readTenant(database, linked.tenant, uow =>
       loadDocument(uow, linked.invoiceId),
@@ -92,7 +92,7 @@ function linkedRoute(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void
   })
 }
 
-/** The file is named after the invoice, by characters that every system takes. */
+/** The file is named after the invoice, with characters that are valid on every system. */
 function asPdf(reply: FastifyReply, { invoice_number: number, id }: InvoiceView): void {
   const name = (number ?? `draft-${id}`).replace(/[^0-9A-Za-z._-]/g, '_')
   reply.header('content-type', 'application/pdf').header('content-disposition', `inline; filename="${name}.pdf"`)

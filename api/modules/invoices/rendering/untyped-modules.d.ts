@@ -1,4 +1,4 @@
-// Packages without types, by what is used of them.
+// Types for the used parts of packages that have none.
 declare module 'fontkit' {
   export function create(file: Uint8Array): unknown
 }

@@ -6,7 +6,7 @@ type Point = { readonly x: number; readonly y: number; readonly onCurve: boolean
 
 const ON_CURVE = 1
 
-/** The entry of an outline of lines and quadratic curves: contours, no instructions, every coordinate in two bytes. */
+/** The entry for an outline of lines and quadratic curves: contours, no instructions, every coordinate in two bytes. */
 export function encodeOutline(commands: readonly OutlineCommand[]): Buffer {
   const contours = contoursOf(commands)
   const points = contours.flat()
@@ -30,7 +30,7 @@ export function encodeOutline(commands: readonly OutlineCommand[]): Buffer {
       before = point[axis]
     }
   }
-  // Entries start at multiples of four bytes, so that both forms of the index can name them.
+  // Entries start at multiples of four bytes, so that both forms of the index can address them.
   while (bytes.length % 4 !== 0) bytes.push(0)
   return Buffer.from(bytes)
 }

@@ -2,16 +2,16 @@
 import { type FontkitFont, fontOf } from './font.ts'
 import { handOf, type Slice, slicesFor, type Weight } from './slices.ts'
 
-/** A font with the name by which runs of it are told apart. */
+/** A font with the name that identifies its runs. */
 export type Face = { readonly key: string; readonly font: FontkitFont }
 
 export type FontBook = {
-  /** The font that has all of a cluster (a letter with its marks), and nothing when none does. */
+  /** The font that has all of a cluster (a letter with its marks), or undefined. */
   faceFor(cluster: string, weight: Weight): Face | null
 }
 
 const WEIGHTS: readonly Weight[] = [400, 700]
-/** Stands for a character that no font has. */
+/** Replaces a character that no font has. */
 export const REPLACEMENT = '\ufffd'
 
 /** Reads the fonts for every character of `text`, in both weights. */

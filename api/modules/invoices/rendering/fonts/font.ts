@@ -1,4 +1,4 @@
-// A font as the layout and the PDF use it: fontkit's, read once a process.
+// A font as layout and PDF use it: parsed by fontkit, once per process.
 import { readFile } from 'node:fs/promises'
 import { encodeOutline, type OutlineCommand } from './encode-outline.ts'
 import type { Slice } from './slices.ts'
@@ -12,7 +12,7 @@ type Subset = {
   glyphEncoder: { encodeSimple(path: { commands: readonly OutlineCommand[] }, instructions: readonly number[]): Buffer }
 }
 
-/** What is used of fontkit, which has no types. */
+/** The part of fontkit that is used; it has no types. */
 export type FontkitFont = {
   readonly unitsPerEm: number
   readonly ascent: number
@@ -25,13 +25,13 @@ export type FontkitFont = {
 
 const fonts = new Map<string, Promise<FontkitFont>>()
 
-/** The font of a slice, read and unpacked with its first use. */
+/** The font of a slice, read and unpacked on first use. */
 export function fontOf(slice: Slice): Promise<FontkitFont> {
   const known = fonts.get(slice.key)
   if (known) return known
   const font = read(slice)
   fonts.set(slice.key, font)
-  // What failed to be read is read again by the next document.
+  // A failed read is tried again by the next document.
   font.catch(() => fonts.delete(slice.key))
   return font
 }
@@ -49,7 +49,8 @@ async function read(slice: Slice): Promise<FontkitFont> {
   if (weight === null) return font
   const varied = font.getVariation({ wght: weight })
   const createSubset = varied.createSubset.bind(varied)
-  // fontkit cannot write the outlines of a varied font: its encoder calls its stream library by an older interface.
+  // fontkit cannot encode the outlines of a variable font: its encoder calls its stream library through an older
+  // interface.
   varied.createSubset = () => {
     const subset = createSubset()
     subset.glyphEncoder = { encodeSimple: ({ commands }) => encodeOutline(commands) }

@@ -1,19 +1,19 @@
-// The fonts of documents: Noto Sans, by the slices that its packages cut it into. Which slice has a character follows from the ranges
-// that each package lists, so that a document reads only what its own characters need.
+// The fonts of documents: Noto Sans, in the slices of its packages. The character ranges that each package lists tell
+// which slice has a character, so that a document reads only what it needs.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** A file of a font: some hundred characters of it, in one weight or in all. */
+/** A font file: some hundred characters, in one weight or in all. */
 export type Slice = {
   readonly key: string
   readonly path: string
-  /** The weight that a variable font is set to; null when the file has one weight alone. */
+  /** The weight that a variable font is set to; null when the file has only one weight. */
   readonly weight: number | null
 }
 
 export type Weight = 400 | 700
-/** Which of the three hands writes the characters that Chinese, Japanese and Korean share. */
+/** Which regional form (Chinese, Japanese or Korean) to use for the characters that they share. */
 export type Han = 'sc' | 'jp' | 'kr'
 
 type Range = { readonly from: number; readonly to: number; readonly subset: string }
@@ -26,7 +26,7 @@ type Family = {
 
 const require = createRequire(import.meta.url)
 
-/** A family with the subsets that are wanted of it; every numbered one when none is named. */
+/** A family with the subsets to use; every numbered one when none is named. */
 function family(packageName: string, subsets: readonly string[] | null): Family {
   const folder = dirname(require.resolve(`${packageName}/package.json`))
   const listed = JSON.parse(readFileSync(join(folder, 'unicode.json'), 'utf8')) as Readonly<Record<string, string>>
@@ -51,7 +51,7 @@ const PLAIN = ['latin', 'latin-ext', 'greek', 'cyrillic', 'vietnamese', 'greek-e
 type Families = { readonly alphabets: readonly Family[]; readonly han: Readonly<Record<Han, Family>> }
 let families: Families | null = null
 
-/** Read with the first document, since a start can do without. */
+/** Read with the first document, because starting the process does not need it. */
 function load(): Families {
   families ??= {
     alphabets: [
@@ -79,7 +79,7 @@ const HAN_ORDER: Readonly<Record<Han, readonly Han[]>> = {
 const found = new Map<string, readonly Slice[]>()
 const FOUND_MAX = 20_000
 
-/** The slices that may have a character, best first; which do is for the fonts themselves to say. */
+/** The slices that may have a character, best first; only the font itself tells whether it has it. */
 export function slicesFor(codePoint: number, weight: Weight, han: Han): readonly Slice[] {
   const key = `${codePoint} ${weight} ${han}`
   const known = found.get(key)
@@ -90,7 +90,7 @@ export function slicesFor(codePoint: number, weight: Weight, han: Han): readonly
   return slices
 }
 
-/** Goes through thousands of ranges, so what it finds is kept. */
+/** Searches thousands of ranges, so results are cached. */
 function findSlices(codePoint: number, weight: Weight, han: Han): Slice[] {
   const { alphabets, han: hands } = load()
   return [...alphabets, ...HAN_ORDER[han].map(hand => hands[hand])].flatMap(of =>
@@ -108,5 +108,5 @@ function sliceOf({ name, folder, variable }: Family, subset: string, weight: Wei
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const HANGUL = /\p{Script=Hangul}/u
 
-/** Kana make a text Japanese and Hangul makes it Korean: their hands differ in the characters all three share. */
+/** Kana make a text Japanese and Hangul makes it Korean: the forms of shared characters differ. */
 export const handOf = (text: string): Han => (KANA.test(text) ? 'jp' : HANGUL.test(text) ? 'kr' : 'sc')

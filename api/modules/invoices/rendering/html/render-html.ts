@@ -1,4 +1,4 @@
-// An invoice as an HTML page that needs nothing else: no script, no file, no other address. It says what the PDF says.
+// An invoice as a self-contained HTML page: no script, no file, no other address. Its content is that of the PDF.
 import { encode } from 'uqr'
 import { escaped } from '../../../../docs-pages/html.ts'
 import type { InvoiceView } from '../../schema.ts'
@@ -6,7 +6,7 @@ import { describeInvoice } from '../model/describe-invoice.ts'
 import type { Block, DocumentModel, Fact, Row, Section, TaxRow } from '../model/document-model.ts'
 import type { Presentation } from '../model/presentation.ts'
 
-/** What a browser may do with the page: show it. */
+/** A browser may only display the page. */
 export const DOCUMENT_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -36,7 +36,7 @@ ${model.notes.map(note => `<p class="small">${text(note)}</p>`).join('\n')}
 `
 }
 
-/** Each text finds its own direction, so that an Arabic name does not turn its line around. */
+/** Each text has its own direction, so that an Arabic name does not reverse its line. */
 const text = (value: string): string => `<bdi>${escaped(value)}</bdi>`
 
 const styleOf = ({ accentColor }: DocumentModel): string => `

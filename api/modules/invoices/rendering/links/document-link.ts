@@ -1,10 +1,10 @@
-// Links to documents that need no key: the link names the invoice and its tenant under a seal, and ends by itself.
+// Links to documents that need no API key: a sealed token names the invoice and its tenant, and expires.
 import { seal, unseal } from '../../../../../shared/secrets/seal.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../../shared/time.ts'
 
 const PURPOSE = 'invoice-document'
-/** Long enough to follow a link or hand it to a program, too short to be kept in a history. */
+/** Long enough to follow a link or pass it to a program, too short to be useful in a history. */
 const LIFETIME_MS = 10 * 60_000
 
 export type DocumentFormat = 'PDF' | 'HTML'
@@ -18,7 +18,7 @@ type Sealed = {
   readonly until: number
 }
 
-/** A token for `document`, and when it ends: ten minutes from `now`. */
+/** A token for `document` and its expiry: ten minutes from `now`. */
 export async function documentToken(
   secret: string,
   { tenant, invoiceId, format }: LinkedDocument,
@@ -30,7 +30,7 @@ export async function documentToken(
   return { token: await seal(secret, PURPOSE, JSON.stringify(sealed)), expiresAt }
 }
 
-/** What a token is for; null for one that is forged, sealed for something else, or over. */
+/** The document of a token; null for a token that is forged, sealed for another purpose, or expired. */
 export async function openDocumentToken(secret: string, token: string, now: Instant): Promise<LinkedDocument | null> {
   const text = await unseal(secret, PURPOSE, token).catch(() => null)
   if (text === null) return null

@@ -1,4 +1,4 @@
-// Links to documents: they need no key, show one invoice of one tenant, and end by themselves.
+// Links to documents: they need no API key, show one invoice of one tenant, and expire.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seal } from '../../../../../shared/secrets/seal.ts'
 import { instantOf } from '../../../../../shared/time.ts'
@@ -21,7 +21,7 @@ afterAll(() => api?.close())
 const linkTo = (query = '') => succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}/download-url${query}`)
 const follow = (url: string) => api.app.inject({ method: 'GET', url: url.slice(url.indexOf('/documents?')) })
 
-test('a link gives the same file as the call, and says when it ends', async () => {
+test('a link gives the same file as the call, and says when it expires', async () => {
   const link = await linkTo()
   expect(link).toMatchObject({ resource: { type: 'INVOICE', id: invoice['id'] } })
   expect(Date.parse(link['expire_at']) - api.clock.now()).toBeGreaterThan(9 * 60_000)
@@ -38,7 +38,7 @@ test('a link gives the same file as the call, and says when it ends', async () =
   expect(linked.rawPayload.equals(called.rawPayload)).toBe(true)
 })
 
-test('as a page it may do nothing but be shown', async () => {
+test('a page can do nothing but be displayed', async () => {
   const page = await follow((await linkTo('?format=HTML'))['url'])
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
   expect(page.headers['content-security-policy']).toContain("default-src 'none'")
@@ -47,7 +47,7 @@ test('as a page it may do nothing but be shown', async () => {
   expect([refused.status, refused.body['field']]).toEqual([400, 'format'])
 })
 
-test('a link that is over, changed, forged or sealed for something else opens nothing', async () => {
+test('a link that is expired, changed, forged or sealed for another purpose opens nothing', async () => {
   const { url } = await linkTo()
   const before = api.clock.now()
   api.clock.set(instantOf(before + 10 * 60_000))

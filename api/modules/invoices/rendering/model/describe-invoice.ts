@@ -16,7 +16,7 @@ import { PLAIN, type Presentation } from './presentation.ts'
 import { printable } from './printable.ts'
 
 const ACCENT = '#1f3a5f'
-/** Countries whose paper is Letter. */
+/** Countries that use Letter paper. */
 const LETTER = new Set(['US', 'CA', 'MX', 'CL', 'CO', 'CR', 'DO', 'GT', 'NI', 'PA', 'PH', 'PR', 'SV', 'VE'])
 
 type Context = {
@@ -27,7 +27,7 @@ type Context = {
   readonly zone: Zone
 }
 
-/** The document of `invoice`, which must have its lines; a credit note is the same with another title. */
+/** The document of `invoice`, which must have its lines; a credit note differs only in its title. */
 export function describeInvoice(invoice: InvoiceView, presentation: Presentation = PLAIN): DocumentModel {
   const zone = zoneOf(invoice.timezone) ?? zoneOf('UTC')
   if (zone === null) throw new Error('UTC is a zone')
@@ -87,7 +87,7 @@ function factsOf(context: Context): Fact[] {
   ]
 }
 
-/** From the first day that the lines are for to the last. */
+/** From the first to the last day that the lines are for. */
 function servicePeriod(context: Context): string | null {
   const periods = context.invoice.periods ?? []
   if (periods.length === 0) return null
@@ -110,7 +110,7 @@ function dueOf({ invoice, words, formats }: Context): Fact | null {
   return { label: words.amountDue, value: formats.money(invoice.open_invoice_amount) }
 }
 
-/** Of groups that are of no pricing. */
+/** The heading of groups without a pricing. */
 const titlesOf = (words: Context['words']): Readonly<Record<string, string>> => ({
   DISCOUNT: words.discount,
   COMMITMENT: words.minimum,
@@ -161,7 +161,7 @@ function taxName({ name, notes }: TaxCategoryView, words: Words): string {
 const taxLabel = (tax: TaxCategoryView, { words, formats }: Wording): string =>
   `${taxName(tax, words)} ${formats.number(tax.percentage)} %`
 
-/** One row a category, with the sentence that says why; several authorities are named with their own part. */
+/** One row per category, with the sentence that gives the reason; several authorities are named with their parts. */
 function taxRow(tax: TaxCategoryView, { words, formats }: Wording): TaxRow {
   const parts =
     tax.rates.length < 2
@@ -178,7 +178,7 @@ function taxRow(tax: TaxCategoryView, { words, formats }: Wording): TaxRow {
   }
 }
 
-/** Nobody is told to pay what is not owed: drafts, void and paid invoices and credit notes say no account. */
+/** No payment instructions for what is not owed: drafts, void and paid invoices and credit notes show no account. */
 function paymentOf({ invoice, presentation, words }: Context): DocumentModel['payment'] {
   const open = invoice.open_invoice_amount
   const owed = invoice.status === 'FINAL' && !isCredit(invoice) && decimal(open.quantity).gt(ZERO)
@@ -207,7 +207,7 @@ function paymentOf({ invoice, presentation, words }: Context): DocumentModel['pa
   }
 }
 
-/** What the invoice says beside its figures, once each; what the tax summary says is not repeated. */
+/** What the invoice says besides its figures, each once; without what the tax summary already says. */
 function notesOf({ invoice, words }: Context): string[] {
   const told = new Set(invoice.tax_categories.flatMap(tax => tax.notes))
   const texts = [

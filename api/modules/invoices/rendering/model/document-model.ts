@@ -1,15 +1,15 @@
-// An invoice document before it is drawn: every text in the reader's language, in the order in which it stands. The PDF and the HTML
-// page draw the same.
+// An invoice document before it is drawn: every text in the reader's language, in display order. The PDF and the HTML
+// page draw the same model.
 import type { Logo } from './presentation.ts'
 
 export type Block = { readonly head: string; readonly name: string; readonly lines: readonly string[] }
 export type Fact = { readonly label: string; readonly value: string }
 
 export type Row = {
-  /** A line of the invoice, a band that it is made of, or a discount. */
+  /** A line of the invoice, one of its bands, or a discount. */
   readonly kind: 'LINE' | 'BAND' | 'DISCOUNT'
   readonly text: string
-  /** What explains the amount, under the text. */
+  /** The explanation of the amount, below the text. */
   readonly notes: readonly string[]
   readonly quantity: string
   readonly price: string
@@ -57,6 +57,6 @@ export type DocumentModel = {
   readonly notes: readonly string[]
   readonly continued: string
   readonly pageOf: (page: number, pages: number) => string
-  /** The time of the document, not of the rendering: the same invoice is the same file. */
+  /** The time of the document, not of the rendering: the same invoice gives the same file. */
   readonly createdAt: Date
 }

@@ -1,5 +1,5 @@
-// The lines of an invoice as rows of its table: quantity with its unit, price, bands, and what explains an amount that was rounded,
-// bounded or prorated.
+// The lines of an invoice as rows of its table: quantity with its unit, price, bands, and the explanation of an amount
+// that was rounded, limited or prorated.
 import { decimal, ZERO } from '../../../../../shared/decimal.ts'
 import type { BandView, LineView, MoneyView, PriceDetailsView, SubLineView } from '../../schema.ts'
 import type { Formats } from '../words/formats.ts'
@@ -15,7 +15,7 @@ export type RowContext = {
   readonly units: ReadonlyMap<string, UnitName>
 }
 
-/** The row of a line, followed by one for each band or customer that it is made of. */
+/** The row of a line, followed by one for each of its bands or customers. */
 export function lineRows(line: LineView, context: RowContext): Row[] {
   const { words, formats } = context
   const figures = {
@@ -50,7 +50,7 @@ export function lineRows(line: LineView, context: RowContext): Row[] {
   ]
 }
 
-/** With the quantity that the line bills: details may explain it by that of a longer time. */
+/** The quantity that the line bills; the details may explain it by the quantity of a longer time. */
 const billed = ({ details, meter_value }: LineView): PriceDetailsView =>
   meter_value ? { ...details, meter_value } : details
 
@@ -139,7 +139,7 @@ function boundNotes({ price_bound: bound, band, pricing_currency: currency }: Pr
   return [`${name}: ${shown}`]
 }
 
-/** Tells the exact amount from the printed one where they differ. */
+/** Shows the exact amount where it differs from the printed one. */
 function roundingNote({ amount, pricing_amount: exact }: PriceDetailsView, { words, formats }: RowContext): string[] {
   if (exact.currency !== amount.currency || decimal(exact.quantity).eq(decimal(amount.quantity))) return []
   return [words.rounded(formats.money(exact), formats.money(amount))]

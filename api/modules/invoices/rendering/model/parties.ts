@@ -1,4 +1,4 @@
-// Who the invoice is between, as blocks of lines.
+// The parties of the invoice as blocks of text.
 import type { TaxIdType } from '../../../parties/tax-ids/schema.ts'
 import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
 import {
@@ -17,12 +17,12 @@ import { printable } from './printable.ts'
 type Line = string | null | undefined
 type Context = { readonly words: Words; readonly formats: Formats }
 
-/** The snapshots of an invoice hold what its inputs held when it was computed. */
+/** The snapshots of an invoice contain its inputs as they were when it was computed. */
 export const sellerOf = (invoice: InvoiceView): BillingEntityInput =>
   invoice.billing_entity as unknown as BillingEntityInput
 export const buyerOf = (invoice: InvoiceView): CustomerInput => invoice.customer as unknown as CustomerInput
 
-/** The seller: name, address, tax ids, registration number, contact, and its custom fields for the reader. */
+/** The seller: name, address, tax ids, registration number, contact, and the custom fields that readers see. */
 export function sellerBlock(invoice: InvoiceView, context: Context): Block {
   const entity = sellerOf(invoice)
   return block(context.words.from, entity.legal_name ?? entity.reference, [
@@ -35,7 +35,7 @@ export function sellerBlock(invoice: InvoiceView, context: Context): Block {
   ])
 }
 
-/** The customer: name, address, tax ids, registration number, and the custom fields for the reader. */
+/** The customer: name, address, tax ids, registration number, and the custom fields that readers see. */
 export function buyerBlock(invoice: InvoiceView, context: Context): Block {
   const customer = buyerOf(invoice)
   const { organization } = customer
@@ -78,13 +78,13 @@ function registrationLines({ used_tax_registration: used }: InvoiceView, context
   return taxIdLines(used, context).flatMap(line => (line ? `${used.country} ${line}` : []))
 }
 
-/** Custom fields of the parties that are for the reader of the invoice. */
+/** Custom fields of the parties that readers of the invoice see. */
 const copiedFieldLines = ({ other_custom_fields = [] }: InvoiceView, types: readonly string[]): Line[] =>
   other_custom_fields
     .filter(({ resource }) => types.includes(resource.type))
     .map(({ name, reference, value, values = [] }) => labelled(name ?? reference, value ?? values.join(', ')))
 
-/** Countries that write the postal code behind the town; the others write it in front. */
+/** Countries that write the postal code after the town; the others write it before. */
 const CODE_BEHIND = new Set(['AU', 'CA', 'GB', 'IE', 'IN', 'NZ', 'SG', 'TH', 'US', 'ZA'])
 
 function addressLines(address: AddressInput | null, { formats }: Context): Line[] {

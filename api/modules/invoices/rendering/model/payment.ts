@@ -14,8 +14,8 @@ const REMITTANCE_MAX = 140
 const AMOUNT_MAX = 999_999_999.99
 
 /**
- * The text of an EPC QR code (EPC069-12, version 2) for a SEPA credit transfer; null for what such a code cannot say: an amount
- * that is not in euros, none, or above 999,999,999.99.
+ * The text of an EPC QR code (EPC069-12, version 2) for a SEPA credit transfer; null for what the code cannot express:
+ * an amount that is not in euros, not positive, or above 999,999,999.99.
  */
 export function epcQrText(account: Extract<PaymentInstruction, { kind: 'IBAN' }>, payment: Payment): string | null {
   const size = Number(payment.quantity)
@@ -39,7 +39,7 @@ export function epcQrText(account: Extract<PaymentInstruction, { kind: 'IBAN' }>
 /** `NL91 ABNA 0417 1643 00`. */
 export const spacedIban = (iban: string): string => iban.replace(/(.{4})(?=.)/g, '$1 ')
 
-/** What the table of a bank account shows, in its order. */
+/** The rows of a bank account's table, in order. */
 export function accountFacts(
   account: Extract<PaymentInstruction, { kind: 'IBAN' }>,
   labels: { readonly holder: string; readonly reference: string },

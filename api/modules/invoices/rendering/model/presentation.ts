@@ -1,9 +1,9 @@
-// What an invoice document shows beside the invoice: how the seller looks, and how to pay.
+// What an invoice document shows besides the invoice: the seller's branding, and how to pay.
 
-/** A logo as its file holds it. */
+/** A logo with the content of its file. */
 export type Logo = { readonly type: 'image/png' | 'image/jpeg'; readonly content: Buffer }
 
-/** Where to pay, of the BANK_ACCOUNT and CUSTOM_REDIRECT payment acceptors. */
+/** Where to pay, from the BANK_ACCOUNT and CUSTOM_REDIRECT payment acceptors. */
 export type PaymentInstruction =
   | {
       readonly kind: 'IBAN'
@@ -21,7 +21,7 @@ export type Presentation = {
   readonly accentColor: string | null
   readonly logo: Logo | null
   readonly payment: readonly PaymentInstruction[]
-  /** What a product item is counted in, by its id. */
+  /** The unit of each product item, by its id. */
   readonly units: ReadonlyMap<string, UnitName>
 }
 

@@ -1,9 +1,9 @@
-// Text that a tenant chose, made safe to lay out.
+// Makes text from a tenant safe to lay out.
 const TEXT_LENGTH_MAX = 400
 
 /**
- * No control or invisible characters (which could reverse or hide what is read), bounded, in one line. The joiners stay: Hindi and
- * Persian are written with them.
+ * On one line, with limited length and without control or invisible characters (which could reverse or hide what is
+ * read). The joiners stay, because Hindi and Persian need them.
  */
 export function printable(text: string): string {
   const clean = text

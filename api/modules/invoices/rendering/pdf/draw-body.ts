@@ -52,7 +52,7 @@ function lineRow({ kind, text, notes, quantity, price, amount }: Row): TableRow 
       [{ text: price, style }],
       [{ text: amount, style }],
     ],
-    // One rule a line: what a line is made of belongs to it.
+    // One rule per line: its bands and explanations belong to it.
     rule: kind !== 'BAND',
     indent: kind === 'BAND' ? 20 : 8,
   }

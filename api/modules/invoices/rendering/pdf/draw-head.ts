@@ -1,4 +1,4 @@
-// The head of the document: logo, title with its number, stamp, parties, dates and what is due.
+// The head of the document: logo, title with its number, stamp, parties, dates and amount due.
 import type { Block, DocumentModel, Fact } from '../model/document-model.ts'
 import { LINE_HEIGHT, type Paper, type Style } from './paper.ts'
 
@@ -21,7 +21,7 @@ export function drawHead(paper: Paper, model: DocumentModel): void {
   drawFacts(paper, model)
 }
 
-/** The logo in the corner, or else the seller's name; gives the height it takes. */
+/** The logo in the corner, or the seller's name; returns its height. */
 function drawLogo(paper: Paper, { logo, seller }: DocumentModel): number {
   const { document, left, y, root } = paper
   if (logo === null) {
@@ -99,7 +99,7 @@ function drawBlock(paper: Paper, block: Block, box: { x: number; y: number; widt
   return y - box.y
 }
 
-/** The dates side by side, and what is due at their right. */
+/** The dates side by side, with the amount due on their right. */
 function drawFacts(paper: Paper, model: DocumentModel): void {
   const dueWidth = model.due === null ? 0 : 150
   const room = paper.width - dueWidth

@@ -1,15 +1,15 @@
-// A table of texts over as many pages as it takes: its head is repeated on each, and a row is never cut in two.
+// A table of texts over as many pages as it needs: its head is repeated on each, and a row is never split.
 import { type Element, LINE_HEIGHT, type Paper, type Style } from './paper.ts'
 
 export type Column = { readonly width: number; readonly align: 'left' | 'right' }
-/** A cell is one text after the other, each in its style. */
+/** A cell is a sequence of texts, each with its style. */
 export type Cell = readonly { readonly text: string; readonly style: Style }[]
 export type TableRow = {
   readonly cells: readonly Cell[]
   /** A rule above the row. */
   readonly rule: boolean
   readonly indent?: number
-  /** Is not left alone at the foot of a page. */
+  /** Is not left alone at the bottom of a page. */
   readonly keepWithNext?: boolean
 }
 
@@ -38,7 +38,7 @@ export function drawTable(paper: Paper, { columns, head, rows, nextPage }: Table
     const after = row.row.keepWithNext ? (body[index + 1]?.height ?? 0) : 0
     if (paper.y + row.height + after > paper.bottom) {
       nextPage()
-      // Read out once: on the pages that follow, the head is decoration.
+      // Read aloud once: on later pages the head is decoration.
       if (top) paper.artifact(() => drawRow(paper, columns, top, null))
     }
     drawRow(paper, columns, row, { table, tag: 'TD' })

@@ -1,10 +1,11 @@
-// Embeds the fonts of a document as subsets, and writes shaped text. PDFKit reads a font anew for every document and shapes words apart;
-// here both are done once a process, so its embedded font is given a font that is read already, and glyphs that are shaped already.
+// Embeds the fonts of a document as subsets, and writes shaped text. PDFKit reads a font again for every document and
+// shapes each word separately. Here both are done once per process: PDFKit's embedded font gets a parsed font and
+// shaped glyphs.
 import type { FontkitFont } from '../fonts/font.ts'
 import type { Face } from '../fonts/font-book.ts'
 import type { Glyph, GlyphRun } from '../text/shape.ts'
 
-/** What is used of PDFKit's embedded font beyond its types. */
+/** The members of PDFKit's embedded font that its types lack. */
 type EmbeddedFont = {
   readonly id: string
   readonly subset: { includeGlyph(id: number): number }
@@ -52,7 +53,7 @@ export function textPen(document: PDFKit.PDFDocument, embedded: EmbeddedFontClas
       operators.push('ET')
       document.save()
       document.fillColor(color)
-      // PDFKit measures from the top of the page, PDF from its bottom.
+      // PDFKit measures from the top of the page, PDF from the bottom.
       document.addContent(`1 0 0 -1 0 ${number(inside.page.height)} cm`)
       document.addContent(operators.join('\n'))
       document.restore()
@@ -65,7 +66,7 @@ const number = (value: number): string => String(Number(value.toFixed(4)))
 
 type Place = { readonly left: number; readonly y: number; readonly size: number }
 
-/** Shows glyphs; those that stand off the line, such as vowel marks, are placed one by one. */
+/** Shows glyphs; those off the baseline, such as vowel marks, are placed one by one. */
 function showOperators(font: EmbeddedFont, glyphs: readonly Glyph[], { left, y, size }: Place): string[] {
   const operators: string[] = []
   let text: string[] = []

@@ -1,4 +1,4 @@
-// The pages of a PDF: where the next thing goes, and what each thing is for those who do not see it (tagged PDF).
+// The pages of a PDF: where the next element is drawn, and its role for screen readers (tagged PDF).
 import type { FontBook } from '../fonts/font-book.ts'
 import type { ShapedText } from '../text/shape.ts'
 import { type TextStyle, wrap } from '../text/wrap.ts'
@@ -9,7 +9,7 @@ export type Style = TextStyle & { readonly color: string }
 type Align = 'left' | 'right'
 
 export const LINE_HEIGHT = 1.35
-/** How far the baseline is below the top of its line, as a part of the font size. */
+/** The distance from the top of a line to its baseline, as a fraction of the font size. */
 const BASELINE = 1.05
 
 export type Box = { readonly x: number; readonly y: number; readonly width: number }
@@ -21,14 +21,14 @@ export type Paper = {
   readonly left: number
   readonly right: number
   readonly bottom: number
-  /** Where the next thing starts. */
+  /** Where the next element starts. */
   y: number
   lines(text: string, style: Style, width: number): ShapedText[]
-  /** Draws lines into a box and gives the height they take. */
+  /** Draws lines into a box and returns their height. */
   text(lines: readonly ShapedText[], box: Box, style: Style, align?: Align): number
   /** Runs `draw` as the content of a new element of `parent`. */
   tagged(parent: Element, tag: string, draw: () => void): void
-  /** Runs `draw` as decoration, which is not read out. */
+  /** Runs `draw` as decoration, which is not read aloud. */
   artifact(draw: () => void): void
   element(parent: Element, tag: string, options?: Readonly<Record<string, unknown>>): Element
   rule(y: number, options?: { readonly color?: string; readonly width?: number; readonly from?: number }): void

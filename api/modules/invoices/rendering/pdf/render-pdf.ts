@@ -1,4 +1,5 @@
-// An invoice as PDF bytes. Only the font packages are read, and nothing is fetched: a tenant's text never becomes a path or an address.
+// An invoice as PDF bytes. Only the font packages are read, and nothing is fetched: a tenant's text never becomes a
+// path or an address.
 import type { InvoiceView } from '../../schema.ts'
 import { unpack } from '../fonts/font.ts'
 import { type FontBook, fontBookFor } from '../fonts/font-book.ts'
@@ -17,7 +18,7 @@ const FOOTER = 56
 type Tools = { readonly PDFDocument: typeof import('pdfkit'); readonly embedded: EmbeddedFontClass }
 let prepared: Promise<Tools> | null = null
 
-/** Loads PDFKit with the first document, since a start can do without. */
+/** Loads PDFKit with the first document, because starting the process does not need it. */
 async function prepare(): Promise<Tools> {
   const { default: PDFDocument } = await import('pdfkit')
   const [latin] = slicesFor(0x20, 400, 'sc')
@@ -41,7 +42,7 @@ export async function renderInvoicePdf(
   return await draw(model, tools, book, options.compress ?? true)
 }
 
-/** Every text of a document, to read the fonts that it needs. */
+/** Every text of a document, to find the fonts that it needs. */
 function textOf(model: DocumentModel): string {
   const texts: string[] = [model.pageOf(1_234_567_890, 1_234_567_890), ' ()·']
   const gather = (value: unknown): void => {
@@ -88,7 +89,7 @@ async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book
   return await written
 }
 
-/** A new page that says whose it is. */
+/** A new page that names its invoice. */
 function continueOn(paper: Paper, model: DocumentModel): void {
   paper.document.addPage()
   paper.y = MARGIN

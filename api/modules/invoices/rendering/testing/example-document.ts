@@ -6,7 +6,7 @@ import type { InvoiceView } from '../../schema.ts'
 import { type InvoiceColumns, type InvoiceRow, UNTOUCHED } from '../../table.ts'
 import { invoiceView } from '../../view.ts'
 
-/** A FINAL invoice with these columns and its number; `more` changes its row. One that is PAID was marked so by hand. */
+/** A FINAL invoice with these columns and its number; `more` changes its row. A PAID one was marked so by hand. */
 export function finalView(built: InvoiceColumns | undefined, more: Partial<InvoiceRow> = {}): InvoiceView {
   if (!built) throw new Error('there is an invoice')
   return invoiceView({
@@ -45,7 +45,7 @@ export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {
   readonly row?: Partial<InvoiceRow>
 }
 
-/** The second invoice of a subscription from the first of January 2026: what it used, and the fees of the month to come. */
+/** The second invoice of a subscription from 1 January 2026: its usage, and the fees of the coming month. */
 export function exampleDocument({ customer, seller, footnote, usage, row, ...example }: ExampleDocument): InvoiceView {
   const base = exampleInputs({ ...example, start: '2026-01-01T00:00:00Z' })
   const inputs = {

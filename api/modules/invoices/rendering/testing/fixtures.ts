@@ -1,4 +1,4 @@
-// Twenty documents whose pictures are kept: ten scripts, five languages, and the corners of amounts, lengths and states.
+// Twenty documents with stored pictures: ten scripts, five languages, and extreme amounts, lengths and states.
 import { eur, metered, recurring } from '../../../billing/testing/example-inputs.ts'
 import type { Presentation } from '../model/presentation.ts'
 import type { ExampleDocument } from './example-document.ts'

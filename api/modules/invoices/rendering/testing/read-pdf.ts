@@ -1,4 +1,4 @@
-// Reads PDFs back with another program than the one that wrote them: their text, their tags and what they look like.
+// Reads PDFs back with another library than the one that wrote them: their text, their tags and their appearance.
 import { createCanvas, DOMMatrix, type Image, ImageData, loadImage, Path2D } from '@napi-rs/canvas'
 
 // pdf.js draws on the canvas of its host.
@@ -12,7 +12,7 @@ const open = async (pdf: Buffer) => {
 export type ReadPdf = {
   readonly title: string
   readonly language: string
-  /** The text of each page, as it stands from left to right and from top to bottom. */
+  /** The text of each page, from left to right and from top to bottom. */
   readonly pages: readonly string[]
   readonly text: string
   /** The roles of its tags, such as H1 and Table. */
@@ -48,11 +48,11 @@ function gatherRoles(node: Node | null, roles: Set<string>): void {
   for (const child of node.children) if ('role' in child) gatherRoles(child as Node, roles)
 }
 
-/** The codes of glyph 0, which is what a font shows for a character it lacks, in an uncompressed PDF. */
+/** The codes of glyph 0, which a font shows for a character it lacks, in an uncompressed PDF. */
 export const missingGlyphs = (pdf: Buffer): number =>
   [...pdf.toString('latin1').matchAll(/\[([^\]]*)\] TJ/g)].filter(([, shown]) => shown?.includes('<0000>')).length
 
-/** A page as a PNG, one pixel a point. */
+/** A page as a PNG, one pixel per point. */
 export async function pictureOf(pdf: Buffer, page = 1): Promise<Buffer> {
   const document = await open(pdf)
   const read = await document.getPage(page)
@@ -73,7 +73,7 @@ const pixelsOf = (image: Image) => {
 const CHANNEL_TOLERANCE = 96
 const INK_MAX = 192
 
-/** How much clearly differs, as a part of what is drawn at all; 1 when the sizes differ. */
+/** The fraction of drawn pixels that clearly differ; 1 when the sizes differ. */
 export async function difference(first: Buffer, second: Buffer): Promise<number> {
   const [a, b] = (await Promise.all([loadImage(first), loadImage(second)])).map(pixelsOf)
   if (!a || !b || a.width !== b.width || a.height !== b.height) return 1

@@ -1,10 +1,11 @@
-// From a text to glyphs in the order in which they stand: split by direction and by the font that has each character, shaped by the
-// rules of its script (Arabic letters join, Hindi marks move), then put into visual order (Unicode Standard Annex 9).
+// From a text to glyphs in visual order. The text is split by direction and by the font that has each character, shaped
+// by the rules of its script (Arabic letters join, Hindi marks move), then put into visual order (Unicode Standard
+// Annex 9).
 import bidiFactory from 'bidi-js'
 import { type Face, type FontBook, REPLACEMENT } from '../fonts/font-book.ts'
 import type { Weight } from '../fonts/slices.ts'
 
-/** A glyph with its place, in thousandths of the font size. */
+/** A glyph with its position, in thousandths of the font size. */
 export type Glyph = {
   readonly id: number
   readonly advance: number
@@ -20,12 +21,12 @@ export type ShapedText = { readonly runs: readonly GlyphRun[]; readonly width: n
 
 const bidi = bidiFactory()
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** What stands in a text from left to right, each character by itself. */
+/** The characters of a text from left to right, each on its own. */
 const SIMPLE = /^[\u0020-\u007e\u00a0-\u02af\u1e00-\u1eff\u2010-\u2027\u202f\u20a0-\u20bf\u2212]*$/
 
 type Piece = { readonly text: string; readonly level: number; readonly face: Face | null }
 
-/** Shapes one line of text. What no font has is shown as a replacement character. */
+/** Shapes one line of text. A character that no font has is shown as a replacement character. */
 export function shape(text: string, book: FontBook, weight: Weight): ShapedText {
   const pieces = SIMPLE.test(text) ? simplePieces(text, book, weight) : piecesOf(text, book, weight)
   const runs = visual(pieces).flatMap(({ text: part, level, face }) =>
@@ -53,7 +54,10 @@ function piecesOf(text: string, book: FontBook, weight: Weight): Piece[] {
 const mirrored = (cluster: string): string =>
   [...cluster].map(character => bidi.getMirroredCharacter(character) ?? character).join('')
 
-/** Joins neighbours of one direction and one font. A cluster no font has whole is tried character by character. */
+/**
+ * Joins neighbours of one direction and one font. A cluster that no font has as a whole is tried character by
+ * character.
+ */
 function joined(clusters: readonly { text: string; level: number }[], book: FontBook, weight: Weight): Piece[] {
   const pieces: Piece[] = []
   const add = (text: string, level: number, face: Face | null): void => {
@@ -64,7 +68,7 @@ function joined(clusters: readonly { text: string; level: number }[], book: Font
   }
   for (const { text, level } of clusters) {
     const last = pieces.at(-1)
-    // A space goes on in the font of the word before it where that has one.
+    // A space uses the font of the word before it, if that font has a space.
     if (text === ' ' && last?.face && last.level === level && last.face.font.hasGlyphForCodePoint(0x20)) {
       add(text, level, last.face)
       continue
@@ -102,7 +106,7 @@ function visual(pieces: readonly Piece[]): readonly Piece[] {
 const shaped = new Map<string, GlyphRun>()
 const SHAPED_MAX = 20_000
 
-/** The glyphs of a piece, which are kept: the words of a document come again in the next. */
+/** The glyphs of a piece, cached: the words of a document repeat in the next. */
 function glyphsOf(face: Face, text: string, rightToLeft: boolean): GlyphRun {
   const key = `${face.key}|${rightToLeft ? 'r' : 'l'}|${text}`
   const known = shaped.get(key)

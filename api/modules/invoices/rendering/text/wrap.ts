@@ -1,5 +1,5 @@
-// Breaks a text into lines that fit a width: where its script allows (Unicode Standard Annex 14, Thai by its words), and inside a word
-// only when the word alone is wider.
+// Breaks a text into lines that fit a width: where its script allows (Unicode Standard Annex 14, Thai at its words),
+// and inside a word only when the word alone is wider.
 import LineBreaker from 'linebreak'
 import type { FontBook } from '../fonts/font-book.ts'
 import type { Weight } from '../fonts/slices.ts'
@@ -39,7 +39,7 @@ export function wrap(text: string, book: FontBook, { size, weight }: TextStyle, 
   return lines.map(part => shape(part.trim(), book, weight))
 }
 
-/** The text cut at every place where a line may end. */
+/** The text split at every place where a line may end. */
 function wordsOf(text: string): string[] {
   const cuts = new Set<number>()
   const breaker = new LineBreaker(text)

@@ -1,4 +1,5 @@
-// Numbers, money, dates and country names as a locale writes them. Quantities stay text from end to end, so no digit is lost.
+// Numbers, money, dates and country names in the format of a locale. Quantities stay strings from end to end, so no
+// digit is lost.
 import type { LocalDate } from '../../../../../shared/billing/periods.ts'
 import { currencyExponent } from '../../../../../shared/money.ts'
 import type { MoneyView } from '../../schema.ts'
@@ -7,12 +8,12 @@ import type { Locale } from './words.ts'
 export type Formats = {
   /** `26450535.25` as `26.450.535,25` in German. */
   number(quantity: string): string
-  /** With the code of the currency, and at least its own places. */
+  /** With the code of the currency, and at least its number of decimals. */
   money(value: MoneyView): string
   date(date: LocalDate): string
   /** The first and last day of a time, as `1–31 January 2026`. */
   days(first: LocalDate, last: LocalDate): string
-  /** The country's name in the reader's language; its code when it is none. */
+  /** The country's name in the reader's language; the code itself when it is unknown. */
   country(code: string): string
 }
 
@@ -20,7 +21,7 @@ const OPTIONS = { numberingSystem: 'latn', useGrouping: 'always' } as const
 const made = new Map<string, Formats>()
 const FORMATS_MAX = 200
 
-/** The formats of a locale, which are kept: to make one takes longer than to write an invoice. */
+/** The formats of a locale, cached: creating one takes longer than writing an invoice. */
 export function formatsOf(locale: Locale): Formats {
   const known = made.get(locale.tag)
   if (known) return known
@@ -61,10 +62,10 @@ function makeFormats(locale: Locale): Formats {
 
 const dayOf = (date: LocalDate): Date => new Date(`${date}T00:00:00Z`)
 
-/** Country names are words: of the locale where it has a table, English elsewhere. */
+/** Country names in the language of the words: that of the locale where it has a table, otherwise English. */
 const wordsLanguage = (locale: Locale): string => (locale.tag.startsWith(locale.language) ? locale.tag : 'en')
 
-/** Decimals are given as text: a JavaScript number would lose digits. */
+/** Decimals are passed as strings: a JavaScript number would lose digits. */
 function plainText(format: Intl.NumberFormat, quantity: string): string {
   const [whole = '', fraction = ''] = quantity.split('.')
   if (fraction.length <= PLACES_MAX) return legible(format.format(quantity as unknown as number))
@@ -72,9 +73,9 @@ function plainText(format: Intl.NumberFormat, quantity: string): string {
   return legible(parts.map(({ type, value }) => (type === 'fraction' ? fraction : value)).join(''))
 }
 
-/** Without marks of direction, and with the space that does not break in place of its narrow form, which few fonts have. */
+/** Without direction marks, and with the ordinary no-break space in place of the narrow one, which few fonts have. */
 const legible = (text: string): string => text.replace(/[\u200e\u200f\u061c]/g, '').replaceAll('\u202f', '\u00a0')
 
-/** What Intl takes; what is behind is written as it stands. */
+/** The part that Intl accepts; what follows it is written unchanged. */
 const PLACES_MAX = 20
 const placesOf = (quantity: string): number => Math.min(PLACES_MAX, quantity.split('.')[1]?.length ?? 0)

@@ -1,6 +1,6 @@
 // What a table of words holds: every fixed text of an invoice document.
 
-/** The sentences that tax and discounts write on an invoice in English, by what they say. */
+/** The sentences that tax and discounts write on an invoice in English, by meaning. */
 export type Sentence =
   | 'REVERSE_CHARGE'
   | 'EXPORT'

@@ -12,7 +12,7 @@ type Language = keyof typeof WORDS
 const isLanguage = (text: string): text is Language => Object.hasOwn(WORDS, text)
 
 export type Locale = {
-  /** What dates and numbers follow, such as `de-CH`. */
+  /** The locale of dates and numbers, such as `de-CH`. */
   readonly tag: string
   /** The language of the fixed words. */
   readonly language: Language
@@ -30,7 +30,7 @@ function canonical(given: string): string {
     const [tag] = Intl.getCanonicalLocales(given.replaceAll('_', '-'))
     if (tag !== undefined && Intl.NumberFormat.supportedLocalesOf(tag).length > 0) return tag
   } catch {
-    // No language tag at all: the document still has to be written.
+    // Not a valid language tag: the document still has to be written.
   }
   return 'en'
 }
@@ -40,13 +40,13 @@ export const wordsOf = ({ language }: Locale): Words => WORDS[language]
 
 const ENGLISH = new Map(Object.entries(en.sentences).map(([code, text]) => [text, code as Sentence]))
 
-/** A sentence that tax wrote on the invoice, in the reader's language; what a tenant wrote stays as it is. */
+/** A sentence that the tax code wrote on the invoice, in the reader's language; text from a tenant does not change. */
 export function sentenceIn(words: Words, text: string): string {
   const code = ENGLISH.get(text)
   return code === undefined ? text : words.sentences[code]
 }
 
-/** Whether tax wrote this sentence. */
+/** Whether the tax code wrote this sentence. */
 export const isSentence = (sentence: Sentence, text: string): boolean => ENGLISH.get(text) === sentence
 
 type Figures = { money(quantity: string, currency: string): string; number(quantity: string): string }
@@ -76,7 +76,7 @@ function surchargeIn(words: Words, { money, number }: Figures, text: string): st
   return words.onTopOf(money(quantity, currency)) + partOf(words, part)
 }
 
-/** The name or explanation of what a clause made in the reader's language; any other text stays as it is. */
+/** The name or explanation of a clause line in the reader's language; any other text does not change. */
 export function clauseIn(words: Words, figures: Figures, text: string): string {
   const { money, number } = figures
   const surcharge = surchargeIn(words, figures, text)
