@@ -48,7 +48,8 @@ const subscriptionOf = ({ subscriptionId }: Billed): Promise<Row> =>
 async function invoicesOf({ subscriptionId }: Billed): Promise<Row[]> {
   const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&limit=100`
   const data: Row[] = (await succeed(tenant, 'GET', url))['data']
-  return data.toSorted((a, b) => (a['created_at'] < b['created_at'] ? -1 : 1))
+  const made = (invoice: Row) => `${invoice['created_at']} ${invoice['updated_to_final_at'] ?? ''}`
+  return data.toSorted((a, b) => (made(a) < made(b) ? -1 : 1))
 }
 const amountOf = (invoice: Row): string => invoice['invoice_amount_excluding_tax'].quantity
 
