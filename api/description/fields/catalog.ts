@@ -103,7 +103,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
   tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
   default_units: 'Of a ONE_OFF item that is priced FLAT: how many units are sold. Only `number`. Null: 1.',
-  default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: none.',
+  default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: those that are assigned.',
   'DefaultCount.number': 'How many.',
   'DefaultCount.amount': 'Always refused: use `number`.',
   'DefaultCount.count': 'Always refused: use `number`.',

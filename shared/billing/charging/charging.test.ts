@@ -4,9 +4,10 @@ import { type Decimal, decimal, plain, sum } from '../../decimal.ts'
 import { amount, toMoney } from '../../money.ts'
 import { price } from '../../rating/testing/prices.ts'
 import { interval, parseInstant } from '../../time.ts'
-import { fraction } from '../fraction.ts'
+import { fraction, timesFraction } from '../fraction.ts'
 import { zoneOf } from '../periods.ts'
-import { seatsAt, seatsInAdvance, seatsInArrears } from './seats.ts'
+import { shareOf } from '../proration.ts'
+import { type SeatPart, seatChanges, seatsInAdvance, seatsInArrears } from './seats.ts'
 import { billedNow, printedParts, roundedDifference } from './so-far.ts'
 import { defaultUnitsFault, rateUnits, unitsOf } from './units.ts'
 
@@ -18,61 +19,93 @@ const at = (text: string) => {
 const zone = zoneOf('UTC')
 if (zone === null) throw new Error('UTC is a zone')
 const full = interval(at('2026-03-01'), at('2026-04-01'))
-const march = { covered: full, full, zone }
 const money = (value: Decimal): string => plain(toMoney(amount(value, 'EUR')).quantity)
 const changes = (...of: [string, string][]) => of.map(([day, seats]) => ({ at: at(day), seats: decimal(seats) }))
-const NONE = decimal('0')
 
 describe('seats', () => {
-  const TEN = price('FLAT', { amount: '10' })
+  const days = (value: number) => new Date(value).toISOString().slice(5, 10)
+  const text = ({ time, seats, before }: SeatPart) =>
+    `${days(time.start)}..${days(time.end)} ${plain(seats)}${before ? ` over ${plain(before)}` : ''}`
+  /** What a full period of a part costs at 10 a seat, by its days. */
+  const costs = ({ time, seats, before }: SeatPart) =>
+    timesFraction(seats.minus(before ?? '0').times('10'), shareOf(time, full, zone))
 
-  test('5 seats at 10 from 1 March, 8 from 11 March: 70.32 in arrears', () => {
-    const { parts, total } = seatsInArrears(TEN, changes(['2026-03-01', '5'], ['2026-03-11', '8']), NONE, march)
-    expect(money(total)).toBe('70.32')
-    expect(
-      parts.map(({ seats, share }) => `${plain(seats)} ${plain(share.numerator)}/${plain(share.denominator)}`),
-    ).toEqual(['5 10/31', '8 21/31'])
-  })
-
-  test('changes outside the period do not cut it, and the last of two at the same time counts', () => {
-    const many = changes(['2026-01-01', '3'], ['2026-03-11', '4'], ['2026-03-11', '6'], ['2026-05-01', '99'])
-    const { parts } = seatsInArrears(TEN, many, NONE, march)
-    expect(parts.map(({ seats }) => plain(seats))).toEqual(['3', '6'])
-    expect(plain(seatsAt([], decimal('2'), at('2026-03-01')))).toBe('2')
-  })
-
-  test('a cut period is charged by days, with the tiers of each number of seats', () => {
-    const cut = { ...march, covered: interval(at('2026-03-11'), at('2026-04-01')) }
-    expect(money(seatsInArrears(TEN, [], decimal('10'), cut).total)).toBe('67.74')
-    const tiers = price('TIERED', { topBound: '5', amount: '10' }, { amount: '5' })
-    // 5 seats cost 50 for 10 days, 8 seats cost 65 for 21 days.
-    const { total } = seatsInArrears(tiers, changes(['2026-03-11', '8']), decimal('5'), march)
-    expect(money(total)).toBe('60.16')
-  })
-
-  test('in advance: the seats at the start, then increases above the paid number, to the end of the period', () => {
-    const later = changes(['2026-03-11', '8'], ['2026-03-16', '6'], ['2026-03-21', '7'], ['2026-03-26', '9'])
-    const { advance, increases } = seatsInAdvance(TEN, later, decimal('5'), march)
-    expect(money(advance.quantity)).toBe('50')
-    expect(increases.map(({ seats, before, quantity }) => [plain(seats), plain(before), money(quantity)])).toEqual([
-      ['8', '5', '20.32'],
-      ['9', '8', '1.94'],
+  test('assignments that start and end are counted at each time', () => {
+    const times = [
+      ['03-01', null],
+      ['03-01', '03-11'],
+      ['03-11', null],
+      ['03-05', '03-20'],
+    ] as const
+    const counted = seatChanges(
+      times.map(([start, end]) => ({ start: at(`2026-${start}`), end: end && at(`2026-${end}`) })),
+    )
+    expect(counted.map(change => `${days(change.at)} ${plain(change.seats)}`)).toEqual([
+      '03-01 2',
+      '03-05 3',
+      '03-11 3',
+      '03-20 2',
     ])
   })
 
-  test('when seats only rise, advance and increases equal the amount in arrears, at a unit price', () => {
+  test('in arrears each number is charged for its time; what happens outside the period does not cut it', () => {
+    const all = changes(['2026-01-01', '3'], ['2026-03-11', '6'], ['2026-03-16', '6'], ['2026-05-01', '99'])
+    expect(seatsInArrears(all, full).map(text)).toEqual(['03-01..03-11 3', '03-11..04-01 6'])
+    expect(seatsInArrears(changes(['2026-05-01', '9']), full).map(text)).toEqual(['03-01..04-01 0'])
+  })
+
+  test('5 seats at 10 from 1 March, 8 from 11 March: 70.32', () => {
+    const parts = seatsInArrears(changes(['2026-03-01', '5'], ['2026-03-11', '8']), full)
+    expect(money(sum(parts.map(costs)))).toBe('70.32')
+  })
+
+  test('in advance: what is there at the start, then rises over what is paid, to the end of the period', () => {
+    const all = changes(
+      ['2026-03-01', '5'],
+      ['2026-03-11', '8'],
+      ['2026-03-16', '6'],
+      ['2026-03-21', '7'],
+      ['2026-03-26', '9'],
+    )
+    const parts = seatsInAdvance(all, full, [])
+    expect(parts.map(part => `${text(part)}: ${money(costs(part))}`)).toEqual([
+      '03-01..04-01 5: 50',
+      '03-11..04-01 8 over 5: 20.32',
+      '03-26..04-01 9 over 8: 1.94',
+    ])
+  })
+
+  test('in advance: what other invoices bill is not billed again', () => {
+    const all = changes(['2026-03-01', '5'], ['2026-03-11', '8'])
+    const paid = (day: string, seats: string) => ({ from: at(day), seats: decimal(seats) })
+    expect(seatsInAdvance(all, full, [paid('2026-03-01', '5')]).map(text)).toEqual(['03-11..04-01 8 over 5'])
+    expect(seatsInAdvance(all, full, [paid('2026-03-01', '5'), paid('2026-03-11', '8')])).toEqual([])
+    // One that is said to have been there from the start, after that was billed.
+    expect(seatsInAdvance(all, full, [paid('2026-03-01', '4')]).map(text)).toEqual([
+      '03-01..04-01 5 over 4',
+      '03-11..04-01 8 over 5',
+    ])
+  })
+
+  test('where seats only rise, billing in advance comes to what billing in arrears does', () => {
     const rising = fc.uniqueArray(fc.integer({ min: 2, max: 31 }), { maxLength: 5 })
     fc.assert(
-      fc.property(rising, days => {
-        const all = days
-          .toSorted((a, b) => a - b)
-          .map((day, index) => ({
-            at: at(`2026-03-${String(day).padStart(2, '0')}`),
-            seats: decimal(String(5 + index)),
-          }))
-        const { advance, increases } = seatsInAdvance(TEN, all, decimal('4'), march)
-        const billed = advance.quantity.plus(sum(increases.map(({ quantity }) => quantity)))
-        const { total } = seatsInArrears(TEN, all, decimal('4'), march)
+      fc.property(rising, fc.integer({ min: 0, max: 5 }), (on, paidParts) => {
+        const rises = on.toSorted((a, b) => a - b).map((day, index) => ({ day, seats: String(5 + index) }))
+        const all = [{ day: 1, seats: '4' }, ...rises].map(({ day, seats }) => ({
+          at: at(`2026-03-${String(day).padStart(2, '0')}`),
+          seats: decimal(seats),
+        }))
+        const inAdvance = seatsInAdvance(all, full, [])
+        // Whatever of it is billed already, the rest completes it.
+        const paid = inAdvance.slice(0, paidParts)
+        const rest = seatsInAdvance(
+          all,
+          full,
+          paid.map(({ time, seats }) => ({ from: time.start, seats })),
+        )
+        const billed = sum([...paid, ...rest].map(costs))
+        const total = sum(seatsInArrears(all, full).map(costs))
         expect(billed.minus(total).abs().lt('1e-30')).toBe(true)
       }),
     )

@@ -1,98 +1,69 @@
-// PER_SEAT: seats over time, each charged for the days it is assigned (semantics 4.4).
-import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { numberVolume } from '../../rating/price.ts'
-import { type PriceConfig, type RatedPrice, rate } from '../../rating/rate.ts'
-import { type Instant, type Interval, instantOf, interval } from '../../time.ts'
-import { type Fraction, timesFraction } from '../fraction.ts'
-import type { Zone } from '../periods.ts'
-import { shareOf } from '../proration.ts'
+// PER_SEAT: seats over time, each for the days it is there (semantics 4.4). Pure.
+import { type Decimal, decimalOfInteger, max, ZERO } from '../../decimal.ts'
+import { type Instant, type Interval, interval } from '../../time.ts'
 
-/** The number of seats from this time until the next change. */
+/** From this time on there are so many seats, until the next change. */
 export type SeatChange = { readonly at: Instant; readonly seats: Decimal }
-/** A time with one number of seats. Its price is the price of the full period, prorated by days. */
-export type SeatPart = {
-  readonly time: Interval
-  readonly seats: Decimal
-  readonly share: Fraction
-  readonly rated: RatedPrice
-  /** Exact. */
-  readonly quantity: Decimal
-}
-/** `covered` is the part of the `full` period in which the price is in force. */
-export type SeatPeriod = { readonly covered: Interval; readonly full: Interval; readonly zone: Zone }
+/** The time for which a number of seats is charged; `before` of them are paid for already, null where none are. */
+export type SeatPart = { readonly time: Interval; readonly seats: Decimal; readonly before: Decimal | null }
+/** Seats that were billed in advance, from a time on. */
+export type PaidSeats = { readonly from: Instant; readonly seats: Decimal }
 
-/** The number of seats at a time; `byDefault` before the first change. */
-export function seatsAt(changes: readonly SeatChange[], byDefault: Decimal, at: Instant): Decimal {
-  const last = changes.filter(change => change.at <= at).reduce<SeatChange | null>(later, null)
-  return last?.seats ?? byDefault
-}
-const later = (best: SeatChange | null, change: SeatChange): SeatChange => (best && best.at > change.at ? best : change)
-
-/** The covered time, cut where the number of seats changes. */
-function stretches(changes: readonly SeatChange[], { covered }: SeatPeriod): Interval[] {
-  const inside = changes.map(({ at }) => at).filter(at => covered.start < at && at < covered.end)
-  const starts = [...new Set<Instant>([covered.start, ...inside])].sort((a, b) => a - b)
-  return starts.map((start, index) => interval(start, starts[index + 1] ?? covered.end))
+/** How many of these times hold at once, in the order of time and each moment once; a time without an end holds on. */
+export function seatChanges(times: readonly { readonly start: Instant; readonly end: Instant | null }[]): SeatChange[] {
+  const steps = new Map<Instant, number>()
+  const step = (at: Instant, by: number) => steps.set(at, (steps.get(at) ?? 0) + by)
+  for (const { start, end } of times) {
+    step(start, 1)
+    if (end !== null) step(end, -1)
+  }
+  let seats = 0
+  return [...steps]
+    .sort(([a], [b]) => a - b)
+    .map(([at, by]) => {
+      seats += by
+      return { at, seats: decimalOfInteger(seats) }
+    })
 }
 
-/**
- * Seats billed in arrears: each number of seats costs its price for a full period, prorated by the days it applies. 5
- * seats at 10 from 1 March and 8 from 11 March are 70.32.
- */
-export function seatsInArrears(
-  config: PriceConfig,
-  changes: readonly SeatChange[],
-  byDefault: Decimal,
-  period: SeatPeriod,
-): { readonly parts: readonly SeatPart[]; readonly total: Decimal } {
-  const parts = stretches(changes, period).map(time =>
-    seatPart(config, seatsAt(changes, byDefault, time.start), time, period),
-  )
-  return { parts, total: sum(parts.map(({ quantity }) => quantity)) }
+/** The covered time, cut where the number of seats changes. The changes are in the order of time. */
+function stretches(changes: readonly SeatChange[], covered: Interval): SeatChange[] {
+  const found: SeatChange[] = [{ at: covered.start, seats: ZERO }]
+  for (const { at, seats } of changes) {
+    if (at >= covered.end) break
+    if (at <= covered.start) found[0] = { at: covered.start, seats }
+    else if (!found.at(-1)?.seats.eq(seats)) found.push({ at, seats })
+  }
+  return found
 }
 
-function seatPart(config: PriceConfig, seats: Decimal, time: Interval, { full, zone }: SeatPeriod): SeatPart {
-  const share = shareOf(time, full, zone)
-  const rated = rate(config, numberVolume(seats))
-  return { time, seats, share, rated, quantity: timesFraction(rated.total.quantity, share) }
+/** Seats billed in arrears: every number of seats is charged for its time. 5 seats at 10 from 1 March and 8 from 11 March are 70.32. */
+export function seatsInArrears(changes: readonly SeatChange[], covered: Interval): SeatPart[] {
+  const found = stretches(changes, covered)
+  return found.map(({ at, seats }, index) => ({
+    time: interval(at, found[index + 1]?.at ?? covered.end),
+    seats,
+    before: null,
+  }))
 }
 
 /**
- * The extra charge when seats rise in a period that was billed in advance, from the day of the rise to the end of the
- * period.
- */
-export type SeatIncrease = {
-  readonly from: Instant
-  readonly seats: Decimal
-  readonly before: Decimal
-  readonly share: Fraction
-  /** Exact. */
-  readonly quantity: Decimal
-}
-
-/**
- * Seats billed in advance. The start of a period charges the current number. Each time the number rises above the paid
- * one, the next invoice charges the difference for the rest of the period. Fewer seats lower the charge from the next
- * period on.
+ * Seats billed in advance: at the start of a period those that are there; each time they rise above what is paid for, the
+ * difference for the rest of the period. Fewer seats are credited from the next period only.
  */
 export function seatsInAdvance(
-  config: PriceConfig,
   changes: readonly SeatChange[],
-  byDefault: Decimal,
-  period: SeatPeriod,
-): { readonly advance: SeatPart; readonly increases: readonly SeatIncrease[] } {
-  const { covered, full, zone } = period
-  const priceOf = (seats: Decimal): Decimal => rate(config, numberVolume(seats)).total.quantity
-  let paid = seatsAt(changes, byDefault, covered.start)
-  const advance = seatPart(config, paid, covered, period)
-  const increases: SeatIncrease[] = []
-  for (const { start: from } of stretches(changes, period).slice(1)) {
-    const seats = seatsAt(changes, byDefault, from)
-    if (seats.lte(paid)) continue
-    const share = shareOf(interval(from, instantOf(covered.end)), full, zone)
-    const more = max(priceOf(seats).minus(priceOf(paid)), ZERO)
-    increases.push({ from, seats, before: paid, share, quantity: timesFraction(more, share) })
-    paid = seats
+  covered: Interval,
+  paid: readonly PaidSeats[],
+): SeatPart[] {
+  const parts: SeatPart[] = []
+  let billed: Decimal | null = null
+  for (const { at, seats } of stretches(changes, covered)) {
+    const before: Decimal | null = paid
+      .filter(({ from }) => from <= at)
+      .reduce<Decimal | null>((most, each) => (most === null ? each.seats : max(most, each.seats)), billed)
+    if (before === null || seats.gt(before)) parts.push({ time: interval(at, covered.end), seats, before })
+    billed = before === null ? seats : max(before, seats)
   }
-  return { advance, increases }
+  return parts
 }

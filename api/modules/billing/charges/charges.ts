@@ -18,6 +18,7 @@ import {
 } from '../terms/price-terms.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { withoutPauses } from './paused-days.ts'
+import { type ChargedSeats, seatCharges } from './seat-charges.ts'
 
 export type Charge = PriceTerm & {
   /** Stable: the same charge has the same key whenever it is computed, and no two charges of an invoice share a key. */
@@ -28,6 +29,8 @@ export type Charge = PriceTerm & {
   readonly period: BillingPeriod
   /** The service time it pays for: the covered part of the billing period, or one pricing period in it. */
   readonly service: Interval
+  /** The seats that are charged for the service, when seat assignments decide their number; else null. */
+  readonly seats: ChargedSeats | null
   /**
    * The time whose usage is rated; longer than the service when a pricing period is longer than the billing period.
    * Null when not metered.
@@ -61,10 +64,17 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
     if (period.covered.start >= until) break
     if (!belongs(window, period.covered, term.inAdvance)) continue
     if (isOneOff(term) && period.covered.start > calendar.span.start) break
-    charges.push(...chargesOfPeriod(term, calendar, period).filter(({ key }) => !term.inAdvance || !billed.has(key)))
+    charges.push(
+      ...chargesOfPeriod(term, calendar, period, billed).filter(
+        charge => !term.inAdvance || (!billed.has(charge.key) && isDue(charge, window)),
+      ),
+    )
   }
   return charges
 }
+
+/** The period whose days a charge is prorated by: when seats change in a period, the part with this number of seats. */
+export const owedPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.period ?? period
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
 export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
@@ -83,6 +93,10 @@ export const groupCharges = (charge: Charge): Charge[] =>
     charge.late === null ? (chargeAt(term, charge.service.start) ?? []) : [{ ...charge, ...term, persisted: [] }],
   )
 
+/** A rise of seats in a period that is paid in advance is billed by the first invoice that is cut after it. */
+const isDue = ({ seats, service }: Charge, { cutoffAt }: InvoiceWindow): boolean =>
+  !seats?.before || service.start < cutoffAt
+
 /** In advance: periods that start in the advance window. In arrears: periods that end in the collected time. */
 function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
   if (inAdvance) return contains(advanceScan(window), covered.start)
@@ -91,10 +105,22 @@ function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): 
 }
 
 /** One charge for the period, or one for each pricing period in it when usage is rated per pricing period. */
-function chargesOfPeriod(term: PriceTerm, calendar: PriceCalendar, whole: BillingPeriod): Charge[] {
+function chargesOfPeriod(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  whole: BillingPeriod,
+  billed: ReadonlySet<string> = new Set(),
+): Charge[] {
   const period = isOneOff(term) ? whole : withoutPauses(calendar, whole)
   if (!period) return []
   const { covered } = period
+  if (term.seatChanges !== null) {
+    const paying = { changes: term.seatChanges, inAdvance: term.inAdvance, calendar }
+    const keyed = (from: Instant) => keyOf(term, from)
+    return seatCharges(paying, whole, { billed, keyed }).map(({ key, service, seats }) =>
+      chargeOf(term, calendar, { period, service, seats, key }),
+    )
+  }
   if (!isMetered(term)) return [chargeOf(term, calendar, { period, service: covered })]
   if (term.inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
@@ -125,12 +151,14 @@ type ChargedTime = {
   readonly billedUsage?: Interval | null
   /** Where the rating group of the charge starts. */
   readonly from?: Instant
+  readonly seats?: ChargedSeats
+  readonly key?: string
 }
 
 /** Written out on purpose: an object spread of the term took a third of the time of an invoice with many lines. */
 function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalendar, of: ChargedTime): Charge {
-  const { period, service, usage = null, billedUsage = null, from = service.start } = of
-  const key = keyOf(term, service.start)
+  const { period, service, usage = null, billedUsage = null, from = service.start, seats = null } = of
+  const key = of.key ?? keyOf(term, service.start)
   return {
     subscriptionId: term.subscriptionId,
     schedule: term.schedule,
@@ -149,6 +177,7 @@ function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalend
     split: term.split,
     group: term.group,
     persisted: term.persisted,
+    seatChanges: term.seatChanges,
     inAdvance: term.inAdvance,
     calendar: term.calendar,
     key,
@@ -158,6 +187,7 @@ function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalend
     pricingPeriod,
     period,
     service,
+    seats,
     usage,
     billedUsage,
   }

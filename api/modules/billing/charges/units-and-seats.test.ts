@@ -98,3 +98,127 @@ describe('an item that is charged by seats', () => {
     expect(lines([sold('PER_SEAT', [{ amount: eur('10') }], {}), recurring('31')], 2)[1]).toHaveLength(1)
   })
 })
+
+describe('an item that is charged by its assignments', () => {
+  const band = { amount: eur('10') }
+  type Seated = { readonly start: string; readonly end?: string }
+  const day = (text: string) => `2026-${text}T00:00:00Z`
+  /** Seats from one day to another, all of the first item. */
+  const occupied = (...times: readonly Seated[]) => ({
+    seats: times.map(({ start: from, end }) => ({
+      product_item_id: 'item0',
+      start_at: day(from),
+      end_at: end === undefined ? null : day(end),
+    })),
+  })
+  const many = (count: number, from: string, end?: string): Seated[] =>
+    Array.from({ length: count }, () => (end === undefined ? { start: from } : { start: from, end }))
+  const five = many(5, '03-01')
+  const march = (
+    more: Partial<ConfigInput>,
+    bands: readonly BandInput[],
+    seats: readonly Seated[],
+    rest: object = {},
+  ) =>
+    exampleInvoices(
+      exampleInputs({
+        start: day('03-01'),
+        items: [sold('PER_SEAT', bands, more)],
+        inputs: occupied(...seats),
+        ...rest,
+      }),
+      3,
+    )
+  const totals = (...given: Parameters<typeof march>) => march(...given).map(({ amount_excluding_tax: total }) => total)
+  const year = { pricing_period: { type: 'YEAR', value: 1 } } as const
+  const upToFive: BandInput[] = [{ amount: eur('10'), tier_top_bound: { number: '5' } }, { amount: eur('5') }]
+  const ahead = { billing_in_advance: true }
+
+  // In arrears, the first invoice is that of March.
+  test.each<[string, Partial<ConfigInput>, BandInput[], Seated[], string]>([
+    ['5, and 3 more from 11 March', {}, [band], [...five, ...many(3, '03-11')], '70.32'],
+    ['3 that leave on 11 March', {}, [band], [...five, ...many(3, '03-01', '03-11')], '59.68'],
+    ['one for ten days alone', {}, [band], many(1, '03-11', '03-21'), '3.23'],
+    ['one that comes and leaves on one day', {}, [band], [...five, { start: '03-11', end: '03-11' }], '50'],
+    ['one whose place is taken on the day', {}, [band], [...many(1, '03-01', '03-11'), ...many(1, '03-11')], '10'],
+    ['tiers by the number at each time', { pricing_type: 'TIERED' }, upToFive, [...five, ...many(3, '03-11')], '60.16'],
+    ['a minimum of 7', {}, [{ ...band, minimum_number: '7' }], [...five, ...many(3, '03-11')], '76.77'],
+    ['a maximum of 6', {}, [{ ...band, maximum_number: '6' }], [...five, ...many(3, '03-11')], '56.77'],
+    ['a price a year', year, [{ amount: eur('120') }], [...five, ...many(3, '03-11')], '70.32'],
+    [
+      'three thirds of a cent',
+      {},
+      [{ amount: eur('0.031') }],
+      [...many(5, '03-01'), ...many(5, '03-11'), ...many(5, '03-21')],
+      '0.32',
+    ],
+    ['a number that the price states', { default_seats_value: { number: '2' } }, [band], five, '20'],
+  ])('in arrears: %s', (_name, config, bands, seats, total) => {
+    expect(totals(config, bands, seats)[0]).toBe(total)
+  })
+
+  test('in arrears: each number of seats has its line, with its days', () => {
+    const [invoice] = march({}, [band], [...five, ...many(3, '03-11')])
+    expect(linesOf(invoice)).toEqual(['2026-03-01..2026-03-11 16.13', '2026-03-11..2026-04-01 54.19'])
+    const said = invoice?.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines))
+    expect(said?.map(({ details }) => [details.description, details.proration])).toEqual([
+      ['5 × 10 EUR, × 10 ÷ 31 days', { covered_days: 10, days: 31 }],
+      ['8 × 10 EUR, × 21 ÷ 31 days', { covered_days: 21, days: 31 }],
+    ])
+  })
+
+  // The invoices of 1 March, 1 April and 1 May.
+  test.each<[string, BandInput[], Seated[], string[][]]>([
+    ['5', [band], five, [['03-01..04-01 50.00'], ['04-01..05-01 50.00'], ['05-01..06-01 50.00']]],
+    [
+      '3 more from 11 March are billed on the next invoice',
+      [band],
+      [...five, ...many(3, '03-11')],
+      [['03-01..04-01 50.00'], ['03-11..04-01 20.32', '04-01..05-01 80.00'], ['05-01..06-01 80.00']],
+    ],
+    [
+      'those that leave are credited from the next period only',
+      [band],
+      [...five, ...many(3, '03-01', '03-11')],
+      [['03-01..04-01 80.00'], ['04-01..05-01 50.00'], ['05-01..06-01 50.00']],
+    ],
+    [
+      'a minimum counts as paid',
+      [{ ...band, minimum_number: '7' }],
+      [...five, ...many(3, '03-11')],
+      [['03-01..04-01 70.00'], ['03-11..04-01 6.77', '04-01..05-01 80.00'], ['05-01..06-01 80.00']],
+    ],
+    [
+      'a first seat in the middle of a period',
+      [band],
+      many(1, '03-11'),
+      [['03-11..04-01 6.77', '04-01..05-01 10.00'], ['05-01..06-01 10.00'], ['06-01..07-01 10.00']],
+    ],
+  ])('in advance: %s', (_name, bands, seats, expected) => {
+    const found = march(ahead, bands, seats).map(invoice => linesOf(invoice).map(line => line.replaceAll('2026-', '')))
+    expect(found.filter(own => own.length > 0).slice(0, 2)).toEqual(expected.slice(0, 2))
+  })
+
+  test('in advance: more seats that cost less give nothing back', () => {
+    const cheaper: BandInput[] = [{ amount: eur('10'), tier_top_bound: { number: '5' } }, { amount: eur('5') }]
+    const invoices = march({ ...ahead, pricing_type: 'TOP_TIERED' }, cheaper, [...five, ...many(1, '03-11')])
+    expect(linesOf(invoices[1]).at(-1)).toBe('2026-04-01..2026-05-01 30.00')
+    expect(invoices[1]?.amount_excluding_tax).toBe('30')
+  })
+
+  test('the days of a pause are not charged', () => {
+    const pause = { type: 'PAUSE', start_at: day('03-06'), end_at: day('03-16') } as const
+    const paused = { subscription: { inactive_periods: [pause] } }
+    // 5 for 5 days of 10, 8 for 16 of 21: 250 ÷ 31 and 1280 ÷ 31.
+    expect(totals({}, [band], [...five, ...many(3, '03-11')], paused)[0]).toBe('49.35')
+  })
+
+  test('a commitment of a period is due once, not for each number of seats', () => {
+    const on = (quantity: string) => ({
+      schedules: [{ commitment: { pricing_item_configs: [{ ids: ['config0'], amount: eur(quantity) }] } }],
+    })
+    const seats = [...five, ...many(3, '03-11')]
+    expect(totals({}, [band], seats, on('60'))[0]).toBe('70.32')
+    expect(totals({}, [band], seats, on('100'))[0]).toBe('100')
+  })
+})

@@ -6,6 +6,9 @@ import { getOne } from '../../../resource/store.ts'
 import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
+import { isCharged, seatAssignmentResource } from '../../subscriptions/seats/seat-assignment.ts'
+import { seatTimes } from '../../subscriptions/seats/seat-times.ts'
+import type { SeatAssignment } from '../../subscriptions/seats/table.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
@@ -42,7 +45,15 @@ async function guardSubscription(uow: Uow, row: Subscription, previous: Subscrip
   )
 }
 
+/** An assignment that is charged: its start, and an end that moves. */
+async function guardSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment | null): Promise<void> {
+  const changes = seatTimes(row, previous)
+  if (changes.length === 0 || !(await isCharged(uow, row))) return
+  await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes, 'number of seats')
+}
+
 export const CLOSED_TIME_GUARDS = [
+  beforeSave(seatAssignmentResource, guardSeat),
   beforeSave(scheduleResource, guardSchedule),
   beforeSave(subscriptionResource, guardSubscription),
   beforeSave(subscriptionResource, refuseVoidingBilled),

@@ -1,16 +1,20 @@
-// A discount, a markup or a commitment changes invoices from a moment on, and a FINAL invoice never changes. So that
-// moment must lie in a billing period whose invoice is not FINAL (contract: discounts by invoice status).
+// A discount, a markup, a commitment or a number of seats changes invoices from a moment on, and a FINAL invoice never
+// changes. So that moment must lie in a billing period whose invoice is not FINAL (contract: discounts by invoice status).
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../../subscriptions/clauses/clause-entries.ts'
 
-/** Throws INVALID_FIELD when one of these changes takes effect in a billing period that is closed. The caller holds the subscription's lock. */
+/**
+ * Throws INVALID_FIELD when one of these changes takes effect in a closed billing period. `noun` names what changes in the
+ * message; by default it is the first name of the path. The caller holds the subscription's lock.
+ */
 export async function refuseClosedPeriods(
   uow: Uow,
   subscriptionId: string,
   changes: readonly ClauseChange[],
+  noun?: string,
 ): Promise<void> {
   const { platformId, environment } = uow.tenant
   for (const { from, path } of changes) {
@@ -23,7 +27,7 @@ export async function refuseClosedPeriods(
     const [closed] = rows
     if (!closed) continue
     const message =
-      `It would change a ${path.split('.')[0]} from ${formatInstant(from)} on, and the invoice of that billing period is FINAL. ` +
+      `It would change a ${noun ?? path.split('.')[0]} from ${formatInstant(from)} on, and the invoice of that billing period is FINAL. ` +
       `Have it start, or end, at ${closed.until} or later.`
     throw new AppError('INVALID_FIELD', message, { field: path })
   }

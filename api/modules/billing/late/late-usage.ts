@@ -114,6 +114,7 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     pricingPeriod: term.config.pricing_period ?? last.billing_period,
     period: { index: 0, full: service, covered: service, fullDays: 0, coveredDays: 0 },
     service,
+    seats: null,
     usage,
     billedUsage: null,
     // The usage persisted at that time, whatever was persisted since.

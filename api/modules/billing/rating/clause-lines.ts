@@ -106,7 +106,8 @@ function lineOf({ charge, metered, quantity }: RatedCharge): Line {
     exact: quantity,
     taxCategory: charge.taxCategory,
     because: [],
-    period: { service: charge.service, full: charge.period.full },
+    // Seats that change in a period are parts of one: a minimum is due for all of them together.
+    period: { service: charge.seats ? charge.period.covered : charge.service, full: charge.period.full },
     inAdvance: charge.inAdvance,
     late: charge.late !== null,
     applicableForClauses: null,

@@ -9,7 +9,7 @@ import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/r
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
-import type { Charge } from '../charges/charges.ts'
+import { type Charge, owedPeriod } from '../charges/charges.ts'
 import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -30,7 +30,9 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
     ...(tieringValue ? { tiering_meter_value: tieringValue } : {}),
     ...(single?.priceBound ? { price_bound: single.priceBound } : {}),
     description: describe(rated, currency),
-    ...(isWhole(share) ? {} : { proration: { covered_days: charge.period.coveredDays, days: charge.period.fullDays } }),
+    ...(isWhole(share)
+      ? {}
+      : { proration: { covered_days: owedPeriod(charge).coveredDays, days: owedPeriod(charge).fullDays } }),
     ...(isWhole(scale) ? {} : { pricing_scale: fractionView(scale) }),
     ...(before && meterValue
       ? {
@@ -213,7 +215,7 @@ function describe(of: RatedCharge, currency: string): string {
     ...(persisted ? [`counted on from ${persistedText(charge, persisted)} at ${formatInstant(persisted.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
     ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),
-    ...(isWhole(share) ? [] : [`× ${charge.period.coveredDays} ÷ ${charge.period.fullDays} days`]),
+    ...(isWhole(share) ? [] : [`× ${owedPeriod(charge).coveredDays} ÷ ${owedPeriod(charge).fullDays} days`]),
   ]
   return parts.filter(part => part !== '').join(', ')
 }

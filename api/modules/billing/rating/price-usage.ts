@@ -39,7 +39,8 @@ export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
 }
 
 /** The charged quantity when the price is not metered: units, seats, or one. */
-function quantityOf({ productItem, config }: Charge): Volume {
+function quantityOf({ productItem, config, seats }: Charge): Volume {
+  if (seats) return numberVolume(seats.number)
   const given = (of: typeof config.default_units): Decimal | null => (of?.number ? decimal(of.number) : null)
   if (productItem.model_type === 'PER_SEAT') return numberVolume(given(config.default_seats_value) ?? ZERO)
   return numberVolume(unitsOf(null, given(config.default_units)))
@@ -49,8 +50,10 @@ function quantityOf({ productItem, config }: Charge): Volume {
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
     const quantity = quantityOf(charge)
-    const of = { metered: quantity, together: quantity, included: null, pool: null, position: null, before: null }
-    return { ...of, parts: null, rated: rate(config, quantity) }
+    const of = { metered: quantity, together: quantity, included: null, pool: null, position: null }
+    const paid = charge.seats?.before ?? null
+    const before = paid && { total: rate(config, numberVolume(paid)).total, volume: numberVolume(paid) }
+    return { ...of, before, parts: null, rated: rate(config, quantity) }
   }
   if (charge.split) return priceSplit(config, charge, usage)
   const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)

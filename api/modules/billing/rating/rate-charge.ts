@@ -10,10 +10,12 @@ import {
   WHOLE,
 } from '../../../../shared/billing/fraction.ts'
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
-import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, max, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
-import type { Volume } from '../../../../shared/rating/price.ts'
-import type { Charge } from '../charges/charges.ts'
+import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { rate } from '../../../../shared/rating/rate.ts'
+import { type Charge, owedPeriod } from '../charges/charges.ts'
+import type { ChargedSeats } from '../charges/seat-charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered, isOneOff, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
@@ -42,13 +44,19 @@ export function rateCharge(charge: Charge, usage: UsageFigures, rounding: Roundi
   const { scale, share } = fractionsOf(charge)
   const priced = priceUsage(config, charge, usage, own)
   const { rated, before } = priced
-  const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
-  const scaled = timesFraction(due, multiplyFractions(scale, share))
+  const scaled = timesFraction(dueOf(charge, priced), multiplyFractions(scale, share))
   const exact = signed(charge, scaled)
   const { soFar, billed } = spreadOf({ charge, rated, before, scale, share })
   const isRounded = billed !== null && rounding === 'DEFAULT'
   const quantity = isRounded ? signed(charge, roundedDifference(soFar, billed, config.currency)) : exact
   return { charge, ...priced, scale, share, exact, quantity }
+}
+
+/** What a full period comes to, less what was billed of it before; before it is scaled and prorated. */
+export function dueOf({ seats }: Charge, { rated, before }: Pick<PricedUsage, 'rated' | 'before'>): Decimal {
+  const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
+  // More seats may cost less (TOP_TIERED); what is paid for them in advance is not given back (semantics 4.4).
+  return seats ? max(due, ZERO) : due
 }
 
 /**
@@ -64,11 +72,29 @@ function spreadOf({
   share,
 }: Pick<RatedCharge, 'charge' | 'rated' | 'before' | 'scale' | 'share'>): { soFar: Decimal; billed: Decimal | null } {
   const whole = rated.total.quantity
+  if (charge.seats) return spreadSeats(charge, charge.seats, timesFraction(whole, multiplyFractions(scale, share)))
   if (before !== null) return { soFar: whole, billed: before.total.quantity }
   const earlier = scale.numerator.lt(scale.denominator) ? chargedShares(charge) : null
   if (earlier === null) return { soFar: whole, billed: null }
   const soFar = addFractions(earlier, multiplyFractions(scale, share))
   return { soFar: timesFraction(whole, soFar), billed: timesFraction(whole, earlier) }
+}
+
+/** The same when seats change in a period: each part bills the rounded sum so far less what the parts before it billed. */
+function spreadSeats(
+  charge: Charge,
+  { earlier }: ChargedSeats,
+  own: Decimal,
+): { soFar: Decimal; billed: Decimal | null } {
+  if (earlier.length === 0) return { soFar: own, billed: null }
+  const config = priceOf(charge)
+  const billed = sum(
+    earlier.map(({ number, period }) => {
+      const shares = multiplyFractions(scaleOf(charge), periodShare(period))
+      return timesFraction(rate(config, numberVolume(number)).total.quantity, shares)
+    }),
+  )
+  return { soFar: billed.plus(own), billed }
 }
 
 /** An amount with the sign that the invoice bills: a deduction is negative. */
@@ -126,10 +152,16 @@ export const isZeroUsage = ({ metered, quantity }: RatedCharge): boolean =>
  * neither (4.4).
  */
 function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
-  const { calendar, pricingPeriod, billingPeriod, period } = charge
+  const { calendar } = charge
   const metered = isMetered(charge)
   if (!calendar || isOneOff(charge) || (metered && isRatedPerPricingPeriod(charge)))
     return { scale: WHOLE, share: WHOLE }
+  return { scale: scaleOf(charge), share: metered ? WHOLE : periodShare(owedPeriod(charge)) }
+}
+
+/** How many prices per pricing period make one billing period. */
+function scaleOf({ calendar, pricingPeriod, billingPeriod, period }: Charge): Fraction {
+  if (!calendar) return WHOLE
   const scale = pricingScale(pricingPeriod, billingPeriod, period.full, calendar.billingGrid)
-  return { scale: isWhole(scale) ? WHOLE : scale, share: metered ? WHOLE : periodShare(period) }
+  return isWhole(scale) ? WHOLE : scale
 }

@@ -10,6 +10,9 @@ import type { Customer } from '../../parties/customers/table.ts'
 import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { scheduleResource } from '../../subscriptions/schedule.ts'
+import { isCharged, seatAssignmentResource } from '../../subscriptions/seats/seat-assignment.ts'
+import { seatTimes } from '../../subscriptions/seats/seat-times.ts'
+import type { SeatAssignment } from '../../subscriptions/seats/table.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule } from '../../subscriptions/table.ts'
 import { scheduleReprocess } from './schedule-reprocess.ts'
@@ -43,7 +46,16 @@ async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null
   await scheduleReprocess(uow, { customerId: customer_id, from: instantOf(Math.min(...changed)) })
 }
 
+/** Seats that are charged by their assignments. */
+async function followSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment | null): Promise<void> {
+  const [change] = seatTimes(row, previous)
+  if (!change || !(await isCharged(uow, row))) return
+  const { customer_id } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  if (customer_id !== null) await scheduleReprocess(uow, { customerId: customer_id, from: change.from })
+}
+
 export const REPROCESS_EFFECTS = [
+  afterSave(seatAssignmentResource, followSeat),
   afterSave(customerResource, followCustomer),
   afterSave(scheduleResource, followSchedule),
 ] as const

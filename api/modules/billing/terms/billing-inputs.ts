@@ -98,6 +98,13 @@ export type PricingInput = {
   readonly items: readonly ItemInput[]
 }
 
+/** A seat of an item that is charged by who occupies its seats. */
+export type SeatInput = {
+  readonly product_item_id: string
+  readonly start_at: string
+  readonly end_at: string | null
+}
+
 export type PlanInput = { readonly id: string; readonly amount_type: 'EXCLUDING_TAX' | 'INCLUDING_TAX' }
 
 export type CalculationInput = {
@@ -157,6 +164,8 @@ export type BillingInputs = Parties & {
   readonly product_categories: readonly CategoryInput[]
   readonly calculations: readonly CalculationInput[]
   readonly persisted_usages: readonly PersistedUsageInput[]
+  /** Absent where nothing is charged by assignments. */
+  readonly seats?: readonly SeatInput[]
   /** What the conditions of prices and items name. */
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */

@@ -14,6 +14,7 @@ import { schedules, subscriptions } from '../../subscriptions/table.ts'
 import { loadPersistedUsage } from '../persisted-usage/load-persisted-usage.ts'
 import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 import { type CatalogInputs, loadCatalog } from './load-catalog.ts'
+import { loadSeats } from './load-seats.ts'
 import { loadSubLineCustomers } from './load-sub-line-customers.ts'
 
 /**
@@ -62,9 +63,11 @@ export async function loadManyInputs(
   })
   const copied = await loadCopiedFields(uow, each.map(copiedFrom))
   const sharing = await loadSubLineCustomers(uow, each)
+  const seats = await loadSeats(uow, each)
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
+      const seated = seats.get(subscription.id)
       const inputs: BillingInputs = {
         platform,
         customer: known(customers, 'CUSTOMER', subscription.customer_id),
@@ -75,6 +78,7 @@ export async function loadManyInputs(
         ...sold,
         calculations,
         persisted_usages: persisted.get(subscription.id) ?? [],
+        ...(seated ? { seats: seated } : {}),
         condition_names,
         attribution,
         copied_fields: copied[place] ?? [],

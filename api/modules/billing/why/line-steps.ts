@@ -6,9 +6,10 @@ import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView, toMoney } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
+import { owedPeriod } from '../charges/charges.ts'
 import { pathOfClause } from '../rating/clauses-of.ts'
 import { includedText } from '../rating/price-details.ts'
-import { type RatedCharge, signed } from '../rating/rate-charge.ts'
+import { dueOf, type RatedCharge, signed } from '../rating/rate-charge.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import type { StepView } from './schema.ts'
 
@@ -20,7 +21,7 @@ const view = (quantity: Decimal, currency: string) => amountView(amount(quantity
 export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): StepView[] {
   const { charge, metered, included, before, scale, share, exact, quantity } = rated
   const { total } = rated.rated
-  const due = before === null ? total.quantity : total.quantity.minus(before.total.quantity)
+  const due = dueOf(charge, rated)
   const scaled = timesFraction(due, scale)
   const owed = timesFraction(scaled, share)
   const printed = rounding === 'UNROUNDED' ? quantity : toMoney(amount(quantity, currency)).quantity
@@ -63,7 +64,7 @@ export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): 
       ? null
       : {
           step: 'PRORATION',
-          description: `× ${charge.period.coveredDays} ÷ ${charge.period.fullDays} days`,
+          description: `× ${owedPeriod(charge).coveredDays} ÷ ${owedPeriod(charge).fullDays} days`,
           amount: view(owed, currency),
         },
     charge.productItem.type === 'DEDUCTION'

@@ -10,12 +10,15 @@ import { getOne, lockExisting } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItemResource, productResource } from '../../catalog/products/product.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { lockSubscription } from '../next-billing.ts'
 import { scheduleResource } from '../schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { schedules } from '../table.ts'
+import { countsAssignments } from './seat-count.ts'
 import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
 import { type SeatAssignment, seatAssignments } from './table.ts'
 
@@ -57,6 +60,7 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   compute: async (uow, rows) => rows.map(row => ({ status: seatStatus(row, formatInstant(uow.now)) })),
   defaults: uow => ({ start_at: formatInstant(uow.now) }),
   check: async (uow, row, previous) => {
+    await holdBilling(uow, row)
     if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
     if (previous === null) return await checkNew(uow, row)
     if (seatStatus(previous, formatInstant(uow.now)) !== 'ENDED') return
@@ -118,6 +122,12 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   },
 })
 
+/** Holds a subscription that is billed, before anything else is held: none of its invoices becomes FINAL meanwhile. */
+async function holdBilling(uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> {
+  const { status } = await getOne(uow, subscriptionResource, id)
+  if (status !== 'DRAFT') await lockSubscription(uow, id)
+}
+
 /** The assignments of a subscription. */
 export const listSeats = (uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<SeatAssignment[]> =>
   uow.tx
@@ -141,6 +151,16 @@ async function checkNew(uow: Uow, row: SeatAssignment): Promise<void> {
 
 /** A seat is one of an item that some schedule of the subscription prices. */
 async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
+  if ((await pricesOf(uow, row)).length > 0) return
+  refuse('product_item_id', 'No schedule of the subscription prices this item; name one that it sells.')
+}
+
+/** Whether a schedule of the subscription charges the item by its assignments. */
+export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<boolean> =>
+  (await pricesOf(uow, row)).some(({ configs }) => configs.some(countsAssignments))
+
+/** How the schedules of the subscription price the item. */
+async function pricesOf(uow: ReadUow, row: SeatAssignment): Promise<PricingItem[]> {
   const sold = await uow.tx
     .select({ items: pricings.items })
     .from(pricings)
@@ -151,6 +171,5 @@ async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
     .where(
       and(inThisTenant(uow, pricings), eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id)),
     )
-  if (sold.some(({ items }) => items.some(item => item.product_item_ids.includes(row.product_item_id)))) return
-  refuse('product_item_id', 'No schedule of the subscription prices this item; name one that it sells.')
+  return sold.flatMap(({ items }) => items.filter(item => item.product_item_ids.includes(row.product_item_id)))
 }

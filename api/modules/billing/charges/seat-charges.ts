@@ -1,0 +1,82 @@
+// Seats that change in a billing period, as charges: in arrears one for each number of them, in advance one for those at the start
+// and one for each rise (semantics 4.4). Pure.
+import {
+  type PaidSeats,
+  type SeatChange,
+  type SeatPart,
+  seatsInAdvance,
+  seatsInArrears,
+} from '../../../../shared/billing/charging/seats.ts'
+import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
+import { type Decimal, decimal, plain } from '../../../../shared/decimal.ts'
+import { formatInstant, type Instant, type Interval, parseInstant } from '../../../../shared/time.ts'
+import type { PriceCalendar } from '../terms/price-terms.ts'
+import { withoutPauses } from './paused-days.ts'
+
+/** A number of seats for a part of a billing period. */
+type SeatsOfPart = {
+  readonly number: Decimal
+  /** Seats that are paid for already for the same time, which are taken off; null where none are. */
+  readonly before: Decimal | null
+  /** The part, with the days of it that are charged. */
+  readonly period: BillingPeriod
+}
+/** `earlier` are the parts of the same period before it on the same invoice: their lines sum to the rounded whole. */
+export type ChargedSeats = SeatsOfPart & { readonly earlier: readonly SeatsOfPart[] }
+
+type SeatCharge = { readonly key: string; readonly service: Interval; readonly seats: ChargedSeats }
+
+type Paying = {
+  readonly changes: readonly SeatChange[]
+  readonly inAdvance: boolean
+  readonly calendar: PriceCalendar
+}
+
+/**
+ * The charges of one billing period. In advance a key ends in the number of seats, so that `billed`, the keys that other invoices
+ * bill, says how many are paid for and from when. A part without a day to charge has no charge.
+ */
+export function seatCharges(
+  { changes, inAdvance, calendar }: Paying,
+  whole: BillingPeriod,
+  { billed, keyed }: { readonly billed: ReadonlySet<string>; readonly keyed: (from: Instant) => string },
+): SeatCharge[] {
+  const { covered } = whole
+  const parts = inAdvance
+    ? seatsInAdvance(changes, covered, paidIn(billed, covered, keyed))
+    : seatsInArrears(changes, covered)
+  const charges: SeatCharge[] = []
+  for (const part of parts) {
+    const own = seatsOfPart(part, whole, calendar)
+    if (!own) continue
+    const { start } = part.time
+    const earlier = inAdvance ? [] : charges.map(({ seats }) => seats)
+    const key = inAdvance ? `${keyed(start)} ${plain(part.seats)}` : keyed(start)
+    charges.push({ key, service: part.time, seats: { ...own, earlier } })
+  }
+  return charges
+}
+
+function seatsOfPart(
+  { time, seats, before }: SeatPart,
+  whole: BillingPeriod,
+  calendar: PriceCalendar,
+): SeatsOfPart | null {
+  const coveredDays = localDays(time, calendar.billingGrid.zone)
+  const period = withoutPauses(calendar, { ...whole, covered: time, coveredDays })
+  return period && period.coveredDays > 0 ? { number: seats, before, period } : null
+}
+
+/** The seats of a period that other invoices bill in advance. */
+function paidIn(billed: ReadonlySet<string>, { start, end }: Interval, keyed: (from: Instant) => string): PaidSeats[] {
+  const name = keyed(start).slice(0, -formatInstant(start).length)
+  const paid: PaidSeats[] = []
+  for (const key of billed) {
+    if (!key.startsWith(name)) continue
+    // A key without a number was billed before the item had a first assignment.
+    const [time = '', seats = '0'] = key.slice(name.length).split(' ')
+    const from = parseInstant(time)
+    if (from !== null && start <= from && from < end) paid.push({ from, seats: decimal(seats) })
+  }
+  return paid
+}

@@ -1,0 +1,164 @@
+// Seats that are charged by their assignments, against a real database: the lines of invoices, what is billed once, and what time that
+// is billed keeps from changing (semantics 4.4).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { succeed } from '../testing/billed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+import { runBilling } from './run-billing.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aLive
+})
+afterAll(() => api.close())
+
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+const address = { country: 'NL', city: 'Utrecht' }
+const newCustomer = async (): Promise<string> =>
+  (
+    await post('customers', {
+      reference: tenant.seed.unique('acme'),
+      type: 'ORGANIZATION',
+      status: 'ACTIVE',
+      organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
+    })
+  )['id']
+
+/** A subscription since 1 March to seats at 10 a month. */
+async function sellSeats(config: object = {}): Promise<{ subscriptionId: string; itemId: string }> {
+  setTime('2026-03-01T01:00:00Z')
+  const { unique } = tenant.seed
+  const entity = await post('billing-entities', {
+    reference: unique('main'),
+    legal_name: 'Millrace',
+    registered_address: address,
+  })
+  const product = await post('products', { reference: unique('product'), name: 'Editor', status: 'ACTIVE' })
+  const item = await post('product-items', {
+    reference: unique('seats'),
+    product_id: product['id'],
+    name: 'Seats',
+    status: 'ACTIVE',
+    model_type: 'PER_SEAT',
+  })
+  const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  const bands = [{ amount: { quantity: '10', currency: 'EUR' } }]
+  await post('pricings', {
+    pricing_plan_version_id: version['id'],
+    name: 'Team',
+    product_ids: [product['id']],
+    items: [{ product_item_ids: [item['id']], configs: [{ pricing_type: 'FLAT', bands, ...config }] }],
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  const subscription = await post('pricing-plan-subscriptions', {
+    customer_id: await newCustomer(),
+    billing_entity_id: entity['id'],
+    billing_currency: 'EUR',
+  })
+  const subscriptionId: string = subscription['id']
+  await post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscriptionId,
+    pricing_plan_version_id: version['id'],
+    start_at: '2026-03-01T00:00:00Z',
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
+  return { subscriptionId, itemId: item['id'] }
+}
+type Sold = Awaited<ReturnType<typeof sellSeats>>
+
+const assign = async ({ subscriptionId, itemId }: Sold, start_at: string, end_at: string | null = null) =>
+  tenant.call('POST', '/v1/seat-assignments', {
+    pricing_plan_subscription_id: subscriptionId,
+    product_item_id: itemId,
+    customer_id: await newCustomer(),
+    start_at,
+    ...(end_at === null ? {} : { end_at }),
+  })
+const bill = async ({ subscriptionId }: Sold, ...times: string[]) => {
+  for (const time of times) {
+    setTime(time)
+    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
+  }
+}
+const listed = async ({ subscriptionId }: Sold): Promise<Row[]> =>
+  (
+    await succeed(
+      tenant,
+      'GET',
+      `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&include_periods=true&include_lines=true`,
+    )
+  )['data']
+/** Each invoice by its status, with the service and the amount of its lines. */
+async function invoices(sold: Sold): Promise<string[]> {
+  return (await listed(sold))
+    .map((invoice): string => {
+      const periods: Row[] = invoice['periods'] ?? []
+      const lines = periods.flatMap(period =>
+        (period['groups'] as Row[]).flatMap(group =>
+          (group['lines'] as Row[]).map(
+            line =>
+              `${String(period['start_at']).slice(5, 10)}..${String(period['end_at']).slice(5, 10)} ${line['amount_excluding_tax'].quantity}`,
+          ),
+        ),
+      )
+      return [invoice['status'], ...lines.toSorted()].join(', ')
+    })
+    .toSorted()
+}
+
+describe('seats that are charged by their assignments', () => {
+  test('in arrears: the lines have each number of seats by its days; time that is billed keeps its seats', async () => {
+    const sold = await sellSeats()
+    const first = (await assign(sold, '2026-03-01T00:00:00Z')).body
+    await bill(sold, '2026-03-01T02:00:00Z')
+    expect(await invoices(sold)).toEqual(['OPEN, 03-01..04-01 10.00'])
+    // Another for ten days of March: the OPEN invoice is computed again.
+    const second = (await assign(sold, '2026-03-11T00:00:00Z', '2026-03-21T00:00:00Z')).body
+    expect((await listed(sold))[0]?.['to_be_reprocessed']).toBe(true)
+    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    const march = 'FINAL, 03-01..03-11 3.23, 03-11..03-21 6.45, 03-21..04-01 3.55'
+    expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..05-01 10.00'])
+
+    const end = (seat: Row, end_at: string) => tenant.call('PATCH', `/v1/seat-assignments/${seat['id']}`, { end_at })
+    expect(refusal(await assign(sold, '2026-03-31T00:00:00Z'))).toEqual([400, 'INVALID_FIELD', 'start_at'])
+    expect(refusal(await end(first, '2026-03-21T00:00:00Z'))).toEqual([400, 'INVALID_FIELD', 'end_at'])
+    expect(refusal(await end(second, '2026-04-21T00:00:00Z'))).toEqual([400, 'INVALID_OPERATION', 'end_at'])
+    expect((await end(first, '2026-04-16T00:00:00Z')).status).toBe(200)
+    expect((await assign(sold, '2026-04-01T00:00:00Z')).status).toBe(201)
+    await bill(sold, '2026-04-05T01:00:00Z')
+    expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..04-16 10.00, 04-16..05-01 5.00'])
+  })
+
+  test('in advance: a rise is billed once, on the next invoice, also one from the start of a billed period', async () => {
+    const sold = await sellSeats({ billing_in_advance: true })
+    await assign(sold, '2026-03-01T00:00:00Z')
+    await bill(sold, '2026-03-01T02:00:00Z', '2026-03-05T00:00:00Z')
+    const first = 'FINAL, 03-01..04-01 10.00'
+    expect(await invoices(sold)).toEqual([first, 'OPEN, 04-01..05-01 10.00'])
+    await assign(sold, '2026-03-01T00:00:00Z')
+    await assign(sold, '2026-03-11T00:00:00Z')
+    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    const second = 'FINAL, 03-01..04-01 10.00, 03-11..04-01 6.77, 04-01..05-01 30.00'
+    expect(await invoices(sold)).toEqual([first, second, 'OPEN, 05-01..06-01 30.00'])
+    await bill(sold, '2026-05-01T01:00:00Z', '2026-05-05T00:00:00Z')
+    expect((await invoices(sold)).filter(text => text.startsWith('FINAL'))).toEqual([
+      first,
+      second,
+      'FINAL, 05-01..06-01 30.00',
+    ])
+  })
+
+  test('a price that states its number charges that, whoever is assigned, and its assignments may start at any time', async () => {
+    const sold = await sellSeats({ default_seats_value: { number: '3' } })
+    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    expect((await assign(sold, '2026-03-11T00:00:00Z')).status).toBe(201)
+    await bill(sold, '2026-04-05T01:00:00Z')
+    expect(await invoices(sold)).toEqual(['FINAL, 03-01..04-01 30.00', 'OPEN, 04-01..05-01 30.00'])
+  })
+})

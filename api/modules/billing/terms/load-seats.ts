@@ -1,0 +1,45 @@
+// The seat assignments that decide what is charged.
+import { and, asc, inArray } from 'drizzle-orm'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { idsOf } from '../../../../shared/ids.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { countsAssignments } from '../../subscriptions/seats/seat-count.ts'
+import { seatAssignments } from '../../subscriptions/seats/table.ts'
+import type { SeatInput } from './billing-inputs.ts'
+import type { CatalogInputs } from './load-catalog.ts'
+
+type Selling = { readonly subscription: { readonly id: string }; readonly catalog: CatalogInputs }
+
+/** By subscription, in the order of time; one that charges nothing by assignments is not there. Without such prices nothing is read. */
+export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<ReadonlyMap<string, SeatInput[]>> {
+  const itemIds = new Map(all.map(({ subscription, catalog }) => [subscription.id, countedItems(catalog)]))
+  const ids = [...itemIds].flatMap(([id, counted]) => (counted.size > 0 ? [id] : []))
+  if (ids.length === 0) return new Map()
+  const a = seatAssignments
+  const rows = await uow.tx
+    .select({
+      subscription_id: a.pricing_plan_subscription_id,
+      product_item_id: a.product_item_id,
+      start_at: a.start_at,
+      end_at: a.end_at,
+    })
+    .from(a)
+    .where(and(inThisTenant(uow, a), inArray(a.pricing_plan_subscription_id, idsOf('ppsu', ids))))
+    .orderBy(asc(a.start_at), asc(a.id))
+  const counted = rows.filter(row => itemIds.get(row.subscription_id)?.has(row.product_item_id))
+  return new Map(
+    [...groupBy(counted, row => row.subscription_id)].map(([id, own]) => [
+      id,
+      own.map(({ subscription_id: _, ...seat }) => seat),
+    ]),
+  )
+}
+
+/** The PER_SEAT items with a price that states no number. */
+function countedItems({ pricings, product_items }: CatalogInputs): ReadonlySet<string> {
+  const bySeat = new Set(product_items.flatMap(item => (item.model_type === 'PER_SEAT' ? [item.id] : [])))
+  if (bySeat.size === 0) return bySeat
+  const priced = pricings.flatMap(pricing => pricing.items).filter(item => item.configs.some(countsAssignments))
+  return new Set(priced.flatMap(item => item.product_item_ids).filter(id => bySeat.has(id)))
+}
