@@ -1,9 +1,9 @@
 // In which time something happens: customers of the TEST environment may live in that of a test clock.
 import { sql } from 'drizzle-orm'
-import { type Database, readTenant } from '../shared/database/database.ts'
+import { type Database, type ReadUow, readTenant } from '../shared/database/database.ts'
 import type { Tenant } from '../shared/tenant.ts'
 import { atTestTime, isTestTime } from '../shared/test-time.ts'
-import { instantOf } from '../shared/time.ts'
+import { type Instant, instantOf } from '../shared/time.ts'
 
 /**
  * Does `work` in the time of the customer that one of `names` is of: ids or references of customers and subscriptions, ids of
@@ -19,6 +19,23 @@ export async function inTimeOf<T>(
   if (tenant.environment !== 'TEST' || names.length === 0 || isTestTime()) return await work()
   const at = await frozenTimeOf(database, tenant, names)
   return at === null ? await work() : await atTestTime(instantOf(at), database.clock, work)
+}
+
+/** The time of each of these customers, for what shows many at once: that of its test clock, or else of the unit of work. */
+export async function timesOfCustomers(
+  uow: ReadUow,
+  customerIds: readonly string[],
+): Promise<(customerId: string) => Instant> {
+  const { platformId, environment } = uow.tenant
+  if (environment !== 'TEST' || customerIds.length === 0 || isTestTime()) return () => uow.now
+  const { rows } = await uow.tx.execute<{ id: string; at: string }>(sql`
+    select m.customer_id as id, (extract(epoch from t.frozen_time) * 1000)::bigint::text as at
+    from test_clock_customers m
+    join test_clocks t on t.platform_id = m.platform_id and t.environment = m.environment and t.id = m.test_clock_id
+    where m.platform_id = ${platformId} and m.environment = ${environment}
+      and m.customer_id = any(${sql.param([...new Set(customerIds)])}::text[])`)
+  const times = new Map(rows.map(({ id, at }) => [id, instantOf(Number(at))]))
+  return customerId => times.get(customerId) ?? uow.now
 }
 
 async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly string[]): Promise<number | null> {

@@ -70,6 +70,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'PaymentModification.status': 'Whether it was done.',
   paid: 'Deprecated: use `payment_status`. Whether the invoice is paid.',
   payment_status: 'How far the invoice is paid. PARTIALLY_PAID and OVERPAID follow from payments and credits.',
+  payment_overdue:
+    'Whether something of a FINAL invoice is open after its due date, by the days of its time zone. Computed when it is read.',
   invoice_amount_excluding_tax: 'The sum of the lines without tax.',
   invoice_amount_including_tax: 'What is owed: the sum with tax.',
   paid_invoice_amount: 'What has been paid.',

@@ -9,7 +9,7 @@ import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
 /** The whole invoice, with its linked documents. */
 export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> =>
-  invoiceView(row, WHOLE_INVOICE, await linksOf(uow, row))
+  invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row))
 
 /** The same for an invoice that was saved in transactions of its own, as it is stored now. */
 export const answerOf = (

@@ -11,6 +11,7 @@ export const INVOICE_EVENTS = defineEvents({
     'STATUS_TO_VOID',
     'STATUS_TO_ARCHIVED',
     'PAID',
+    'OVERDUE',
   ],
 })
 

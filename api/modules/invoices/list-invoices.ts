@@ -6,6 +6,7 @@ import { listOf } from '../../http/pagination.ts'
 import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../list/slice.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
+import { timesOfCustomers } from '../../test-clock.ts'
 import { checkExpand } from './expand-invoice.ts'
 import { InvoiceStatus } from './schema.ts'
 import { invoices, type StoredInvoice } from './table.ts'
@@ -62,6 +63,12 @@ export async function listInvoices(
     uow,
     sliced.rows.map(({ id }) => id),
   )
-  const data = sliced.rows.map(row => invoiceView({ ...row, custom_fields: fields.get(row.id) ?? [] }, parts))
+  const timeOf = await timesOfCustomers(
+    uow,
+    sliced.rows.map(({ customer_id }) => customer_id),
+  )
+  const data = sliced.rows.map(row =>
+    invoiceView({ ...row, custom_fields: fields.get(row.id) ?? [] }, timeOf(row.customer_id), parts),
+  )
   return sliceView(path, query, { slice, sliced, data })
 }

@@ -6,6 +6,7 @@ import { INVOICE_EVENTS } from './events.ts'
 import { onSeededLine } from './line-fixture.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
+import { type OverdueJobDeps, overdueJobs } from './overdue/jobs.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
@@ -16,13 +17,14 @@ const LINE = {
   pricing_type: 'FIXED',
   pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
 }
-export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps>({
+export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps, OverdueJobDeps>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
   routes: (app, deps) => {
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)
   },
+  jobs: overdueJobs,
   producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {
     'GET /v1/invoices': {},

@@ -318,6 +318,7 @@ export const InvoiceView = Type.Object(
     on_hold: Type.Boolean(),
     paid: Type.Boolean(),
     payment_status: OneOf(...PAYMENT_STATUSES),
+    payment_overdue: Type.Boolean(),
     invoice_amount_excluding_tax: Money,
     invoice_amount_including_tax: Money,
     paid_invoice_amount: Money,

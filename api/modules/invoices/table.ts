@@ -63,6 +63,8 @@ export const invoices = pgTable('invoices', {
   finalize_at: timestamp(),
   updated_to_final_at: timestamp(),
   to_be_reprocessed_at: timestamp(),
+  /** When INVOICE.OVERDUE was emitted for it; null until then. */
+  overdue_at: timestamp(),
 })
 
 /** An invoice as stored. */
@@ -85,6 +87,7 @@ export const UNTOUCHED = {
   paid_amount: '0',
   settled_amount: '0',
   usage_counted_until: null,
+  overdue_at: null,
 } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with its inputs. */

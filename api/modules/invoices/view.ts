@@ -1,6 +1,8 @@
 // From a stored invoice to what the API returns.
 import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
+import type { Instant } from '../../../shared/time.ts'
+import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
 import { isPaid, settlementOf } from './settlement.ts'
 import type { InvoiceRow } from './table.ts'
@@ -9,11 +11,12 @@ export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean 
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
 
 /**
- * The view of an invoice, with or without its periods and their lines; without them, they need not have been read.
+ * The view of an invoice at this time, with or without its periods and their lines; without them, they need not have been read.
  * `links` are its linked documents; without any, the fields are left out.
  */
 export function invoiceView(
   row: InvoiceRow,
+  now: Instant,
   parts: InvoiceParts = WHOLE_INVOICE,
   links: readonly LinkedInvoice[] = [],
 ): InvoiceView {
@@ -49,6 +52,7 @@ export function invoiceView(
     on_hold: row.on_hold,
     paid: isPaid(row.payment_status),
     payment_status: row.payment_status,
+    payment_overdue: isPaymentOverdue(row, now),
     invoice_amount_excluding_tax: money(row.amount_excluding_tax),
     invoice_amount_including_tax: money(row.amount_including_tax),
     paid_invoice_amount: money(plain(paid)),

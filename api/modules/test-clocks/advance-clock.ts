@@ -9,6 +9,7 @@ import { at, formatInstant, type Instant, instantOf } from '../../../shared/time
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { settleCancelled } from '../billing/run/group-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
+import { announceOverdue } from '../invoices/overdue/announce-overdue.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 
 /** A call is answered within 25 s, and one run may wait 15 s for usage. */
@@ -56,6 +57,7 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
     await stand(deps, of, time, LEASE_MS)
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
   }
+  await atTestTime(target, deps.database.clock, () => announceOverdue(deps, of.tenant, of.clockId))
   await stand(deps, of, target, null)
   return { billing_runs: state.runs, failures: [...state.failures.values()], complete: true }
 }

@@ -32,6 +32,7 @@ afterAll(async () => {
  * it.
  */
 const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
+  'INVOICE.OVERDUE': 'api/modules/invoices/overdue/overdue.it.test.ts',
   'INVOICE.STATUS_TO_DRAFT': 'api/modules/invoices/invoices.it.test.ts',
   'INVOICE.STATUS_TO_OPEN': 'api/modules/invoices/invoices.it.test.ts',
   'METER_DATA.DELETED': 'bench/system-tests/single-events/delete-events.it.test.ts',

@@ -1,11 +1,13 @@
 // Rules of type INVOICE: the FINAL invoices that are not paid and late enough, each once a rule. What has its alert is not looked
 // at again, so a look costs what is new.
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { daysOverdue, isOverdueBy } from '../../../../shared/billing/overdue.ts'
-import { localDateOf, type PeriodLength, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { type Instant, instantOf } from '../../../../shared/time.ts'
+import { dueAndToday } from '../../invoices/overdue/payment-overdue.ts'
+import { unpaidInvoices } from '../../invoices/overdue/unpaid-invoices.ts'
 import { saveAlert } from '../save-alert.ts'
 import type { AlertRule } from '../table.ts'
 import { activeRules, holdRules } from './active-rules.ts'
@@ -28,21 +30,19 @@ export async function alertOverdue(database: Database, tenant: Tenant): Promise<
   return made
 }
 
-type Unpaid = {
-  readonly id: string
-  readonly customer_id: string
-  readonly due_date: string
-  readonly timezone: string
-}
-
 async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
   if (rule.invoice === null || !(await holdRules(uow, [rule])).has(rule.id)) return 0
   const { comparator, threshold } = rule.invoice.overdue
   const orAsMuch = comparator === 'GREATER_THAN_OR_EQUALS'
   let made = 0
-  for (const invoice of await unpaidInvoices(uow, rule, threshold)) {
-    const zone = zoneOfInvoice(invoice)
-    const [due, today] = [localDateOf(at(invoice.due_date), zone), localDateOf(uow.now, zone)]
+  const unpaid = await unpaidInvoices(uow, {
+    dueBefore: lateSince(uow.now, threshold),
+    where: notAlerted(rule),
+    limit: INVOICES_MAX,
+    hold: 'share',
+  })
+  for (const invoice of unpaid) {
+    const { due, today } = dueAndToday(invoice, uow.now)
     if (!isOverdueBy(threshold, { due, today, orAsMuch })) continue
     const overdue_period = { type: 'DAY', value: daysOverdue(due, today) } as const
     const { created } = await saveAlert(uow, {
@@ -57,13 +57,6 @@ async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
   return made
 }
 
-/** The day an invoice carries is one of the zone it was made in. */
-function zoneOfInvoice({ id, timezone }: Unpaid): Zone {
-  const zone = zoneOf(timezone)
-  if (zone === null) throw new Error(`the invoice ${id} has no zone`)
-  return zone
-}
-
 const DAY_MS = 86_400_000
 /** No period of the type has fewer days. */
 const DAYS_MIN: Readonly<Record<PeriodLength['type'], number>> = { DAY: 1, WEEK: 7, MONTH: 28, YEAR: 365 }
@@ -73,21 +66,10 @@ function lateSince(now: Instant, { type, value }: PeriodLength): Instant {
   return instantOf(Math.max(0, now - (value * DAYS_MIN[type] - 2) * DAY_MS))
 }
 
-/** Held as they are until this commits, so that one that is paid in this very moment is paid before or after its alert. */
-async function unpaidInvoices(uow: Uow, rule: AlertRule, threshold: PeriodLength): Promise<Unpaid[]> {
-  const { platformId, environment } = uow.tenant
-  const since = formatInstant(lateSince(uow.now, threshold))
-  const named = rule.customer_ids.length === 0 ? sql`` : sql`and v.customer_id in ${rule.customer_ids}`
-  const { rows } = await uow.tx.execute<Omit<Unpaid, 'due_date'> & { due_ms: string }>(sql`
-    select v.id, v.customer_id, v.timezone, (extract(epoch from v.due_date) * 1000)::bigint::text as due_ms
-    from invoices v
-    where v.platform_id = ${platformId} and v.environment = ${environment}
-      and v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID') and v.amount_including_tax > v.credited_amount
-      and v.due_date < ${since}::timestamptz ${named}
-      and not exists (select from alerts a
-        where a.platform_id = v.platform_id and a.environment = v.environment
-          and a.alert_rule_id = ${rule.id} and a.data_trigger_reference = v.id)
-    order by v.due_date, v.id limit ${INVOICES_MAX}
-    for share of v`)
-  return rows.map(({ due_ms, ...row }) => ({ ...row, due_date: formatInstant(instantOf(Number(due_ms))) }))
+/** What the rule looks at and has not raised an alert for. */
+function notAlerted(rule: AlertRule): SQL {
+  const named = rule.customer_ids.length === 0 ? sql`true` : sql`v.customer_id in ${rule.customer_ids}`
+  return sql`${named} and not exists (select from alerts a
+    where a.platform_id = v.platform_id and a.environment = v.environment
+      and a.alert_rule_id = ${rule.id} and a.data_trigger_reference = v.id)`
 }

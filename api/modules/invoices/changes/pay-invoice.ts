@@ -62,6 +62,6 @@ async function resettle(uow: Uow, row: InvoiceRow, values: Partial<InvoiceRow>):
   const saved = await change(uow, row, values)
   const isCredited = saved.credited_amount !== row.credited_amount
   if (isPaid(saved.payment_status) && !isPaid(row.payment_status) && !isCredited)
-    await emit(uow, { type: 'INVOICE.PAID', objectId: row.id, data: invoiceView(saved), previous: null })
+    await emit(uow, { type: 'INVOICE.PAID', objectId: row.id, data: invoiceView(saved, uow.now), previous: null })
   return saved
 }

@@ -54,7 +54,7 @@ export async function saveTogether(
   for (const [place, { stored, row }] of all.entries()) await followSave(uow, INVOICE, saved[place] ?? row, stored)
   const views = new Map<InvoiceRow, DomainEvent['data']>()
   const viewOf = (row: InvoiceRow): DomainEvent['data'] => {
-    const view = views.get(row) ?? invoiceView(row)
+    const view = views.get(row) ?? invoiceView(row, uow.now)
     views.set(row, view)
     return view
   }

@@ -23,8 +23,8 @@ export async function setCustomFields(uow: Uow, row: InvoiceRow, fields: GivenFi
   await emit(uow, {
     type: 'INVOICE.UPDATED',
     objectId: row.id,
-    data: invoiceView(saved),
-    previous: invoiceView(row),
+    data: invoiceView(saved, uow.now),
+    previous: invoiceView(row, uow.now),
   })
   return saved
 }

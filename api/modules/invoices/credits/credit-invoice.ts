@@ -88,7 +88,12 @@ export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Pro
     },
     creditLines(await linesOfInvoice(uow, id), document),
   )
-  await emit(uow, { type: 'INVOICE.CREATED', objectId: created.id, data: invoiceView(created), previous: null })
+  await emit(uow, {
+    type: 'INVOICE.CREATED',
+    objectId: created.id,
+    data: invoiceView(created, uow.now),
+    previous: null,
+  })
   return created
 }
 

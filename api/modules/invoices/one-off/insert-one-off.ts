@@ -65,6 +65,6 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
 /** Emits INVOICE.CREATED for a complete invoice, and returns it. */
 export async function announce(uow: Uow, id: string): Promise<InvoiceRow> {
   const created = await getInvoice(uow, id)
-  await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created), previous: null })
+  await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created, uow.now), previous: null })
   return created
 }

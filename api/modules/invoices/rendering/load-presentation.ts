@@ -17,7 +17,7 @@ export async function loadDocument(
   uow: ReadUow,
   id: string,
 ): Promise<{ readonly invoice: InvoiceView; readonly presentation: Presentation }> {
-  const invoice = invoiceView(await getInvoice(uow, id))
+  const invoice = invoiceView(await getInvoice(uow, id), uow.now)
   return { invoice, presentation: await loadPresentation(uow, invoice) }
 }
 

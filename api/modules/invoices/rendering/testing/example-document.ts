@@ -1,5 +1,6 @@
 // Invoices to draw, for tests.
 
+import { at } from '../../../../../shared/time.ts'
 import type { BillingInputs } from '../../../billing/terms/billing-inputs.ts'
 import { type Example, exampleInputs, exampleInvoices } from '../../../billing/testing/example-inputs.ts'
 import type { InvoiceView } from '../../schema.ts'
@@ -9,7 +10,7 @@ import { invoiceView } from '../../view.ts'
 /** A FINAL invoice with these columns and its number; `more` changes its row. A PAID one was marked so by hand. */
 export function finalView(built: InvoiceColumns | undefined, more: Partial<InvoiceRow> = {}): InvoiceView {
   if (!built) throw new Error('there is an invoice')
-  return invoiceView({
+  const row: InvoiceRow = {
     ...built,
     platform_id: 'p',
     environment: 'TEST',
@@ -34,7 +35,9 @@ export function finalView(built: InvoiceColumns | undefined, more: Partial<Invoi
     custom_fields: [],
     ...(more.payment_status === 'PAID' ? { settled_amount: built.amount_including_tax } : {}),
     ...more,
-  })
+  }
+  // Before anything is due.
+  return invoiceView(row, at(row.created_at))
 }
 
 export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {

@@ -1,0 +1,79 @@
+// INVOICE.OVERDUE: emitted once for an invoice, when its due date has passed while something of it is open. That it was emitted is
+// stored in the same transaction, so whatever is killed, and however many look at once, it is emitted once.
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { emitAll } from '../../../outbox.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadInvoices } from '../repository.ts'
+import { invoices } from '../table.ts'
+import { invoiceView } from '../view.ts'
+import { isPastDue } from './payment-overdue.ts'
+import { unpaidInvoices } from './unpaid-invoices.ts'
+
+const ACTOR: Actor = { id: null, requestId: null }
+/** Invoices in one transaction, and transactions in one look; what is left is found by the next. */
+const INVOICES_MAX = 100
+const ROUNDS_MAX = 20
+
+export type OverdueDeps = { readonly database: Database; readonly failpoint?: Failpoints }
+
+/** Of the invoices `v`: their customer lives by this test clock, or by none. */
+export const livesBy = (clockId: string | null): SQL => {
+  const clocks = sql`select from test_clock_customers m where m.platform_id = v.platform_id
+    and m.environment = v.environment and m.customer_id = v.customer_id`
+  return clockId === null
+    ? sql`(v.environment = 'LIVE' or not exists (${clocks}))`
+    : sql`exists (${clocks} and m.test_clock_id = ${clockId})`
+}
+
+/**
+ * Emits INVOICE.OVERDUE for the invoices of a tenant that have become overdue; gives how many. `clockId` has those whose customers
+ * live by that test clock, in whose time it is called; null those that live by none. Safe to run twice, and beside another.
+ */
+export async function announceOverdue(
+  { database, failpoint }: OverdueDeps,
+  tenant: Tenant,
+  clockId: string | null,
+): Promise<number> {
+  let announced = 0
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const found = await inTenant(database, tenant, ACTOR, async uow => {
+      const ids = await announceRound(uow, clockId)
+      await failpoint?.('invoices.before-overdue-commit')
+      return ids.length
+    })
+    announced += found
+    if (found < INVOICES_MAX) break
+  }
+  return announced
+}
+
+async function announceRound(uow: Uow, clockId: string | null): Promise<string[]> {
+  const unpaid = await unpaidInvoices(uow, {
+    dueBefore: uow.now,
+    where: sql`v.overdue_at is null and ${livesBy(clockId)}`,
+    limit: INVOICES_MAX,
+    hold: 'update',
+  })
+  const ids = unpaid.filter(invoice => isPastDue(invoice, uow.now)).map(({ id }) => id)
+  if (ids.length === 0) return ids
+  // No change of the document: updated_at stays, and INVOICE.UPDATED is not emitted.
+  await uow.tx
+    .update(invoices)
+    .set({ overdue_at: formatInstant(uow.now) })
+    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, ids), eq(invoices.status, 'FINAL')))
+  const rows = await loadInvoices(uow, ids)
+  await emitAll(
+    uow,
+    ids.flatMap(id => {
+      const row = rows.get(id)
+      return row
+        ? [{ type: 'INVOICE.OVERDUE' as const, objectId: id, data: invoiceView(row, uow.now), previous: null }]
+        : []
+    }),
+  )
+  return ids
+}

@@ -1,0 +1,37 @@
+// The FINAL invoices of which something is open: those that may be overdue.
+import { type SQL, sql } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+
+/** Of the invoices `v`: they are FINAL, and something of them is open. As the indexes have it. */
+export const IS_OPEN = sql`v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID')
+  and v.amount_including_tax > v.credited_amount`
+
+export type UnpaidInvoice = {
+  readonly id: string
+  readonly customer_id: string
+  readonly due_date: string
+  readonly timezone: string
+}
+
+type Wanted = {
+  readonly dueBefore: Instant
+  /** A further condition on the invoices `v`. */
+  readonly where: SQL
+  readonly limit: number
+  /** `update` when the caller changes them. */
+  readonly hold: 'share' | 'update'
+}
+
+/** Those due first, held as they are until commit: one that is paid in this very moment is paid before that or after it. */
+export async function unpaidInvoices(uow: Uow, { dueBefore, where, limit, hold }: Wanted): Promise<UnpaidInvoice[]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<Omit<UnpaidInvoice, 'due_date'> & { due_ms: string }>(sql`
+    select v.id, v.customer_id, v.timezone, (extract(epoch from v.due_date) * 1000)::bigint::text as due_ms
+    from invoices v
+    where v.platform_id = ${platformId} and v.environment = ${environment} and ${IS_OPEN}
+      and v.due_date < ${formatInstant(dueBefore)}::timestamptz and ${where}
+    order by v.due_date, v.id limit ${limit}
+    for ${sql.raw(hold)} of v`)
+  return rows.map(({ due_ms, ...row }) => ({ ...row, due_date: formatInstant(instantOf(Number(due_ms))) }))
+}
