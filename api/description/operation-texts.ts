@@ -156,7 +156,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'Setting `active` to true starts a webhook again that was disabled: with the next change. What happened meanwhile is not ' +
     'sent by itself: use `webhooks_replay`.',
   webhooks_secret_key_change:
-    'Answers the new secret in `secret_key`, in this answer only. The secret of before signs as well, for up to 24 hours: receivers ' +
+    'Answers the new secret in `secret_key`, in this answer only. The previous secret also signs, for up to 24 hours: receivers ' +
     'accept a delivery when either signature is right. A second roll meanwhile ends the oldest.',
   webhooks_secret_key_clear: 'Deliveries carry no signature from then on. Make a new secret to have them signed again.',
   webhooks_send_test:

@@ -10,6 +10,6 @@ export const WEBHOOKS: Readonly<Record<string, string>> = {
   password: PASSWORD,
   api_key: API_KEY,
   signing_protocol: 'v1 while deliveries are signed: HMAC-SHA256, as the page on webhooks describes.',
-  previous_signing_protocol: 'v1 while the secret of before signs as well.',
+  previous_signing_protocol: 'v1 while the previous secret also signs.',
   penalty_box_data: 'There while deliveries fail: how often, why, and when the next attempt is.',
 }

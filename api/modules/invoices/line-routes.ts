@@ -90,7 +90,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
   }
   actionRoute(app, deps, {
     permission: 'INVOICE.UPDATE',
-    summary: 'Put a line in the place of one that was added.',
+    summary: 'Replace a line that was added.',
     tag,
     method: 'PUT',
     url: `${PATH}/:id/lines/:line_id`,

@@ -90,7 +90,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
       await answerOf({ ...deps, tenant }, await voidInvoice(deps, { tenant, actor, id: params.id })),
   })
   actionRoute(app, deps, {
-    ...about('UPDATE', 'Put a VOID invoice away, or a DRAFT that is for no billing period.'),
+    ...about('UPDATE', 'Archive a VOID invoice, or a DRAFT without a billing period.'),
     method: 'POST',
     url: `${PATH}/:id/archive`,
     status: 200,

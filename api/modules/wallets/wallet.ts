@@ -65,6 +65,6 @@ async function checkOwners(uow: Uow, { wallet_type_id, customer_id }: Wallet): P
 async function refuseWhileReserved(uow: Uow, { id }: Wallet): Promise<void> {
   const reserved = await reservedOf(uow, id)
   if (reserved.eq(ZERO)) return
-  const message = `${plain(reserved)} of the wallet is reserved; settle or release that before it is archived.`
+  const message = `${plain(reserved)} of the wallet is reserved; commit or release it before you archive the wallet.`
   throw new AppError('INVALID_OPERATION', message, { field: 'status', resourceId: id, resourceType: 'WALLET' })
 }

@@ -104,7 +104,7 @@ function secretRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
   writeRoute(app, deps, {
     ...about,
     permission: 'WEBHOOK_SECRET.UPDATE',
-    summary: 'Make the secret that signs deliveries, or roll it. It is shown in this answer only.',
+    summary: 'Create the secret that signs deliveries, or roll it. Only this response shows it.',
     method: 'PATCH',
     body: SecretBody,
     repeatOf: answer => ({ ...(answer as object), secret_key: null }),
@@ -155,7 +155,7 @@ function testRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
   actionRoute(app, deps, {
     tag,
     permission: 'WEBHOOK.CREATE',
-    summary: 'Send a test event to what a webhook would be. Nothing is saved.',
+    summary: 'Send a test event to a webhook that is not saved yet. Nothing is saved.',
     method: 'POST',
     url: `${PATH}/test-connection`,
     body: webhookResource.createBody,

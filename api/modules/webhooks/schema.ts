@@ -49,7 +49,7 @@ export const SecretBody = Shape(
 export const Connection = Type.Object(
   {
     successful: Type.Boolean({ description: 'Whether the endpoint answered 2XX within 10 seconds.' }),
-    message: Type.String({ description: 'What it answered, or why it did not.' }),
+    message: Type.String({ description: 'What the endpoint answered, or why there was no answer.' }),
   },
   { title: 'WebhookConnection' },
 )

@@ -169,12 +169,12 @@ describe('refused by name', () => {
   })
 
   test.each<[string, object, string, RegExp]>([
-    ['a price that starts anew', { calculation: {} }, 'pricing_item_id', /only one with persist/],
+    ['a price that starts anew', { calculation: {} }, 'pricing_item_id', /only a calculation with persist/],
     [
       'a mean',
       { calculation: { persist: true, calculation_type: 'AVERAGE' } },
       'pricing_item_id',
-      /AVERAGE cannot be told/,
+      /AVERAGE cannot be set/,
     ],
     ['a subscription that is a draft', { activate: false }, 'pricing_plan_subscription_id', /is DRAFT/],
   ])('%s', async (_, over, field, message) => {

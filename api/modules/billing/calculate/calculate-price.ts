@@ -41,7 +41,11 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
     throw invalid('pricing_item_config', 'Name a stored price or send one, not both.')
   }
   if (id) {
-    if (type) throw invalid('value_type', 'A stored price says itself whether numbers or money are metered.')
+    if (type)
+      throw invalid(
+        'value_type',
+        'A stored price already determines whether numbers or money are metered; leave it out.',
+      )
     const { config, metric } = await storedConfig(uow, id)
     return read(config, metric, { currency, field: 'pricing_currency' })
   }
@@ -83,7 +87,7 @@ function quantitiesOf({ config }: Price, { meter_values: given }: CalculatePrice
   if (given) return given
   const model = findPriceModel(config.pricingType)
   if (model?.basis === 'lump' && model.bands === 'one') return [{}]
-  throw new AppError('MISSING_FIELD', 'Say the quantities to price, as meter_values.', { field: 'meter_values' })
+  throw new AppError('MISSING_FIELD', 'Give the quantities to price in meter_values.', { field: 'meter_values' })
 }
 
 function calculate(price: Price, quantity: PriceQuantity, field: string): CalculatedPrice['calculations'][number] {

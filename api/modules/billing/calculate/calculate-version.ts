@@ -167,7 +167,7 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
     const key = needKey(charge, charge.usage)
     const before = given[said.get(key) ?? index]
     if (before && (before.number !== quantity.number || before.amount?.quantity !== quantity.amount?.quantity)) {
-      const message = `The same usage is that of ${before.pricing_item_config_id} too; give both the same quantity.`
+      const message = `The price ${before.pricing_item_config_id} has the same usage; give both the same quantity.`
       throw refuse(field, message)
     }
     said.set(key, index)
@@ -215,7 +215,7 @@ function checkNamed(terms: readonly PriceTerm[], given: readonly VersionQuantity
     if (!term) throw new AppError('RESOURCE_NOT_FOUND', `The version has no price ${JSON.stringify(id)}.`, { field })
     if (!term.calculation) throw refuse(field, 'The price is not metered, so it has no quantity.')
     if (given.findIndex(each => each.pricing_item_config_id === id) !== index) {
-      throw refuse(field, 'The quantity of this price is given already.')
+      throw refuse(field, 'The quantity of this price is given twice.')
     }
   }
 }

@@ -70,7 +70,7 @@ function checkCarriedOn(term: PriceTerm, item: ItemInput): PriceTerm {
     throw refuse('INVALID_FIELD', 'pricing_item_id', message)
   }
   if (!calculation.persist) {
-    const message = `The calculation ${calculation.reference} of the item ${item.id} starts anew every period; only one with persist has a state to tell.`
+    const message = `The calculation ${calculation.reference} of the item ${item.id} starts again every period; only a calculation with persist has a state to set.`
     throw refuse('INVALID_FIELD', 'pricing_item_id', message)
   }
   if (!isPersistable(calculation.calculation_type)) {
@@ -78,11 +78,12 @@ function checkCarriedOn(term: PriceTerm, item: ItemInput): PriceTerm {
       calculation.calculation_type === 'UNIQUE'
         ? 'distinct values cannot be counted on without the values themselves'
         : 'a mean cannot be carried on without the number of values it is of'
-    const message = `The state of ${calculation.calculation_type} cannot be told: ${lacks}. It can be of ${PERSISTABLE.join(', ')}.`
+    const message = `The state of ${calculation.calculation_type} cannot be set: ${lacks}. It can be set for ${PERSISTABLE.join(', ')}.`
     throw refuse('INVALID_FIELD', 'pricing_item_id', message)
   }
   if (term.split) {
-    const message = 'The price is split by the values of properties, and one state does not say how much is of which.'
+    const message =
+      'The price is split by the values of properties, and one state does not show how much belongs to each value.'
     throw refuse('INVALID_FIELD', 'pricing_item_config_id', message)
   }
   if (findPriceModel(config.pricing_type)?.basis === 'nothing') {

@@ -106,7 +106,7 @@ describe('what is counted', () => {
     expect(counted(options, arrivals)).toEqual(expected)
   })
 
-  test('a new schedule starts from nothing, though the same price goes on', () => {
+  test('a new schedule starts from nothing, even with the same price', () => {
     const [first] = inputsOf({}).schedules
     if (!first) throw new Error('there is a schedule')
     const schedules = [
@@ -118,7 +118,7 @@ describe('what is counted', () => {
     expect(counted({ schedules, told: [{ day: 65, usage: '37' }] }, arrivals)).toEqual(['5', '7', '-1', '-1'])
   })
 
-  test('the line says what was told, by which record, and from when it is counted on', () => {
+  test('the line shows the persisted state, its record, and from when usage is added to it', () => {
     const [, april] = closeInTurn(inputsOf({ told: [{ day: APRIL, usage: '37' }] }), arrivals, 2)
     const [line] = april ? linesIn(april) : []
     expect(line?.meter_value).toMatchObject({ number: '39', count: '1' })
@@ -128,7 +128,7 @@ describe('what is counted', () => {
     })
   })
 
-  test('of money: in which currency; what is asked for each event is asked for those since', () => {
+  test('metered money: the line shows the currency, and a price per event applies to events since the state', () => {
     const item = metered([{ percentage: '10', amount: eur('0.25') }])
     const [march] = closeInTurn(
       inputsOf({ item, money: true, told: [{ day: 1, usage: '37.5' }] }),
@@ -184,7 +184,7 @@ describe('whatever the price', () => {
     )
   })
 
-  test('all that is asked, late usage before and after the moment too, is what invoices in time ask', () => {
+  test('all invoices together, with late usage before and after the moment, bill what invoices in time bill', () => {
     fc.assert(
       fc.property(anyPrice, arrivalsOver(60), fc.constantFrom(0, 12, APRIL, APRIL + 9), (item, arrivals, day) => {
         const inputs = inputsOf({ item, told: [{ day, usage: '37' }] })
@@ -195,7 +195,7 @@ describe('whatever the price', () => {
     )
   })
 
-  test('the same within a pricing period that goes on over several invoices: to a cent for each', () => {
+  test('the same within a pricing period that spans several invoices, within a cent for each', () => {
     fc.assert(
       fc.property(quarterly, arrivalsOver(91), fc.constantFrom(0, 40, APRIL, 70), (item, arrivals, day) => {
         const inputs = inputsOf({ item, told: [{ day, usage: '37' }] })
@@ -237,7 +237,7 @@ describe('whatever the price', () => {
     )
   })
 
-  test('a state of the own customer without events stays what was told, also below zero', () => {
+  test('a persisted state without events stays with the own customer, even when negative', () => {
     const inputs = inputsOf({ shared: true, type: 'MAX', told: [{ day: 0, usage: '-4' }] })
     const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
     const [line] = march ? linesIn(march) : []

@@ -77,7 +77,7 @@ async function lockSubscriptionOf(uow: Uow, body: PersistDataBody): Promise<Subs
   const reference = body.pricing_plan_subscription_reference
   requireSame(reference, subscription.reference, 'pricing_plan_subscription_reference')
   if (subscription.status === 'ACTIVE') return subscription
-  const message = `The subscription is ${subscription.status}; only one that is ACTIVE carries a state on.`
+  const message = `The subscription is ${subscription.status}; only an ACTIVE subscription carries a state over.`
   throw new AppError('INVALID_OPERATION', message, {
     field: 'pricing_plan_subscription_id',
     resourceId: id,
@@ -101,7 +101,7 @@ function endOf(
   const covered = periodAt(term, moment.at)?.covered
   if (covered?.start === moment.at && covered.end === parseInstant(given)) return given
   const own = covered ? `, which here is ${formatInstant(covered.start)} to ${formatInstant(covered.end)}` : ''
-  const message = `A period with an end is one whole billing period of the price${own}. Leave end_at out to tell a state for any other moment.`
+  const message = `A period with an end is one whole billing period of the price${own}. Leave end_at out to set a state for any other moment.`
   throw new AppError('INVALID_FIELD', message, { field: 'period.end_at' })
 }
 

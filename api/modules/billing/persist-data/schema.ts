@@ -10,7 +10,7 @@ export const PersistDataBody = Shape({
   reference: Given(
     described(
       Reference,
-      'Identifies it for ever: sent again, it changes nothing and is answered as it was. One is made when it is left out.',
+      'Identifies the state for ever: a repeated reference changes nothing and returns what was stored. Generated when left out.',
     ),
   ),
   customer_id: IdText('customer'),
@@ -23,16 +23,16 @@ export const PersistDataBody = Shape({
   pricing_item_config_id: IdText('pricing item config'),
   persist_usage: described(
     DecimalText,
-    'What the calculation has come to at the moment, in numbers or, for one of money, in the currency of the prices.',
+    'The state of the calculation at the moment: a number or, for metered money, an amount in the currency of the prices.',
   ),
   timestamp: Given(described(Timestamp, 'The moment; now when neither it nor period.start_at is given.')),
   period: Given(
     Shape({
-      start_at: Given(described(Timestamp, 'The moment, under its other name.')),
+      start_at: Given(described(Timestamp, 'Another name for the moment.')),
       end_at: Given(
         described(
           Timestamp,
-          'The end of the billing period of the price that starts at the moment; the state holds on after it.',
+          'The end of the billing period of the price that starts at the moment; the state stays in force after it.',
         ),
       ),
       ratio: Given(DecimalText),

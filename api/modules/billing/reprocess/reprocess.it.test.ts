@@ -191,7 +191,7 @@ describe('a reprocess', () => {
     expect(await marked('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).toBe(false)
   })
 
-  test('a range of time that is closed reaches the invoice that late usage goes on, and no other', async () => {
+  test('a range of closed time reaches only the invoice that takes late usage', async () => {
     const own = await billed()
     await finalize(own)
     await runBilling(deps, tenant.tenant, own.subscriptionId)
@@ -202,7 +202,7 @@ describe('a reprocess', () => {
       expect([status, (await invoiceOf(id))['to_be_reprocessed']]).toEqual([status, status === 'OPEN'])
   })
 
-  test('of a customer reaches the parents that its usage goes on to, and a change of parents sets it off', async () => {
+  test('of a customer reaches the parents that are billed for its usage, and a change of parents starts one', async () => {
     const [parent, other, stranger] = [await billed(), await billed(), await billed()]
     const body = { reference: tenant.seed.unique('child'), type: 'INDIVIDUAL', roles: ['PROCESSING_ONLY'] }
     const reprocessed = async (): Promise<boolean[]> =>
@@ -231,7 +231,7 @@ describe('a reprocess', () => {
     expect(await reprocessed()).toEqual([false, false, true])
   })
 
-  test('that is stopped half-way shows how far it came, and goes on there', async () => {
+  test('that is stopped half-way shows its progress, and continues there', async () => {
     const some = [await billed(), await billed(), await billed(), await billed()]
     tokens = '2000000'
     const made = await create({ type: 'NOT_MATCHED' })

@@ -101,7 +101,7 @@ function requireOwnPart(row: Reprocess): void {
     throw new AppError('MISSING_FIELD', `Type ${row.type} needs ${part}.`, { field: part })
   const { start_at: start, end_at: end } = row.customer ?? row.not_matched ?? {}
   if (start && end && start >= end)
-    throw new AppError('INVALID_FIELD', 'The range ends where it starts, or before.', { field: `${part}.end_at` })
+    throw new AppError('INVALID_FIELD', 'The range must end after it starts.', { field: `${part}.end_at` })
 }
 
 async function requireComputable(uow: Uow, id: string): Promise<void> {

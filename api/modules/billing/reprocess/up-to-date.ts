@@ -46,7 +46,7 @@ export function upToDateRoute(app: FastifyInstance, deps: RouteDeps & { readonly
     handle: async ({ tenant, database }, { params }) => {
       if (params.id !== tenant.platformId) throw notFound(platformResource, params.id)
       const until = await deps.usage.upToDateUntil(database.clock).catch((cause: unknown) => {
-        const message = 'How far usage is counted cannot be told right now; send it again.'
+        const message = 'How far usage is counted is not known right now; send the request again.'
         throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
       })
       return await readTenant(database, tenant, async uow => ({

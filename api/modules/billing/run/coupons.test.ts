@@ -160,7 +160,7 @@ describe('free usage', () => {
     ])
   })
 
-  test('of a second coupon goes on where the first ended, and money discounts see what is left', () => {
+  test('of a second coupon continues where the first ended, and money discounts apply to what is left', () => {
     const second = free('100', { coupon_id: 'coup_2', coupon_name: 'More' })
     const ten = coupon({ coupon_id: 'coup_3', coupon_name: 'Ten' })
     expect(price([ten, free('1100'), second], '1200')[1]).toBe('1080')

@@ -100,7 +100,7 @@ describe('sub lines of customers', () => {
     expect(march && linesIn(march).map(line => line.sub_lines)).toEqual([undefined])
   })
 
-  test('a line of nobody has none, and one whose quantities are no proportions is shared by events', () => {
+  test('a line without usage has none, and a line whose quantities give no proportions is shared by events', () => {
     const minimum = metered([{ amount: eur('0.1'), minimum_amount: eur('5') }])
     const [nobody] = closeInTurn(inputsOf({ items: [minimum] }), [], 1)
     expect(nobody && linesIn(nobody).map(line => [line.amount_excluding_tax.quantity, line.sub_lines])).toEqual([
@@ -116,7 +116,7 @@ describe('sub lines of customers', () => {
     expect(line?.sub_lines?.[0]?.details.description).toBe('0.333333333333 of the events')
   })
 
-  test('a minimum that was asked of nobody is taken off nobody', () => {
+  test('a minimum billed to no customer is deducted from none', () => {
     const minimum = metered([{ amount: eur('0.1'), minimum_amount: eur('5') }])
     const late = [of('alpha', '50', { after: 1 }), of('beta', '50', { after: 1 })]
     const [, april] = closeInTurn(inputsOf({ items: [minimum] }), late, 2)
@@ -166,7 +166,7 @@ describe('sub lines of customers', () => {
     })
   })
 
-  test('a pricing period that goes on shows what everybody has of the whole, less what was charged before', () => {
+  test('a pricing period over several invoices shows what each customer has of the whole, less what was charged before', () => {
     const quarter = {
       pricing_period: { type: 'MONTH' as const, value: 3 },
       billing_period: { type: 'MONTH' as const, value: 1 },

@@ -64,7 +64,8 @@ function volumeOf({ volume }: AddedLineBody, currency: string): Volume {
 
 function positive(text: string, field: string) {
   const quantity = decimal(text)
-  if (quantity.lte(ZERO)) throw refused(field, 'A volume is above zero. To deduct, send product_item_type DEDUCTION.')
+  if (quantity.lte(ZERO))
+    throw refused(field, 'A volume must be above zero. To deduct, send product_item_type DEDUCTION.')
   return quantity
 }
 

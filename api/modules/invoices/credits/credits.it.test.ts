@@ -306,7 +306,7 @@ describe('credit and copy', () => {
     expect(await list()).toHaveLength(before)
   })
 
-  test('makes both FINAL at once where it is told to, or neither', async () => {
+  test('makes both FINAL at once on request, or neither', async () => {
     const tenant = api.tenants.bLive
     const { url } = await issued(tenant)
     const made = await succeed(tenant, 'POST', `${url}/credit_and_copy`, {

@@ -289,7 +289,7 @@ describe('numbers of invoices that show custom fields', () => {
     expect(await numberOf('EU')).toBe('AMS-EU-2026-00002')
   })
 
-  test('wait for a value that is missing: the invoice says so, stays DRAFT, and goes on when it is there', async () => {
+  test('wait for a missing value: the invoice says so, stays DRAFT, and becomes FINAL when the value is there', async () => {
     const tenant = api.tenants.bTest
     const region = await field(tenant, { resource_type: 'CUSTOMER' })
     expect((await number(tenant, `{{customer.custom_fields[${region['reference']}]}}`)).status).toBe(200)

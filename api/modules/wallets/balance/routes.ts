@@ -50,7 +50,9 @@ const Forecast = Type.Object(
     forecasts: Type.Array(
       Type.Object(
         {
-          days: Type.Integer({ description: `The span of which the rate is: ${FORECAST_DAYS.join(' or ')} days.` }),
+          days: Type.Integer({
+            description: `The number of past days that the rate covers: ${FORECAST_DAYS.join(' or ')} days.`,
+          }),
           used_balance: Nullable(WalletBalanceValue),
           ends_at: Nullable(Timestamp),
         },
@@ -115,7 +117,7 @@ export function balanceRoutes(app: FastifyInstance, deps: RouteDeps): void {
   })
   readRoute(app, deps, {
     ...about,
-    summary: 'Read when a wallet ends at the rate of the last 7 and the last 30 days.',
+    summary: 'Read when a wallet runs out at the rate of the last 7 and the last 30 days.',
     method: 'GET',
     url: '/v1/wallets/:id/forecast',
     response: Forecast,

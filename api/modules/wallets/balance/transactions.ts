@@ -32,7 +32,7 @@ export const WalletTransaction = Type.Object(
     object_type: Type.Literal('WALLET_TRANSACTION'),
     id: Type.String(),
     wallet_id: Type.String(),
-    wallet_grant_id: Type.String({ description: 'The grant of which something moved.' }),
+    wallet_grant_id: Type.String({ description: 'The grant that the entry belongs to.' }),
     type: Type.Enum([...ENTRY_TYPES], { description: 'What happened.' }),
     debit_account: AccountText,
     credit_account: AccountText,

@@ -48,7 +48,7 @@ export async function createGrant(uow: Uow, body: GrantBody): Promise<WalletGran
   await checkWallet(uow, wallet)
   checkQuantity(unitOf(await getOne(uow, walletTypeResource, wallet.wallet_type_id)), body)
   if (body.paid_amount && decimal(body.paid_amount.quantity).lt(ZERO))
-    refuse('paid_amount.quantity', 'What was paid is zero or more.')
+    refuse('paid_amount.quantity', 'The amount paid must be zero or more.')
   const start_at = body.start_at ?? formatInstant(uow.now)
   const expire_at = body.expire_at ?? null
   if (expire_at !== null && at(expire_at) <= at(start_at))
@@ -93,8 +93,9 @@ function checkQuantity(unit: WalletUnit, body: GrantBody): void {
     throw new AppError('INVALID_OPERATION', message, { field: 'wallet_id' })
   }
   const given = body[own]
-  if (!given) throw new AppError('MISSING_FIELD', `The wallet holds ${holds}; say how much in ${own}.`, { field: own })
-  if (decimal(given.quantity).lte(ZERO)) refuse(`${own}.quantity`, 'A grant is of more than zero.')
+  if (!given)
+    throw new AppError('MISSING_FIELD', `The wallet holds ${holds}; give the quantity in ${own}.`, { field: own })
+  if (decimal(given.quantity).lte(ZERO)) refuse(`${own}.quantity`, 'A grant must be above zero.')
   if (unit.kind === 'AMOUNT' && body.grant_amount && body.grant_amount.currency !== unit.currency)
     refuse('grant_amount.currency', `The wallet holds ${unit.currency}; grant that.`)
   if (unit.kind === 'CREDITS' && body.grant_credits && body.grant_credits.credit_type_id !== unit.creditTypeId)

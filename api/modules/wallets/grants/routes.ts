@@ -27,7 +27,7 @@ export function grantRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...about,
     permission: 'WALLET_GRANT.UPDATE',
-    summary: 'Take back what is open of a grant. A repeat changes nothing.',
+    summary: 'Revert a grant: its open part can no longer be spent. A repeat changes nothing.',
     method: 'POST',
     url: `/v1/${walletGrantResource.path}/:id/revert`,
     params: IdParams,

@@ -110,11 +110,11 @@ function commit(
   if (before.status === 'COMMITTED') {
     const same = decimal(before.committed_quantity ?? '0').eq(quantity) && before.event_reference === of.eventReference
     if (same) return before
-    throw ended(before, 'It was committed before, with other values.')
+    throw ended(before, 'It was already committed with other values.')
   }
   if (before.status !== 'ACTIVE') throw ended(before, 'Reserve again, under another reference.')
   if (quantity.gt(decimal(before.quantity))) {
-    const message = `The reservation is of ${plain(decimal(before.quantity))}; commit that or less.`
+    const message = `The reservation holds ${plain(decimal(before.quantity))}; commit that or less.`
     throw new AppError('INVALID_FIELD', message, { field: `${field}.quantity`, resourceId: before.id })
   }
   const row: WalletReservation = {
@@ -174,7 +174,7 @@ function quantityOf(unit: WalletUnit, given: Given, verb: 'reserve' | 'commit'):
       field: other,
     })
   const value = given[own]
-  if (value == null) throw new AppError('MISSING_FIELD', `Say in ${own} how much to ${verb}.`, { field: own })
+  if (value == null) throw new AppError('MISSING_FIELD', `Give the quantity to ${verb} in ${own}.`, { field: own })
   if (unit.kind === 'AMOUNT' && 'currency' in value && value.currency !== unit.currency)
     throw new AppError('INVALID_FIELD', `The wallet holds ${unit.currency ?? 'no currency yet'}.`, {
       field: `${own}.currency`,
@@ -185,6 +185,6 @@ function quantityOf(unit: WalletUnit, given: Given, verb: 'reserve' | 'commit'):
     })
   const quantity = decimal(value.quantity)
   if (quantity.lte(ZERO))
-    throw new AppError('INVALID_FIELD', `A quantity to ${verb} is above zero.`, { field: `${own}.quantity` })
+    throw new AppError('INVALID_FIELD', `The quantity to ${verb} must be above zero.`, { field: `${own}.quantity` })
   return { field: own, quantity }
 }

@@ -200,7 +200,7 @@ describe('an invoice', () => {
     expect(shown(await aprilOf(billed))).toEqual(['REVENUE 60.00', '60.00', '12.60', '72.60'])
   })
 
-  test('of which a grant was reverted gives up what it held of it', async () => {
+  test('gives up what it held of a grant that was reverted', async () => {
     used = '80'
     const billed = await billedIn('2026-04-20T00:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)

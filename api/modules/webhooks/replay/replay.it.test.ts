@@ -259,7 +259,7 @@ describe('a replay', () => {
     })
   })
 
-  test('is cancelled by a call, and the queue goes on where it was', async () => {
+  test('is cancelled by a call, and the queue continues where it was', async () => {
     const { id } = await webhook()
     for (const name of ['a', 'b', 'c']) await change(name)
     await send()

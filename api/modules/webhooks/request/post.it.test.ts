@@ -75,7 +75,7 @@ test.each([400, 401, 404, 410, 429, 500, 503])('%d is a failure', async code => 
   expect(await post(receiver.urlOf('/'))).toEqual(failed(new RegExp(`answered ${code}`), code))
 })
 
-test('an answer in time counts, however long its body goes on', async () => {
+test('an answer in time counts, however long its body lasts', async () => {
   receiver.answer(response => {
     response.writeHead(200)
     const timer = setInterval(() => response.write('x'.repeat(1_000)), 1)

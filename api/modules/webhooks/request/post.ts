@@ -72,7 +72,7 @@ function dropRest(body: Readable): void {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const CAUSES: readonly (readonly [RegExp, string])[] = [
-  [/^(ENOTFOUND|EAI_AGAIN|ENODATA)$/, 'The name of the endpoint leads nowhere.'],
+  [/^(ENOTFOUND|EAI_AGAIN|ENODATA)$/, 'The host name of the endpoint does not resolve.'],
   [/^ECONNREFUSED$/, 'The endpoint refused the connection.'],
   [/^(ECONNRESET|EPIPE)$/, 'The endpoint closed the connection before it answered.'],
   [/^(ETIMEDOUT|OUTBOUND_CONNECT_TIMEOUT|OUTBOUND_HEAD_TIMEOUT)$/, 'The endpoint did not answer in time.'],
