@@ -112,6 +112,22 @@ async function invoices(sold: Sold): Promise<string[]> {
     .toSorted()
 }
 
+/** Every FINAL invoice is what its inputs give again, and its lines say the days they are prorated by. */
+async function explained(sold: Sold, days: string[]): Promise<void> {
+  const found: string[] = []
+  for (const { id, status, periods } of await listed(sold)) {
+    if (status !== 'FINAL') continue
+    expect((await tenant.call('POST', `/v1/invoices/${id}/verify`)).body).toMatchObject({ identical: true })
+    const groups = (periods as Row[]).flatMap(period => period['groups'] as Row[])
+    for (const line of groups.flatMap(group => group['lines'] as Row[])) {
+      const { body } = await tenant.call('GET', `/v1/invoices/${id}/lines/${line['id']}/explanation`)
+      const steps: Row[] = body['steps']
+      found.push(...steps.flatMap(({ step, description }) => (step === 'PRORATION' ? [description] : [])))
+    }
+  }
+  expect(found.toSorted()).toEqual(days)
+}
+
 describe('seats that are charged by their assignments', () => {
   test('in arrears: the lines have each number of seats by its days; time that is billed keeps its seats', async () => {
     const sold = await sellSeats()
@@ -124,6 +140,8 @@ describe('seats that are charged by their assignments', () => {
     await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     const march = 'FINAL, 03-01..03-11 3.23, 03-11..03-21 6.45, 03-21..04-01 3.55'
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..05-01 10.00'])
+
+    await explained(sold, ['× 10 ÷ 31 days', '× 10 ÷ 31 days', '× 11 ÷ 31 days'])
 
     const end = (seat: Row, end_at: string) => tenant.call('PATCH', `/v1/seat-assignments/${seat['id']}`, { end_at })
     expect(refusal(await assign(sold, '2026-03-31T00:00:00Z'))).toEqual([400, 'INVALID_FIELD', 'start_at'])
@@ -146,6 +164,7 @@ describe('seats that are charged by their assignments', () => {
     await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     const second = 'FINAL, 03-01..04-01 10.00, 03-11..04-01 6.77, 04-01..05-01 30.00'
     expect(await invoices(sold)).toEqual([first, second, 'OPEN, 05-01..06-01 30.00'])
+    await explained(sold, ['× 21 ÷ 31 days'])
     await bill(sold, '2026-05-01T01:00:00Z', '2026-05-05T00:00:00Z')
     expect((await invoices(sold)).filter(text => text.startsWith('FINAL'))).toEqual([
       first,
