@@ -80,7 +80,8 @@ const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
     groups.flatMap(({ lines }) =>
       lines.flatMap(({ amount_excluding_tax: { quantity, currency }, ...line }): AddedLine[] => {
         const amount = decimal(quantity)
-        if (amount.eq(ZERO)) return []
+        // The credit gives wallets back what they paid, so the copy is not paid by them.
+        if (amount.eq(ZERO) || line.type === 'WALLET') return []
         const [item] = line.product_items
         const [tax] = line.tax_categories
         const copied: StoredLine = {

@@ -1,7 +1,8 @@
 // POST …/credit: a credit note for a FINAL invoice, in full or in part, and never for more than is left of it.
 import type { Uow } from '../../../../shared/database/database.ts'
-import { decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { emit } from '../../../outbox.ts'
 import { insertInvoice } from '../changes/insert-invoice.ts'
 import { invalidMove } from '../changes/invoice-change.ts'
@@ -13,7 +14,7 @@ import { type InvoiceRow, type StoredInvoice, UNTOUCHED } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { amountOf } from './credit-amounts.ts'
 import { type CreditDocument, type CreditTotals, columnsOfTotals, creditDocument } from './credit-document.ts'
-import { leftOfLines } from './credit-left.ts'
+import { leftOfLines, linesOfContent } from './credit-left.ts'
 import { CREDIT_BILLING, partiesOnCredit } from './credit-producer.ts'
 import { type SelectionOf, selectCredit } from './credit-selection.ts'
 import { creditsOf } from './linked-invoices.ts'
@@ -44,6 +45,7 @@ export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Pro
   const rest = leftInTotal(original, credits)
   const document = creditDocument(of, chosen, takesAll ? rest : null)
   refuseTooMuch(document, rest, original)
+  refuseTaxNeverCharged(of, chosen)
   const terms: CreditTerms = {
     note: body.note ?? null,
     credit_details_source: body.credit_details_source ?? 'CURRENT',
@@ -107,8 +109,23 @@ function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[])
 function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original: InvoiceRow): void {
   const [wanted, left] = [totals.net.plus(totals.tax), rest.net.plus(rest.tax)]
   if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) return
-  const message = `It credits ${plain(wanted)} ${original.billing_currency}, and ${plain(left)} is left of the invoice. Credit discounts with what they deduct from.`
+  const message = `It credits ${plain(wanted)} ${original.billing_currency}, and ${plain(left)} is left of the invoice. Credit discounts, and what wallets paid, with the lines that they reduce.`
   throw new AppError('INVALID_FIELD', message, { field: 'periods' })
+}
+
+/**
+ * Within a tax category too: to credit a line without what a wallet paid of it would give back tax that was not charged, wherever
+ * lines of another category leave the total high enough (docs/decisions/0024).
+ */
+function refuseTaxNeverCharged(of: SelectionOf, chosen: ReadonlyMap<string, Decimal>): void {
+  const byCategory = groupBy(linesOfContent(of.content), ({ tax_categories: [tax] }) => tax?.category ?? '')
+  for (const [category, lines] of byCategory) {
+    const wanted = sum(lines.map(({ id }) => chosen.get(id) ?? ZERO))
+    const left = sum(lines.map(({ id }) => amountOf(of.left.get(id) ?? [], of.basis)))
+    if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) continue
+    const message = `It credits ${plain(wanted)} ${of.currency} taxed as ${category}, and ${plain(left)} is left of that. Credit discounts, and what wallets paid, with the lines that they reduce.`
+    throw new AppError('INVALID_FIELD', message, { field: 'periods' })
+  }
 }
 
 /** The rows of the credited lines: they refer to the same objects as those of the original, with negative amounts. */

@@ -1,20 +1,29 @@
 // Wallet entries of an invoice: reserved while it is OPEN or DRAFT, spent when it becomes FINAL, released when it is
-// computed again, becomes VOID or is deleted (contract: Invoice with amount-denominated wallet spend).
+// computed again, becomes VOID or is deleted (contract: Invoice with amount-denominated wallet spend). A credit note gives it back.
 import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
 import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
+import { returnCredited } from './return-credited.ts'
 import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrants } from './usable-grants.ts'
 
-type Invoice = Pick<InvoiceRow, 'id' | 'status' | 'content' | 'period_start' | 'period_end'>
+type Invoice = Pick<
+  InvoiceRow,
+  'id' | 'type' | 'status' | 'content' | 'original_invoice_id' | 'period_start' | 'period_end'
+>
 
 /** Posts what the saved invoice changes in wallets; nothing for an invoice that neither uses nor used any. */
 export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | null): Promise<void> {
+  if (isCreditNote(row)) {
+    await returnCredited(uow, row, previous)
+    return
+  }
   const isFinal = row.status === 'FINAL'
   if (isFinal && previous?.status === 'FINAL') return
   const uses = row.status === 'VOID' || row.status === 'ARCHIVED' ? new Map<string, Decimal>() : usesOf(row.content)

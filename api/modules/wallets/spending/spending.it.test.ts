@@ -9,7 +9,7 @@ import { type Billed, billedSubscription, succeed } from '../../billing/testing/
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
-import { MONEY, walletsOf } from '../testing/wallets-of.ts'
+import { linesOf, MONEY, shown, walletsOf } from '../testing/wallets-of.ts'
 
 /** Euros of usage in April, at 1 per 1,000. */
 let used = '0'
@@ -48,18 +48,6 @@ async function aprilOf(billed: Billed): Promise<Row> {
   const found = data.find(each => each['period_start'] === APRIL.start_at)
   if (!found) throw new Error('April is billed')
   return found
-}
-const linesOf = (invoice: Row): Row[] =>
-  invoice['periods'].flatMap(({ groups }: Row) => groups.flatMap((group: Row) => group['lines']))
-const shown = (invoice: Row) => [
-  ...linesOf(invoice).map(line => `${line['type']} ${line['amount_excluding_tax'].quantity}`),
-  ...['base_amount', 'tax_amount', 'total_amount'].map(name => invoice['tax_summary'][name].quantity),
-]
-const entriesOf = async (wallet: Row): Promise<string[]> => {
-  const { body } = await tenant.call('GET', `/v1/wallets/${wallet['id']}/transactions?limit=100`)
-  return body['data']
-    .map((row: Row) => `${row['type']} ${row['value'].amount.quantity} ${row['cause'].type}`)
-    .toSorted()
 }
 
 describe('an invoice', () => {
@@ -108,7 +96,7 @@ describe('an invoice', () => {
       '205.70',
     ])
     expect(await of.balance(wallet)).toBe('0 / 0 / 0')
-    expect(await entriesOf(wallet)).toEqual(['GRANTED 30 REQUEST', 'RESERVED 30 INVOICE', 'SPENT 30 INVOICE'])
+    expect(await of.entries(wallet)).toEqual(['GRANTED 30 REQUEST', 'RESERVED 30 INVOICE', 'SPENT 30 INVOICE'])
     expect((await succeed(tenant, 'PATCH', `/v1/invoices/${final['id']}`, { payment_status: 'PAID' }))['status']).toBe(
       'FINAL',
     )
@@ -117,30 +105,47 @@ describe('an invoice', () => {
     expect(pdf.status).toBe(200)
   })
 
-  test('J: 80 of April take 50 that expire first and 30 of the rest; a VOID one gives all of it back', async () => {
+  test('J: 80 of April take 50 that expire first and 30 of the rest; VOID gives 150 again; only FINAL settles it', async () => {
     used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    const billed = await billedIn('2026-04-10T00:00:00Z')
+    const other = await billedIn('2026-04-10T00:00:00Z', { customer_id: billed.customerId })
     const wallet = await of.wallet(MONEY, billed.customerId)
-    const first = (
-      await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
-    ).body
-    const second = (
-      await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
-    ).body
-    await run(billed)
-    expect(shown(await aprilOf(billed)).slice(-1)).toEqual(['0.00'])
+    const grants: string[] = []
+    for (const [quantity, expire_at] of [
+      ['50', '2026-04-30T00:00:00Z'],
+      ['100', '2026-05-31T00:00:00Z'],
+    ] as const)
+      grants.push(
+        (await of.grant(wallet, quantity, { start_at: '2026-04-01T00:00:00Z', expire_at })).body['id'] as string,
+      )
+    // Ended early, so that its last invoice is a DRAFT while both grants are alive.
+    const draftOf = async (each: Billed): Promise<Row> => {
+      const url = `/v1/pricing-plan-subscriptions/${each.subscriptionId}/cancel`
+      await succeed(tenant, 'POST', url, { type: 'DATE', cancel_at: '2026-04-21T00:00:00Z' })
+      setTime('2026-04-21T01:00:00Z')
+      await run(each)
+      return await aprilOf(each)
+    }
+    const draft = await draftOf(billed)
+    expect([draft['status'], ...shown(draft).slice(1)]).toEqual(['DRAFT', 'WALLET -80.00', '0.00', '0.00', '0.00'])
     expect(await of.balance(wallet)).toBe('150 / 80 / 70')
-    const reserved = await api.sql('select grant_id, reserved::text from wallet_grant_accounts where wallet_id = $1', [
-      wallet['id'],
-    ])
-    expect(new Map(reserved.map(row => [row['grant_id'], plain(decimal(row['reserved']))]))).toEqual(
+    await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/void`)
+    expect(await of.balance(wallet)).toBe('150 / 0 / 150')
+
+    setTime('2026-04-10T00:00:00Z')
+    const { id } = await draftOf(other)
+    expect(await of.balance(wallet)).toBe('150 / 80 / 70')
+    const final = await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+    expect([final['status'], await of.balance(wallet)]).toEqual(['FINAL', '70 / 0 / 70'])
+    const url = `/v1/wallets/${wallet['id']}/transactions?types[]=SPENT`
+    const spent: Row[] = (await succeed(tenant, 'GET', url))['data']
+    expect(new Map(spent.map(row => [row['wallet_grant_id'], row['value'].amount.quantity]))).toEqual(
       new Map([
-        [first['id'], '50'],
-        [second['id'], '30'],
+        [grants[0], '50'],
+        [grants[1], '30'],
       ]),
     )
-    await succeed(tenant, 'POST', `/v1/invoices/${(await aprilOf(billed))['id']}/void`)
-    expect(await of.balance(wallet)).toBe('150 / 0 / 150')
+    expect(spent.map(({ cause }) => cause)).toEqual([1, 2].map(() => ({ type: 'INVOICE', id, reason: null })))
   })
 
   test('keeps what it has reserved beyond its expiry; what it gives up then has expired', async () => {
@@ -209,7 +214,7 @@ describe('an invoice', () => {
     await tenant.call('POST', `/v1/wallet-grants/${body['id']}/revert`)
     await run(billed)
     expect(await of.balance(wallet)).toBe('0 / 0 / 0')
-    expect(await entriesOf(wallet)).toEqual([
+    expect(await of.entries(wallet)).toEqual([
       'GRANTED 50 REQUEST',
       'RELEASED 50 INVOICE',
       'RESERVED 50 INVOICE',

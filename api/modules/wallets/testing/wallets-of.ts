@@ -10,6 +10,15 @@ import { customerResource } from '../../parties/customers/resource.ts'
 export const MONEY = { type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: { default_currency: 'EUR' } } }
 export const BALANCE = { type: 'BALANCE', balance: { default_currency: 'EUR' } }
 
+export const linesOf = (invoice: Row): Row[] =>
+  invoice['periods'].flatMap(({ groups }: Row) => groups.flatMap((group: Row) => group['lines']))
+
+/** Each line of an invoice by its type and what it is without tax; then the invoice without tax, the tax, and with tax. */
+export const shown = (invoice: Row): string[] => [
+  ...linesOf(invoice).map(line => `${line['type']} ${line['amount_excluding_tax'].quantity}`),
+  ...['base_amount', 'tax_amount', 'total_amount'].map(name => invoice['tax_summary'][name].quantity),
+]
+
 /** Wallets of one tenant. */
 export async function walletsOf({ call, seed }: TestTenant) {
   const billingEntity = await seed.make(billingEntityResource)
@@ -58,5 +67,13 @@ export async function walletsOf({ call, seed }: TestTenant) {
     return [body['balance'], body['reserved_balance'], body['open_balance']].map(quantity).join(' / ')
   }
 
-  return { billingEntity, creditType, CREDITS, walletType, wallet, grant, balance }
+  /** What moved in a wallet of money, and what set it off, in alphabetical order. */
+  async function entries(of: Row): Promise<string[]> {
+    const { body } = await call('GET', `/v1/wallets/${of['id']}/transactions?limit=100`)
+    return body['data']
+      .map((row: Row) => `${row['type']} ${row['value'].amount.quantity} ${row['cause'].type}`)
+      .toSorted()
+  }
+
+  return { billingEntity, creditType, CREDITS, walletType, wallet, grant, balance, entries }
 }

@@ -1,0 +1,93 @@
+// What a credit note gives back to the wallets that paid its invoice, once it is FINAL (docs/decisions/0024).
+import { and, eq, inArray, or, sql } from 'drizzle-orm'
+import { inSpendingOrder, type SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, decimal, min, sum, ZERO } from '../../../../shared/decimal.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
+import { getInvoice } from '../../invoices/repository.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { returnsOf, usesOf } from '../../invoices/wallet-uses.ts'
+import { holdWallets } from '../ledger/hold-wallet.ts'
+import { spendable } from '../ledger/load-accounts.ts'
+import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
+import { walletEntries, walletGrantAccounts, walletGrants } from '../table.ts'
+
+/** A grant with what invoices have spent of it and no credit note has given back. */
+type SpentGrant = SpendableGrant & {
+  readonly walletId: string
+  readonly isReverted: boolean
+  readonly spent: Decimal
+}
+
+/**
+ * Posts what the saved credit note gives back; nothing unless it has just become FINAL. Its original is held, so of several credit
+ * notes each gives back what those before it have left. What was spent last comes back first: that is the grant that expires last.
+ */
+export async function returnCredited(
+  uow: Uow,
+  row: Pick<InvoiceRow, 'id' | 'status' | 'original_invoice_id'>,
+  previous: Pick<InvoiceRow, 'status'> | null,
+): Promise<void> {
+  if (row.status !== 'FINAL' || previous?.status === 'FINAL' || row.original_invoice_id === null) return
+  const original = await getInvoice(uow, row.original_invoice_id)
+  const uses = usesOf(original.content)
+  if (uses.size === 0) return
+  const finals = (await creditsOf(uow, original.id)).filter(({ status }) => status === 'FINAL')
+  const due = returnsOf(
+    original.content,
+    finals.map(({ content }) => content),
+  )
+  await holdWallets(uow, [...uses.keys()])
+  const grants = await loadSpent(uow, [original.id, ...finals.map(({ id }) => id)])
+  const entries = [...uses].flatMap(([walletId, used]) => {
+    const own = grants.filter(grant => grant.walletId === walletId)
+    const returned = used.minus(sum(own.map(({ spent }) => spent)))
+    return entriesOf(row.id, own, (due.get(walletId) ?? ZERO).minus(returned))
+  })
+  await postEntries(uow, entries)
+}
+
+/** What is returned of a grant that was reverted is taken back at once. */
+function entriesOf(creditId: string, grants: readonly SpentGrant[], quantity: Decimal): NewEntry[] {
+  const cause = { type: 'INVOICE', id: creditId } as const
+  let left = quantity
+  return inSpendingOrder(grants)
+    .toReversed()
+    .flatMap(({ id: grantId, walletId, spent, isReverted }): NewEntry[] => {
+      const part = min(spent, left)
+      if (part.lte(ZERO)) return []
+      left = left.minus(part)
+      const returned = { walletId, grantId, quantity: part, cause } as const
+      return [{ ...returned, move: 'RETURN' }, ...(isReverted ? [{ ...returned, move: 'REVERT' } as const] : [])]
+    })
+}
+
+/** The grants that this invoice and its credit notes moved, with what is still spent of each by them. */
+async function loadSpent(uow: ReadUow, invoiceIds: readonly string[]): Promise<SpentGrant[]> {
+  const [e, a, g] = [walletEntries, walletGrantAccounts, walletGrants]
+  const rows = await uow.tx
+    .select({
+      accounts: a,
+      revertedAt: g.reverted_at,
+      spent: sql<string>`sum(case when ${e.credit_account} = 'SPENT' then ${e.quantity} else -${e.quantity} end)::text`,
+    })
+    .from(e)
+    .innerJoin(a, and(inThisTenant(uow, a), eq(a.grant_id, e.grant_id)))
+    .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, e.grant_id)))
+    .where(
+      and(
+        inThisTenant(uow, e),
+        eq(e.cause_type, 'INVOICE'),
+        inArray(e.cause_id, [...invoiceIds]),
+        or(eq(e.credit_account, 'SPENT'), eq(e.debit_account, 'SPENT')),
+      ),
+    )
+    .groupBy(a.platform_id, a.environment, a.grant_id, g.platform_id, g.environment, g.id)
+  return rows.map(({ accounts, revertedAt, spent }) => ({
+    ...spendable(accounts),
+    walletId: accounts.wallet_id,
+    isReverted: revertedAt !== null,
+    spent: decimal(spent),
+  }))
+}
