@@ -62,7 +62,7 @@ describe('what is included', () => {
     expect(amounts(used, { config: monthly, subscription: quarterly }, 2)).toEqual(['50', '20'])
   })
 
-  test('of a pricing period that is spread over three invoices is granted once in it, or each month', () => {
+  test('of a pricing period over three invoices is granted once in the period, or each month', () => {
     const spread = { pricing_period: QUARTER }
     expect(amounts(used, { config: { ...spread, ...including('100', 'PRICING_PERIOD') } })).toEqual([
       '0',
@@ -88,7 +88,7 @@ describe('what is included', () => {
     ])
   })
 
-  test('in a part of a billing period is its part by days', () => {
+  test('in a partial billing period is prorated by days', () => {
     // 11 to 31 January: 21 of 31 days, so 21 of 31 are free.
     expect(amounts([60], { config: including('31'), from: '2026-01-11T00:00:00Z' }, 1)).toEqual(['39'])
   })
@@ -118,7 +118,7 @@ test('the line says what was included and left, and shows all usage', () => {
   })
 })
 
-test('usage that is wholly included has a line of nothing; no usage has none', () => {
+test('usage that is fully included has a line of zero; no usage has no line', () => {
   const [used, unused] = bill([60, 0], { config: including('100') }, 2)
   expect(linesOf(used)).toEqual(['2026-01-01..2026-02-01 0.00'])
   expect(linesOf(unused)).toEqual([])

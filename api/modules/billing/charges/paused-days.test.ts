@@ -80,13 +80,13 @@ describe('a fee of 31 a month', () => {
   })
 })
 
-test('a lump on usage is not charged for a month without a day', () => {
+test('a lump sum on usage is not charged for a month without an active day', () => {
   const pause = { start_at: '2026-04-01T00:00:00Z', end_at: '2026-05-01T00:00:00Z' }
   const lump = metered([{ fixed_amount: eur('10') }], { pricing_type: 'FIXED' })
   expect(bills([lump], [pause])).toEqual(['10', '10'])
 })
 
-test('what is charged, and what would be for the paused days alone, is the whole', () => {
+test('the charge and the charge for the paused days alone sum to the whole', () => {
   const day = fc.integer({ min: 0, max: 90 })
   const zones = fc.constantFrom('UTC', 'Europe/Brussels', 'America/New_York', 'Pacific/Auckland')
   fc.assert(

@@ -49,7 +49,7 @@ describe('a price that is spread over several invoices', () => {
     expect(lines.map(line => line?.amount_excluding_tax.quantity)).toEqual(['0.333', '0.333', '0.333'])
   })
 
-  test('twelve months are the one amount of the year, whatever the price and wherever in a year they begin', () => {
+  test('twelve months sum to the amount of the year, whatever the price and the month they begin in', () => {
     const cents = fc.integer({ min: 1, max: 2_000_000 })
     fc.assert(
       fc.property(cents, fc.integer({ min: 1, max: 12 }), (price, month) => {

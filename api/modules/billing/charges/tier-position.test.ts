@@ -63,7 +63,7 @@ describe('a tier that other usage decides on', () => {
   const used = (calls: string, seats: string) => (need: UsageNeed) =>
     plainUsage(need.calculation.id === 'seats' ? seats : calls)
 
-  test('is that of the other calculation: 1,000 calls at 1 for 10 seats, at 0.5 for 11', () => {
+  test('follows the other calculation: 1,000 calls at 1 for 10 seats, at 0.5 for 11', () => {
     const inputs = withSeats(exampleInputs({ start, items: [bySeats()] }))
     expect(exampleInvoices(inputs, 1, used('1000', '10'))[0]?.amount_excluding_tax).toBe('1000')
     const [invoice] = exampleInvoices(inputs, 1, used('1000', '11'))
@@ -75,7 +75,7 @@ describe('a tier that other usage decides on', () => {
     })
   })
 
-  test('is that of the events its conditions name, of the calculation that is billed', () => {
+  test('follows the events that its conditions select, of the billed calculation', () => {
     const inputs = exampleInputs({
       start,
       items: [metered(TIERS, { ...TOP_TIERED, tiering_conditions: REGION })],
@@ -101,7 +101,7 @@ describe('a tier that other usage decides on', () => {
   })
 })
 
-describe('prices that find their tier together', () => {
+describe('prices in one volume group', () => {
   const member = (more: object = {}) =>
     metered(TIERS, { pricing_type: 'TIERED', volume_group_reference: 'tokens', ...more })
   const two = (more: object = {}) => {

@@ -24,7 +24,7 @@ const lines = (items: readonly ExampleItem[], count = 3, more = {}) =>
 describe('an item that is sold once', () => {
   const unit = [{ fixed_amount: eur('5'), amount: eur('20') }]
 
-  test('is charged at the start of its schedule, never again and never in part', () => {
+  test('is charged once at the start of its schedule, in full', () => {
     const items = [sold('ONE_OFF', unit, { default_units: { number: '3' } }), recurring('31')]
     expect(lines(items)).toEqual([
       ['2026-03-11..2026-04-01 65.00'],
@@ -77,7 +77,7 @@ describe('an item that is charged by seats', () => {
   const seats = (number: string, config: Partial<ConfigInput> = {}) =>
     sold('PER_SEAT', [{ amount: eur('10') }], { default_seats_value: { number }, ...config })
 
-  test('costs its seats each period, and the days of a part of one', () => {
+  test('costs its seats each period, prorated by days in a partial one', () => {
     expect(lines([seats('5')], 2)).toEqual([['2026-03-11..2026-04-01 33.87'], ['2026-04-01..2026-05-01 50.00']])
     expect(lines([seats('5', { billing_in_advance: true })], 2)).toEqual([
       ['2026-03-11..2026-04-01 33.87'],

@@ -47,7 +47,7 @@ describe('all that is billed for a period', () => {
     },
   )
 
-  test('UNROUNDED: exactly, of the lines', () => {
+  test('UNROUNDED: exactly, by the sum of the lines', () => {
     const rounding_settings = [{ rounding_target: 'INVOICE', rounding_mode: 'UNROUNDED' }]
     fc.assert(
       fc.property(anyPrice, fc.array(arrival, { minLength: 1, maxLength: 12 }), (item, arrivals) => {
@@ -59,7 +59,7 @@ describe('all that is billed for a period', () => {
     )
   })
 
-  test('over several billing periods of one pricing period: to a cent for each that was closed', () => {
+  test('over several billing periods of one pricing period: within a cent for each closed one', () => {
     const quarter = {
       pricing_period: { type: 'MONTH' as const, value: 3 },
       billing_period: { type: 'MONTH' as const, value: 1 },

@@ -81,13 +81,13 @@ describe('what is counted', () => {
 
   test.each<[string, Options, string[]]>([
     ['nothing told', {}, ['5', '7', '6', '6']],
-    ['told at the start', { told: [{ day: 0, usage: '37' }] }, ['42', '44', '43', '43']],
+    ['persisted at the start', { told: [{ day: 0, usage: '37' }] }, ['42', '44', '43', '43']],
     [
-      'told inside March: what comes before it in March counts nowhere',
+      'persisted inside March: earlier usage of March counts nowhere',
       { told: [{ day: 4, usage: '37' }] },
       ['37', '39', '38', '38'],
     ],
-    ['told at the cut: March is as it was', { told: [{ day: APRIL, usage: '37' }] }, ['5', '39', '38', '38']],
+    ['persisted at the cut: March does not change', { told: [{ day: APRIL, usage: '37' }] }, ['5', '39', '38', '38']],
     [
       'told twice',
       {
@@ -168,7 +168,7 @@ const quarterly = anyTiers.map(bands =>
 )
 
 describe('whatever the price', () => {
-  test('a state that says what the events before it come to gives the same invoices, also within a pricing period', () => {
+  test('a state that equals the result of the events before it gives the same invoices, even within a pricing period', () => {
     const item = fc.oneof(anyPrice, quarterly)
     const type = fc.constantFrom('SUM' as const, 'MAX' as const, 'MIN' as const)
     fc.assert(
@@ -211,7 +211,7 @@ describe('whatever the price', () => {
     )
   })
 
-  test('sub lines sum to their line, and the state is the own customer’s', () => {
+  test('sub lines sum to their line, and the state belongs to the own customer', () => {
     const whose = fc.constantFrom('alpha', 'beta', 'customer')
     const shared = fc.array(
       fc.tuple(arrival(110), whose).map(([each, customerId]) => ({ ...each, customerId })),
@@ -248,7 +248,7 @@ describe('whatever the price', () => {
     ])
   })
 
-  test('37 seats told and one more of another customer: 37 and 1 of 38', () => {
+  test('37 persisted seats and one more of another customer: 37 and 1 of 38', () => {
     const inputs = inputsOf({ shared: true, told: [{ day: 0, usage: '37' }] })
     const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
     const [line] = march ? linesIn(march) : []

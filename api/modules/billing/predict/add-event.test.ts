@@ -43,7 +43,7 @@ const WHOLE: Record<Exclude<Type, 'UNIQUE'>, (values: readonly Decimal[]) => Dec
   MIN: values => values.reduce(min),
   AVERAGE: values => sum(values).div(decimalOfInteger(values.length)),
 }
-test.each(['SUM', 'MAX', 'MIN', 'AVERAGE'] as const)('events one by one are the %s of all of them', type => {
+test.each(['SUM', 'MAX', 'MIN', 'AVERAGE'] as const)('adding events one by one gives the %s of all of them', type => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 20 }), list => {
       const values = list.map(decimalOfInteger)

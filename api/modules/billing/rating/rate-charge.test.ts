@@ -30,7 +30,7 @@ describe('a recurring price that is spread over invoices', () => {
     expect(printed({ start, items }, 3)).toEqual(['0.33', '0.34', '0.33'])
   })
 
-  test('every pricing period is rounded on its own, and a deduction as what it takes off', () => {
+  test('every pricing period is rounded on its own, and a deduction like the charge it mirrors', () => {
     const price = recurring('0.999', { pricing_period: QUARTER })
     expect(printed({ start, items: [price] }, 6)).toEqual(['0.33', '0.34', '0.33', '0.33', '0.34', '0.33'])
     const items = [{ ...price, item: { ...price.item, type: 'DEDUCTION' as const } }]
@@ -42,7 +42,7 @@ describe('a recurring price that is spread over invoices', () => {
     expect(printed({ start: '2026-02-01T00:00:00Z', items }, 2)).toEqual(['0.33', '0.34'])
   })
 
-  test('whatever the price, twelve monthly invoices print what the year is', () => {
+  test('whatever the price, twelve monthly invoices sum to the amount of the year', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000_000 }), units => {
         const price = decimal(String(units)).div('10000')
@@ -62,7 +62,7 @@ describe('a recurring price that is spread over invoices', () => {
   })
 })
 
-test('usage that is rated over a year and billed by the month prints what the year comes to', () => {
+test('usage rated per year and billed per month sums to the printed amount of the year', () => {
   const items = [metered([{ amount: eur('0.333') }], { pricing_period: YEAR })]
   const months = (end: number): number => new Date(end).getUTCMonth() || 12
   const usage = ({ interval }: { interval: { end: number } }) => plainUsage(String(months(interval.end)))

@@ -45,7 +45,7 @@ async function feeOfApril(schedule: Record<string, unknown> = {}): Promise<Bille
 }
 
 describe('refund_advance_charges', () => {
-  test('credits the days left once, and a preview says so before', async () => {
+  test('credits the days left once, and a preview shows it before', async () => {
     const billed = await feeOfApril()
     setTime('2026-04-10T00:00:00Z')
     await cancel(billed, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true })
@@ -85,7 +85,7 @@ describe('refund_advance_charges', () => {
     expect(last).toMatchObject([{ invoice_amount_including_tax: { quantity: '-37.47' } }])
   })
 
-  test('gives back nothing again that a credit note gives back', async () => {
+  test('refunds nothing that a credit note already credited', async () => {
     const line = { line_order: 0, amount: { quantity: '40.00', currency: 'EUR' } }
     const part = { periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [line] }] }] }
     for (const [credit, expected] of [
@@ -155,7 +155,7 @@ describe('change-plan', () => {
     expect(amounts(due).toSorted()).toEqual(['133.33', '200.00'])
   })
 
-  test('NEXT_BILLING_PERIOD changes what the next period is charged by', async () => {
+  test('NEXT_BILLING_PERIOD changes the price from the next period on', async () => {
     const [due] = await changedTo('NEXT_BILLING_PERIOD')
     expect(amounts(due)).toEqual(['200.00'])
   })
@@ -178,7 +178,7 @@ describe('void', () => {
     expect(await tenant.call('POST', `${PATH}/${billed.subscriptionId}/archive`)).toMatchObject({ status: 200 })
   })
 
-  test('is refused while an invoice is FINAL, by its number, and for what is DRAFT', async () => {
+  test('is refused while an invoice is FINAL, naming its number, and for a DRAFT', async () => {
     const billed = await feeOfApril()
     const [final] = (await invoicesOf(billed)).filter(row => row['status'] === 'FINAL')
     const refused = await voided(billed)

@@ -87,7 +87,7 @@ describe('how much is refunded', () => {
       { excludingTax: decimal('10'), deducted: decimal('40') },
       '0',
     ],
-    ['within a day, which counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
+    ['within a day, and that day counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
     [
       'what was prorated itself',
       '2026-03-21T00:00:00Z',
@@ -119,7 +119,7 @@ describe('how much is refunded', () => {
   })
 })
 
-test('the last invoice shows what is given back, and how that came about', () => {
+test('the last invoice shows the refund and how it was calculated', () => {
   const inputs = inputsOf({ inactive_periods: [{ start_at: '2026-04-16T00:00:00Z', refund_advance_charges: true }] })
   const terms = resolveTerms(inputs)
   const [term] = terms
@@ -159,7 +159,7 @@ describe('a wallet that pays the last invoice', () => {
     ['50', ['50.00', '-50.00'], '0'],
     ['30', ['30.00', '-50.00'], '-24.2'],
     ['200', ['200.00', '-50.00', '-100.00'], '60.5'],
-  ])('pays of usage of %s what 50.00 given back leaves', (used, expected, total) => {
+  ])('pays what a refund of 50.00 leaves of usage of %s', (used, expected, total) => {
     const window = [...invoiceWindows(inputs)].at(-1)
     if (!fee || !window) throw new Error('there is one')
     const ahead = charged({ pricingItemId: fee.item.id, configId: fee.config.id, productItemId: fee.productItem.id })

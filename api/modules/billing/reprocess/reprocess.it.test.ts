@@ -117,7 +117,7 @@ describe('a reprocess', () => {
     expect(expanded['customer']).toMatchObject({ customer: { object_type: 'CUSTOMER', id: own.customerId } })
   })
 
-  test('of what is not matched takes every customer, or one; of an invoice that one', async () => {
+  test('of unmatched usage takes every customer, or one; of an invoice only that one', async () => {
     const [first, second] = [await billed(), await billed()]
     tokens = '2000000'
     const one = await create({ type: 'NOT_MATCHED', not_matched: { customer_id: first.customerId } })
@@ -137,7 +137,7 @@ describe('a reprocess', () => {
     expect(await listed('status=ERROR')).toEqual([])
   })
 
-  test('never touches a FINAL invoice, and takes one that closes before its turn as it is', async () => {
+  test('never changes a FINAL invoice, and skips one that closes before its turn', async () => {
     const [closed, open, closing] = [await billed(), await billed(), await billed()]
     await finalize(closed)
     const refused = await tenant.call('POST', '/v1/reprocess', {
@@ -261,7 +261,7 @@ describe('a reprocess', () => {
     }
   })
 
-  test('waits for usage that was accepted; when it never comes the last try ends it', async () => {
+  test('waits for accepted usage; when it never arrives the last try ends the reprocess', async () => {
     const own = await billed()
     tokens = '2000000'
     complete = false
@@ -279,7 +279,7 @@ describe('a reprocess', () => {
     expect(reprocess).toMatchObject({ in_progress: false, in_error: true })
   })
 
-  test('an invoice that cannot be computed is named, and holds up no other', async () => {
+  test('an invoice that cannot be computed is named, and delays no other', async () => {
     const [broken, sound] = [await billed(), await billed()]
     tokens = '2000000'
     faults.set(broken.customerId, new AppError('INVALID_OPERATION', 'The price cannot be read.'))
@@ -306,7 +306,7 @@ describe('a reprocess', () => {
     expect(refused.body).toMatchObject({ code: 'INVALID_FIELD', field: 'reprocessing_settings.default_delay.type' })
   })
 
-  test('is set off by a new end of a live schedule, one for however many changes', async () => {
+  test('is started by a new end of a live schedule, once for any number of changes', async () => {
     const own = await billed()
     const { data } = await succeed(
       tenant,
@@ -329,7 +329,7 @@ describe('a reprocess', () => {
     ])
   })
 
-  test('is set off by the next schedule where that ends the live one', async () => {
+  test('is started by the next schedule when it ends the live one', async () => {
     const own = await billed()
     const of = `pricing_plan_subscription_id=${own.subscriptionId}`
     const { data } = await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?${of}`)
@@ -396,7 +396,7 @@ describe('GET /v1/platforms/{id}/up-to-date', () => {
     expect((await succeed(api.tenants.aTest, 'GET', url()))['invoices_to_be_reprocessed']).toBe(0)
   })
 
-  test('of another platform is not there; while usage cannot be asked it is 503', async () => {
+  test('of another platform is 404; while usage cannot be read it is 503', async () => {
     expect((await api.tenants.bLive.call('GET', url())).body).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     upToDate = () => Promise.reject(new Error('away'))
     const answer = await tenant.call('GET', url())

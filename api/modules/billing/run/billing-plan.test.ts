@@ -46,14 +46,14 @@ test('nothing is planned before the start; then the advance invoice and the coll
   expect([started.keys.length, started.closes, text(started.nextOpensAt)]).toEqual([2, true, '2026-04-01T00:00:00Z'])
 })
 
-test('closed invoices are passed over; a period that ended makes the run wait for usage', () => {
+test('closed invoices are skipped; a period that ended makes the run wait for usage', () => {
   const rows = rowsOf('FINAL', 'OPEN')
   expect(planBilling(inputs, rows, at('2026-03-20T00:00:00Z'))).toMatchObject({ closes: false })
   const ended = planBilling(inputs, rows, at('2026-04-01T00:00:00Z'))
   expect([ended.keys.length, ended.closes]).toEqual([2, true])
 })
 
-test('an open invoice whose period the subscription no longer has is passed, to be voided', () => {
+test('an open invoice whose period the subscription no longer has is processed, to be voided', () => {
   const rows = rowsOf('FINAL', 'FINAL', 'OPEN')
   const cancelled = {
     ...inputs,
@@ -62,7 +62,7 @@ test('an open invoice whose period the subscription no longer has is passed, to 
   expect(planBilling(cancelled, rows, at('2026-04-01T00:00:00Z')).keys).toHaveLength(1)
 })
 
-test('what must be opened or closed comes before what goes FINAL, and that before what is only computed again', () => {
+test('invoices to open or close come before those that become FINAL, and these before those only computed again', () => {
   const rows = rowsOf('FINAL', 'DRAFT', 'DRAFT').map((row, index) =>
     index === 1 ? { ...row, on_hold: true, finalize_at: null } : row,
   )

@@ -91,7 +91,7 @@ const EXAMPLES: readonly [title: string, of: Of, lines: readonly string[]][] = [
     ],
   ],
   [
-    'the minimum of the invoice is what is owed after discounts on the total',
+    'the minimum of the invoice applies to what is owed after discounts on the total',
     {
       usage: '100',
       clauses: { discount: { totals: [{ percentage: '50' }] }, commitment: { totals: [{ amount: eur('80') }] } },
@@ -103,7 +103,7 @@ const EXAMPLES: readonly [title: string, of: Of, lines: readonly string[]][] = [
     ],
   ],
   [
-    'a minimum is prorated by the days of a part of a period',
+    'a minimum is prorated by the days of a partial period',
     {
       start: '2026-03-17T00:00:00Z',
       clauses: { commitment: { pricings: [{ ids: ['pricing'], amount: eur('310') }] } },
@@ -111,12 +111,12 @@ const EXAMPLES: readonly [title: string, of: Of, lines: readonly string[]][] = [
     ['COMMITMENT Minimum: 150.00'],
   ],
   [
-    'and that of the invoice is too',
+    'the minimum of the invoice is prorated too',
     { start: '2026-03-17T00:00:00Z', clauses: { commitment: { totals: [{ amount: eur('310') }] } } },
     ['COMMITMENT Minimum on the total: 150.00'],
   ],
   [
-    'one that holds in a part of the period is due for that part',
+    'a minimum that applies to a part of the period is due for that part',
     { clauses: { commitment: { totals: [{ amount: eur('310'), end_at: '2026-01-11T00:00:00Z' }] } } },
     ['COMMITMENT Minimum on the total: 100.00'],
   ],
@@ -143,7 +143,7 @@ describe('markups and minimums of a schedule', () => {
     expect(shown(invoiceOf(of))).toEqual(lines)
   })
 
-  test('lines say which clause made them, and what of', () => {
+  test('lines show which clause made them, and from what', () => {
     const clauses = {
       markup: { pricing_item_configs: [onConfig({ percentage: '20' })] },
       commitment: { totals: [{ amount: eur('200') }] },
@@ -171,7 +171,7 @@ describe('markups and minimums of a schedule', () => {
     ])
   })
 
-  test('whatever was used and is committed, the larger of the two is owed', () => {
+  test('the larger of usage and commitment is owed, whatever they are', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 }), (used, committed) => {
         const [usage, minimum] = [used, committed].map(cents => decimal(String(cents)).div('100'))

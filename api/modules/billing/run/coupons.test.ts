@@ -50,7 +50,7 @@ describe('on which invoices a coupon counts', () => {
       [['-20.00'], [], []],
     ],
     [
-      'ONE_TIME on one alone where some is charged ahead and some is not',
+      'ONE_TIME on only one invoice when some prices are charged ahead and some are not',
       { duration: { type: 'ONE_TIME' }, discount: amountOff('15') },
       both,
       [['-15.00'], [], []],
@@ -98,7 +98,7 @@ test('what it is limited to: any of the things it names, an amount once', () => 
   expect(of({ product_item_ids: ['item2'] }, amountOff('80'))).toEqual([['-50.00']])
 })
 
-test('a condition compares what it would be taken from', () => {
+test('a condition compares the amount that it would be deducted from', () => {
   const condition = (quantity: string) => ({
     type: 'PERCENTAGE' as const,
     percentage: '10',
@@ -138,7 +138,7 @@ describe('free usage', () => {
     ]
   }
 
-  test('is what it would have cost, taken from prices in their order until it is used up', () => {
+  test('deducts what it would have cost, from prices in their order until it is used up', () => {
     // 1,200 used: 100 + 16 in tiers, 1,200 flat. The first price gets all of the 500 free units: 700 of it are left, at
     // 70.
     expect(price([free('500')], '1200')).toEqual([
@@ -166,13 +166,13 @@ describe('free usage', () => {
     expect(price([ten, free('1100'), second], '1200')[1]).toBe('1080')
   })
 
-  test('of another value, or of nothing used, makes no line', () => {
+  test('of another metered value, or without usage, makes no line', () => {
     expect(price([free('500', { meter_value_reference: 'images' })], '1200')[1]).toBe('1316')
     expect(price([free('500')], '0')).toEqual([[], '0'])
   })
 })
 
-test('a quarter of months has an amount once', () => {
+test('a quarterly invoice of monthly prices has a fixed amount once', () => {
   const example = {
     items: [recurring('100', { billing_period: MONTH })],
     subscription: { billing_period: { type: 'MONTH' as const, value: 3 } },

@@ -73,7 +73,7 @@ describe('several tax categories', () => {
     expect(invoice?.amount_including_tax).toBe('153.9')
   })
 
-  test('share its last cent too: the parts are the discount', () => {
+  test('share its last cent too: the parts sum to the discount', () => {
     const inputs = inputsOf(
       { totals: [{ amount: eur('10') }] },
       { items: [taxed('10', 'STANDARD'), taxed('10', 'EXEMPT'), taxed('10', 'NO_TAX')] },

@@ -36,7 +36,7 @@ async function totals(billed: Billed): Promise<string[]> {
 }
 
 describe('pause and resume', () => {
-  test('of a running pause ends it; of one that lies ahead takes it back', async () => {
+  test('of a running pause ends it; of a future pause cancels it', async () => {
     const billed = await feeOfMarch()
     setTime('2026-03-11T10:00:00Z')
     const paused = await call(billed, 'pause')
@@ -85,7 +85,7 @@ describe('pause and resume', () => {
   })
 })
 
-test('usage in a pause is not the subscription’s; before and after it is', async () => {
+test('usage during a pause does not belong to the subscription; usage before and after it does', async () => {
   const billed = await feeOfMarch()
   await call(billed, 'pause', { start_at: '2026-03-11T00:00:00Z', end_at: '2026-03-21T00:00:00Z' })
   const { subscriptions } = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
@@ -97,7 +97,7 @@ test('usage in a pause is not the subscription’s; before and after it is', asy
   ])
 })
 
-test('a fee in advance: what is FINAL stays, what is charged later is for the days that are left', async () => {
+test('a fee in advance: FINAL charges stay, later charges are for the days that are left', async () => {
   const billed = await feeOfMarch()
   await run(billed)
   setTime('2026-03-05T00:00:00Z')

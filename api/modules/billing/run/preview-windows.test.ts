@@ -73,15 +73,15 @@ test.each([
   ])
 })
 
-test('late usage goes on a DRAFT that is still to close, so not on the period that runs', () => {
+test('late usage goes on a DRAFT that is still to close, not on the running period', () => {
   expect(preview([USAGE], [row(3, 'DRAFT'), row(4, 'OPEN')], '2026-04-01T05:00:00Z', 1)).toEqual([
     ['2026-05-01', false],
   ])
 })
 
 test.each([
-  ['the start of a period is in it', '2026-04-01T00:00:00Z', '2026-05-01'],
-  ['the last second before is in the one before', '2026-03-31T23:59:59Z', '2026-04-01'],
+  ['the start of a period belongs to it', '2026-04-01T00:00:00Z', '2026-05-01'],
+  ['the last second before it belongs to the period before', '2026-03-31T23:59:59Z', '2026-04-01'],
   ['before the subscription is its first period', '2026-02-01T00:00:00Z', '2026-04-01'],
 ])('periods are half-open: %s', (_, from, cutoff) => {
   expect(preview([USAGE], [], from, 1).map(([end]) => end)).toEqual([cutoff])

@@ -171,7 +171,7 @@ describe('usage', () => {
     ])
   })
 
-  test('tiers over a year on a monthly invoice go on where the month before stopped', () => {
+  test('tiers over a year on a monthly invoice continue where the month before stopped', () => {
     const config = { pricing_type: 'TIERED', pricing_period: { type: 'YEAR' as const, value: 1 } }
     const used = (end: number) => (end <= Date.parse('2026-02-01T00:00:00Z') ? '900' : '1200')
     const inputs = exampleInputs({ start, items: [metered(tiers, config)] })

@@ -76,7 +76,7 @@ const isGapless = (numbers: readonly number[]): boolean =>
   numbers.every((number, place) => number === (numbers[0] ?? 0) + place)
 
 describe('a group', () => {
-  test('has the invoices that its subscriptions have one by one, with numbers that follow each other', async () => {
+  test('gives the same invoices as billing its subscriptions one by one, with consecutive numbers', async () => {
     const all = await subscribed(4)
     const [first, ...others] = all as [Billed, ...Billed[]]
     for (const time of [NOW, LATER]) {
@@ -119,7 +119,7 @@ describe('a group', () => {
     expect(await said(broken)).toEqual(await said(other))
   })
 
-  test('does not wait for one whose usage is slow to read: by itself it is given the time', async () => {
+  test('does not wait for a subscription whose usage is slow to read: that one is run by itself', async () => {
     const [slow, quick] = (await subscribed(2)) as [Billed, Billed]
     let answer = (): void => {}
     const answered = new Promise<void>(resolve => {
@@ -144,7 +144,7 @@ describe('a group', () => {
     expect(await said(slow)).toEqual(await said(quick))
   })
 
-  test('does not wait for a subscription that is held: it is to be run by itself', async () => {
+  test('does not wait for a locked subscription: that one is run by itself', async () => {
     const [held, free] = (await subscribed(2)) as [Billed, Billed]
     const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
       await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
@@ -156,7 +156,7 @@ describe('a group', () => {
     expect(await said(held)).toEqual(await said(free))
   })
 
-  test('says up to when usage is counted, and where nothing else is new moves that alone', async () => {
+  test('records up to when usage is counted, and changes only that when nothing else is new', async () => {
     const [one] = (await subscribed(1)) as [Billed]
     let behindMs = 0
     const usage: { -readonly [Name in keyof BillingDeps['usage']]: BillingDeps['usage'][Name] } = {
@@ -182,7 +182,7 @@ describe('a group', () => {
     expect(await run('2026-05-10T00:02:00Z')).toMatchObject({ usage_counted_until: null })
   })
 
-  test('computes what changed meanwhile again, and that alone', async () => {
+  test('computes again only what changed meanwhile', async () => {
     const [changing, still] = (await subscribed(2)) as [Billed, Billed]
     const read: string[] = []
     let renamed = false
@@ -208,7 +208,7 @@ describe('a group', () => {
 })
 
 test.each(['billing.before-invoice', 'invoices.before-numbers', 'invoices.before-commit', 'billing.after-commit'])(
-  'a run that dies at %s is done again: every period once, and no number is missing',
+  'a run that dies at %s is repeated: every period is billed once, and no number is missing',
   async name => {
     const all = await subscribed(3)
     const failing = { ...deps, failpoint: createFailpoints(`${name}:error`) }

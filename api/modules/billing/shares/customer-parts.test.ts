@@ -81,7 +81,7 @@ describe('sub lines of customers', () => {
     expect(content?.processing_only_customers?.map(({ id }) => id)).toEqual(['alpha', 'beta'])
   })
 
-  test('without the flag the invoice is as it was, byte for byte, and with it nothing but what it adds differs', () => {
+  test('without the flag the invoice is unchanged, byte for byte, and with it only the additions differ', () => {
     const items = [metered(FLAT), recurring('100'), metered(TIERS, { pricing_type: 'TIERED' })]
     const json = (shared: boolean): string[] =>
       closeInTurn(inputsOf({ items }, shared), arrivals, 2).map(({ columns }) => JSON.stringify(columns))
@@ -149,7 +149,7 @@ describe('sub lines of customers', () => {
     ])
   })
 
-  test('late usage of one takes from the others what the new tiers take, as if it had come in time', () => {
+  test('late usage of one customer changes the parts of the others as if it had arrived in time', () => {
     const late = [of('alpha', '1000'), of('beta', '1000', { after: 1 })]
     const [march, april] = closeInTurn(inputsOf({}), late, 2)
     expect(march && linesIn(march).map(subsOf)).toEqual([[['alpha', '1000', '1', '100.00']]])
@@ -248,7 +248,7 @@ function expectWhole({ details, sub_lines: subs }: LineView): void {
 }
 
 describe('whatever the price', () => {
-  test('sub lines sum to their line, and what each customer is asked late to what it is asked in time', () => {
+  test('sub lines sum to their line, and each customer is billed late what it would be billed in time', () => {
     fc.assert(
       fc.property(anyPrice, arrivals, kinds, (item, sent, { amountType, rounding_mode, type }) => {
         const example = { items: [typed(item, type)], amountType }
@@ -262,7 +262,7 @@ describe('whatever the price', () => {
     )
   })
 
-  test('sub lines sum to their line also where a pricing period goes on over several invoices', () => {
+  test('sub lines sum to their line even when a pricing period spans several invoices', () => {
     const quarter = {
       pricing_period: { type: 'MONTH' as const, value: 3 },
       billing_period: { type: 'MONTH' as const, value: 1 },

@@ -45,7 +45,7 @@ async function different(): Promise<string[]> {
   return [plain, withFee, shared, draft].map(({ subscriptionId }) => subscriptionId)
 }
 
-test('each is what it is when it is read alone, to the byte', async () => {
+test('each equals, byte for byte, what is read for it alone', async () => {
   const ids = await different()
   await readTenant(api.database, tenant.tenant, async uow => {
     const many = await loadManyInputs(uow, [...ids, 'ppsu_none'])

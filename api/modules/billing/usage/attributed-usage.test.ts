@@ -175,7 +175,7 @@ test('every subscription is billed the events that attribution gives it, by ever
   )
 })
 
-test('usage that no other subscription can have is read in one piece', () => {
+test('usage that can belong to no other subscription is read in one piece', () => {
   const held = [{ start_ms: 0, end_ms: null, version_id: 'v', plan_reference: 'basic', meters: [METER] }]
   const attribution: AttributionInputs = {
     customers: [{ id: 'c', reference: 'acme', processing_only: false, terms: null }],
@@ -187,7 +187,7 @@ test('usage that no other subscription can have is read in one piece', () => {
   expect([parts[0]?.isOurs(''), parts[0]?.isOurs('id:s'), parts[0]?.isOurs('id:other')]).toEqual([true, true, false])
 })
 
-test('what is of each customer costs no reading more than what is of all, but for distinct values', async () => {
+test('figures per customer need no more reads than figures of all, except for distinct values', async () => {
   const held = [{ start_ms: 0, end_ms: null, version_id: 'v', plan_reference: 'basic', meters: [METER] }]
   const terms = [{ from: new Date(0).toISOString(), selector: null, parent_customer_ids: ['parent'] }]
   const attribution: AttributionInputs = {

@@ -36,7 +36,7 @@ describe('a credit of a line', () => {
     sign: fc.constantFrom('1', '-1'),
   })
 
-  test('in parts comes to the line, to the last cent of base and tax, and never to more', () => {
+  test('in parts sums to the line, to the last cent of base and tax, and never to more', () => {
     fc.assert(
       fc.property(lines, ({ shares, parts, basis, sign }) => {
         const line = shares.map(({ base, rate }) => ({
@@ -61,7 +61,7 @@ describe('a credit of a line', () => {
     )
   })
 
-  test('more than is left, nothing, and the other direction are not within it', () => {
+  test('more than is left, zero, and the opposite sign are refused', () => {
     for (const [wanted, left] of [
       ['100.01', '100'],
       ['0', '100'],

@@ -137,7 +137,7 @@ describe('a credit note', () => {
     expect(invoice['id']).toBe(after['id'])
   })
 
-  test('of an invoice that is paid leaves what can be paid back', async () => {
+  test('of a paid invoice leaves an amount that can be refunded', async () => {
     const tenant = api.tenants.aTest
     const { url } = await issued(tenant)
     await succeed(tenant, 'PATCH', url, { payment_status: 'PAID' })
@@ -159,7 +159,7 @@ describe('a credit note', () => {
     ])
   })
 
-  test('that is VOID gives back what it held, and one on hold is not numbered by itself', async () => {
+  test('that becomes VOID releases what it reserved, and one on hold gets no number by itself', async () => {
     const tenant = api.tenants.aTest
     const { url } = await issued(tenant)
     const credit = await succeed(tenant, 'POST', `${url}/credit`, {
@@ -325,7 +325,7 @@ describe('credit and copy', () => {
 })
 
 describe('number series', () => {
-  test('are set apart, and refused where two would give one number', async () => {
+  test('are configured apart, and refused where two could give the same number', async () => {
     const tenant = api.tenants.aLive
     const url = `/v1/platforms/${tenant.tenant.platformId}`
     const set = (invoice_settings: unknown) => tenant.call('PATCH', url, { invoice_settings })
