@@ -26,7 +26,7 @@ describe('seats', () => {
   const days = (value: number) => new Date(value).toISOString().slice(5, 10)
   const text = ({ time, seats, before }: SeatPart) =>
     `${days(time.start)}..${days(time.end)} ${plain(seats)}${before ? ` over ${plain(before)}` : ''}`
-  /** What a full period of a part costs at 10 a seat, by its days. */
+  /** The price of the full period for a part at 10 a seat, prorated by its days. */
   const costs = ({ time, seats, before }: SeatPart) =>
     timesFraction(seats.minus(before ?? '0').times('10'), shareOf(time, full, zone))
 
@@ -48,7 +48,7 @@ describe('seats', () => {
     ])
   })
 
-  test('in arrears each number is charged for its time; what happens outside the period does not cut it', () => {
+  test('in arrears each number is charged for its time; changes outside the period do not cut it', () => {
     const all = changes(['2026-01-01', '3'], ['2026-03-11', '6'], ['2026-03-16', '6'], ['2026-05-01', '99'])
     expect(seatsInArrears(all, full).map(text)).toEqual(['03-01..03-11 3', '03-11..04-01 6'])
     expect(seatsInArrears(changes(['2026-05-01', '9']), full).map(text)).toEqual(['03-01..04-01 0'])
@@ -59,7 +59,7 @@ describe('seats', () => {
     expect(money(sum(parts.map(costs)))).toBe('70.32')
   })
 
-  test('in advance: what is there at the start, then rises over what is paid, to the end of the period', () => {
+  test('in advance: the seats at the start, then rises above the paid number, to the end of the period', () => {
     const all = changes(
       ['2026-03-01', '5'],
       ['2026-03-11', '8'],
@@ -80,14 +80,14 @@ describe('seats', () => {
     const paid = (day: string, seats: string) => ({ from: at(day), seats: decimal(seats) })
     expect(seatsInAdvance(all, full, [paid('2026-03-01', '5')]).map(text)).toEqual(['03-11..04-01 8 over 5'])
     expect(seatsInAdvance(all, full, [paid('2026-03-01', '5'), paid('2026-03-11', '8')])).toEqual([])
-    // One that is said to have been there from the start, after that was billed.
+    // An assignment that is backdated to the start after the start was billed.
     expect(seatsInAdvance(all, full, [paid('2026-03-01', '4')]).map(text)).toEqual([
       '03-01..04-01 5 over 4',
       '03-11..04-01 8 over 5',
     ])
   })
 
-  test('where seats only rise, billing in advance comes to what billing in arrears does', () => {
+  test('when seats only rise, billing in advance equals billing in arrears', () => {
     const rising = fc.uniqueArray(fc.integer({ min: 2, max: 31 }), { maxLength: 5 })
     fc.assert(
       fc.property(rising, fc.integer({ min: 0, max: 5 }), (on, paidParts) => {
@@ -97,7 +97,7 @@ describe('seats', () => {
           seats: decimal(seats),
         }))
         const inAdvance = seatsInAdvance(all, full, [])
-        // Whatever of it is billed already, the rest completes it.
+        // Whatever part is already billed, the rest completes it.
         const paid = inAdvance.slice(0, paidParts)
         const rest = seatsInAdvance(
           all,

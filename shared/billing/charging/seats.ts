@@ -1,15 +1,18 @@
-// PER_SEAT: seats over time, each for the days it is there (semantics 4.4). Pure.
+// PER_SEAT: seats over time, each charged for the days it is assigned (semantics 4.4). Pure.
 import { type Decimal, decimalOfInteger, max, ZERO } from '../../decimal.ts'
 import { type Instant, type Interval, interval } from '../../time.ts'
 
-/** From this time on there are so many seats, until the next change. */
+/** The number of seats from this time until the next change. */
 export type SeatChange = { readonly at: Instant; readonly seats: Decimal }
-/** The time for which a number of seats is charged; `before` of them are paid for already, null where none are. */
+/** The time for which a number of seats is charged; `before` of them are already paid for, null where none are. */
 export type SeatPart = { readonly time: Interval; readonly seats: Decimal; readonly before: Decimal | null }
 /** Seats that were billed in advance, from a time on. */
 export type PaidSeats = { readonly from: Instant; readonly seats: Decimal }
 
-/** How many of these times hold at once, in the order of time and each moment once; a time without an end holds on. */
+/**
+ * How many of these times overlap at each moment of change, in order of time and each moment once; a time without an
+ * end never stops.
+ */
 export function seatChanges(times: readonly { readonly start: Instant; readonly end: Instant | null }[]): SeatChange[] {
   const steps = new Map<Instant, number>()
   const step = (at: Instant, by: number) => steps.set(at, (steps.get(at) ?? 0) + by)
@@ -26,7 +29,7 @@ export function seatChanges(times: readonly { readonly start: Instant; readonly 
     })
 }
 
-/** The covered time, cut where the number of seats changes. The changes are in the order of time. */
+/** The covered time, cut where the number of seats changes. The changes are in order of time. */
 function stretches(changes: readonly SeatChange[], covered: Interval): SeatChange[] {
   const found: SeatChange[] = [{ at: covered.start, seats: ZERO }]
   for (const { at, seats } of changes) {
@@ -37,7 +40,10 @@ function stretches(changes: readonly SeatChange[], covered: Interval): SeatChang
   return found
 }
 
-/** Seats billed in arrears: every number of seats is charged for its time. 5 seats at 10 from 1 March and 8 from 11 March are 70.32. */
+/**
+ * Seats billed in arrears: each number of seats is charged for its time. 5 seats at 10 from 1 March and 8 from 11 March
+ * are 70.32.
+ */
 export function seatsInArrears(changes: readonly SeatChange[], covered: Interval): SeatPart[] {
   const found = stretches(changes, covered)
   return found.map(({ at, seats }, index) => ({
@@ -48,8 +54,8 @@ export function seatsInArrears(changes: readonly SeatChange[], covered: Interval
 }
 
 /**
- * Seats billed in advance: at the start of a period those that are there; each time they rise above what is paid for, the
- * difference for the rest of the period. Fewer seats are credited from the next period only.
+ * Seats billed in advance. The start of a period charges the current number. Each time the number rises above the paid
+ * one, the difference is charged for the rest of the period. Fewer seats lower the charge from the next period on.
  */
 export function seatsInAdvance(
   changes: readonly SeatChange[],

@@ -29,7 +29,7 @@ export type Charge = PriceTerm & {
   readonly period: BillingPeriod
   /** The service time it pays for: the covered part of the billing period, or one pricing period in it. */
   readonly service: Interval
-  /** The seats that are charged for the service, when seat assignments decide their number; else null. */
+  /** The seats charged for the service, when seat assignments decide their number; otherwise null. */
   readonly seats: ChargedSeats | null
   /**
    * The time whose usage is rated; longer than the service when a pricing period is longer than the billing period.
@@ -73,7 +73,7 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   return charges
 }
 
-/** The period whose days a charge is prorated by: when seats change in a period, the part with this number of seats. */
+/** The period by whose days a charge is prorated: when seats change in a period, the part with this number of seats. */
 export const owedPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.period ?? period
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
@@ -93,7 +93,7 @@ export const groupCharges = (charge: Charge): Charge[] =>
     charge.late === null ? (chargeAt(term, charge.service.start) ?? []) : [{ ...charge, ...term, persisted: [] }],
   )
 
-/** A rise of seats in a period that is paid in advance is billed by the first invoice that is cut after it. */
+/** When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. */
 const isDue = ({ seats, service }: Charge, { cutoffAt }: InvoiceWindow): boolean =>
   !seats?.before || service.start < cutoffAt
 

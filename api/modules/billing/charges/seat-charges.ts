@@ -1,5 +1,5 @@
-// Seats that change in a billing period, as charges: in arrears one for each number of them, in advance one for those at the start
-// and one for each rise (semantics 4.4). Pure.
+// The charges of a billing period with changing seats: in arrears one per number of seats; in advance one for the seats
+// at the start and one for each rise (semantics 4.4). Pure.
 import {
   type PaidSeats,
   type SeatChange,
@@ -16,12 +16,12 @@ import { withoutPauses } from './paused-days.ts'
 /** A number of seats for a part of a billing period. */
 type SeatsOfPart = {
   readonly number: Decimal
-  /** Seats that are paid for already for the same time, which are taken off; null where none are. */
+  /** Seats that are already paid for the same time, which are deducted; null where there are none. */
   readonly before: Decimal | null
-  /** The part, with the days of it that are charged. */
+  /** The part, with its charged days. */
   readonly period: BillingPeriod
 }
-/** `earlier` are the parts of the same period before it on the same invoice: their lines sum to the rounded whole. */
+/** `earlier` are the earlier parts of the same period on the same invoice: their lines sum to the rounded whole. */
 export type ChargedSeats = SeatsOfPart & { readonly earlier: readonly SeatsOfPart[] }
 
 type SeatCharge = { readonly key: string; readonly service: Interval; readonly seats: ChargedSeats }
@@ -33,8 +33,8 @@ type Paying = {
 }
 
 /**
- * The charges of one billing period. In advance a key ends in the number of seats, so that `billed`, the keys that other invoices
- * bill, says how many are paid for and from when. A part without a day to charge has no charge.
+ * The charges of one billing period. In advance a key ends in the number of seats, so `billed`, the keys that other
+ * invoices bill, shows how many seats are paid for and from when. A part without a charged day has no charge.
  */
 export function seatCharges(
   { changes, inAdvance, calendar }: Paying,
@@ -73,7 +73,7 @@ function paidIn(billed: ReadonlySet<string>, { start, end }: Interval, keyed: (f
   const paid: PaidSeats[] = []
   for (const key of billed) {
     if (!key.startsWith(name)) continue
-    // A key without a number was billed before the item had a first assignment.
+    // A key without a number was billed before the item had its first assignment.
     const [time = '', seats = '0'] = key.slice(name.length).split(' ')
     const from = parseInstant(time)
     if (from !== null && start <= from && from < end) paid.push({ from, seats: decimal(seats) })

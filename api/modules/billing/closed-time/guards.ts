@@ -45,7 +45,7 @@ async function guardSubscription(uow: Uow, row: Subscription, previous: Subscrip
   )
 }
 
-/** An assignment that is charged: its start, and an end that moves. */
+/** Checks a charged assignment: its start, and its end when that changes. */
 async function guardSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment | null): Promise<void> {
   const changes = seatTimes(row, previous)
   if (changes.length === 0 || !(await isCharged(uow, row))) return

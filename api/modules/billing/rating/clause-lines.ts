@@ -106,7 +106,7 @@ function lineOf({ charge, metered, quantity }: RatedCharge): Line {
     exact: quantity,
     taxCategory: charge.taxCategory,
     because: [],
-    // Seats that change in a period are parts of one: a minimum is due for all of them together.
+    // When seats change in a period its parts belong together: a minimum is due once for all of them.
     period: { service: charge.seats ? charge.period.covered : charge.service, full: charge.period.full },
     inAdvance: charge.inAdvance,
     late: charge.late !== null,

@@ -52,10 +52,10 @@ export function rateCharge(charge: Charge, usage: UsageFigures, rounding: Roundi
   return { charge, ...priced, scale, share, exact, quantity }
 }
 
-/** What a full period comes to, less what was billed of it before; before it is scaled and prorated. */
+/** The price of a full period, less what was billed of it before; not yet scaled or prorated. */
 export function dueOf({ seats }: Charge, { rated, before }: Pick<PricedUsage, 'rated' | 'before'>): Decimal {
   const due = before === null ? rated.total.quantity : rated.total.quantity.minus(before.total.quantity)
-  // More seats may cost less (TOP_TIERED); what is paid for them in advance is not given back (semantics 4.4).
+  // More seats may cost less (TOP_TIERED); what was paid for them in advance is not refunded (semantics 4.4).
   return seats ? max(due, ZERO) : due
 }
 
@@ -80,7 +80,10 @@ function spreadOf({
   return { soFar: timesFraction(whole, soFar), billed: timesFraction(whole, earlier) }
 }
 
-/** The same when seats change in a period: each part bills the rounded sum so far less what the parts before it billed. */
+/**
+ * The same when seats change in a period: each part bills the rounded total so far less what the parts before it
+ * billed.
+ */
 function spreadSeats(
   charge: Charge,
   { earlier }: ChargedSeats,
@@ -159,7 +162,7 @@ function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   return { scale: scaleOf(charge), share: metered ? WHOLE : periodShare(owedPeriod(charge)) }
 }
 
-/** How many prices per pricing period make one billing period. */
+/** How many pricing periods make one billing period. */
 function scaleOf({ calendar, pricingPeriod, billingPeriod, period }: Charge): Fraction {
   if (!calendar) return WHOLE
   const scale = pricingScale(pricingPeriod, billingPeriod, period.full, calendar.billingGrid)

@@ -46,7 +46,7 @@ async function followSchedule(uow: Uow, row: Schedule, previous: Schedule | null
   await scheduleReprocess(uow, { customerId: customer_id, from: instantOf(Math.min(...changed)) })
 }
 
-/** Seats that are charged by their assignments. */
+/** Computes invoices again after a change of a seat assignment that is charged. */
 async function followSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment | null): Promise<void> {
   const [change] = seatTimes(row, previous)
   if (!change || !(await isCharged(uow, row))) return

@@ -1,5 +1,5 @@
-// Seats that are charged by their assignments, against a real database: the lines of invoices, what is billed once, and what time that
-// is billed keeps from changing (semantics 4.4).
+// Seats charged by their assignments, with a real database: the lines of invoices, what is billed once, and which
+// changes billed time refuses (semantics 4.4).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -29,7 +29,7 @@ const newCustomer = async (): Promise<string> =>
     })
   )['id']
 
-/** A subscription since 1 March to seats at 10 a month. */
+/** A subscription since 1 March with seats at 10 a month. */
 async function sellSeats(config: object = {}): Promise<{ subscriptionId: string; itemId: string }> {
   setTime('2026-03-01T01:00:00Z')
   const { unique } = tenant.seed
@@ -112,7 +112,7 @@ async function invoices(sold: Sold): Promise<string[]> {
     .toSorted()
 }
 
-/** Every FINAL invoice is what its inputs give again, and its lines say the days they are prorated by. */
+/** Repricing every FINAL invoice gives the same, and its lines show the days they are prorated by. */
 async function explained(sold: Sold, days: string[]): Promise<void> {
   const found: string[] = []
   for (const { id, status, periods } of await listed(sold)) {
@@ -128,8 +128,8 @@ async function explained(sold: Sold, days: string[]): Promise<void> {
   expect(found.toSorted()).toEqual(days)
 }
 
-describe('seats that are charged by their assignments', () => {
-  test('in arrears: the lines have each number of seats by its days; time that is billed keeps its seats', async () => {
+describe('seats charged by their assignments', () => {
+  test('in arrears: a line for each number of seats, prorated by days; billed time keeps its seats', async () => {
     const sold = await sellSeats()
     const first = (await assign(sold, '2026-03-01T00:00:00Z')).body
     await bill(sold, '2026-03-01T02:00:00Z')
@@ -153,7 +153,7 @@ describe('seats that are charged by their assignments', () => {
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..04-16 10.00, 04-16..05-01 5.00'])
   })
 
-  test('in advance: a rise is billed once, on the next invoice, also one from the start of a billed period', async () => {
+  test('in advance: a rise is billed once, on the next invoice, even one from the start of a billed period', async () => {
     const sold = await sellSeats({ billing_in_advance: true })
     await assign(sold, '2026-03-01T00:00:00Z')
     await bill(sold, '2026-03-01T02:00:00Z', '2026-03-05T00:00:00Z')
@@ -173,7 +173,7 @@ describe('seats that are charged by their assignments', () => {
     ])
   })
 
-  test('a price that states its number charges that, whoever is assigned, and its assignments may start at any time', async () => {
+  test('a price with a fixed number charges that number whatever the assignments, which may start at any time', async () => {
     const sold = await sellSeats({ default_seats_value: { number: '3' } })
     await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     expect((await assign(sold, '2026-03-11T00:00:00Z')).status).toBe(201)

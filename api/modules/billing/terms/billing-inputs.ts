@@ -98,7 +98,7 @@ export type PricingInput = {
   readonly items: readonly ItemInput[]
 }
 
-/** A seat of an item that is charged by who occupies its seats. */
+/** A seat assignment of an item that is charged by its assignments. */
 export type SeatInput = {
   readonly product_item_id: string
   readonly start_at: string

@@ -11,7 +11,10 @@ import type { CatalogInputs } from './load-catalog.ts'
 
 type Selling = { readonly subscription: { readonly id: string }; readonly catalog: CatalogInputs }
 
-/** By subscription, in the order of time; one that charges nothing by assignments is not there. Without such prices nothing is read. */
+/**
+ * By subscription, in order of time; a subscription without charged assignments is absent. Reads nothing when there are
+ * no such prices.
+ */
 export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<ReadonlyMap<string, SeatInput[]>> {
   const itemIds = new Map(all.map(({ subscription, catalog }) => [subscription.id, countedItems(catalog)]))
   const ids = [...itemIds].flatMap(([id, counted]) => (counted.size > 0 ? [id] : []))
@@ -36,7 +39,7 @@ export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<
   )
 }
 
-/** The PER_SEAT items with a price that states no number. */
+/** The PER_SEAT items that have a price without a fixed number of seats. */
 function countedItems({ pricings, product_items }: CatalogInputs): ReadonlySet<string> {
   const bySeat = new Set(product_items.flatMap(item => (item.model_type === 'PER_SEAT' ? [item.id] : [])))
   if (bySeat.size === 0) return bySeat

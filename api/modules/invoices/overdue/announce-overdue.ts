@@ -1,5 +1,5 @@
-// INVOICE.OVERDUE: emitted once for an invoice, when its due date has passed while something of it is open. That it was emitted is
-// stored in the same transaction, so whatever is killed, and however many look at once, it is emitted once.
+// INVOICE.OVERDUE: emitted once per invoice, when its due date has passed and part of it is open. The same transaction
+// records that it was emitted, so crashes and concurrent runs never emit it twice.
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -14,13 +14,13 @@ import { isPastDue } from './payment-overdue.ts'
 import { unpaidInvoices } from './unpaid-invoices.ts'
 
 const ACTOR: Actor = { id: null, requestId: null }
-/** Invoices in one transaction, and transactions in one look; what is left is found by the next. */
+/** Invoices per transaction, and transactions per run; the next run finds the rest. */
 const INVOICES_MAX = 100
 const ROUNDS_MAX = 20
 
 export type OverdueDeps = { readonly database: Database; readonly failpoint?: Failpoints }
 
-/** Of the invoices `v`: their customer lives by this test clock, or by none. */
+/** A condition on the invoices `v`: their customer uses this test clock, or none. */
 export const livesBy = (clockId: string | null): SQL => {
   const clocks = sql`select from test_clock_customers m where m.platform_id = v.platform_id
     and m.environment = v.environment and m.customer_id = v.customer_id`
@@ -30,8 +30,9 @@ export const livesBy = (clockId: string | null): SQL => {
 }
 
 /**
- * Emits INVOICE.OVERDUE for the invoices of a tenant that have become overdue; gives how many. `clockId` has those whose customers
- * live by that test clock, in whose time it is called; null those that live by none. Safe to run twice, and beside another.
+ * Emits INVOICE.OVERDUE for the invoices of a tenant that have become overdue; returns how many. With `clockId` only
+ * for customers of that test clock, at whose time it is called; with null only for customers without a test clock. Safe
+ * to run twice or concurrently.
  */
 export async function announceOverdue(
   { database, failpoint }: OverdueDeps,
@@ -60,7 +61,7 @@ async function announceRound(uow: Uow, clockId: string | null): Promise<string[]
   })
   const ids = unpaid.filter(invoice => isPastDue(invoice, uow.now)).map(({ id }) => id)
   if (ids.length === 0) return ids
-  // No change of the document: updated_at stays, and INVOICE.UPDATED is not emitted.
+  // Not a change of the document: updated_at stays, and INVOICE.UPDATED is not emitted.
   await uow.tx
     .update(invoices)
     .set({ overdue_at: formatInstant(uow.now) })

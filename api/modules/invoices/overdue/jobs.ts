@@ -1,5 +1,5 @@
-// The search for invoices that have become overdue, as jobs: every few minutes one for each tenant that has an open one past its due
-// date. A job that failed, or died with its worker, is made again by the next search.
+// The search for overdue invoices, as jobs: every few minutes, one job for each tenant with an open invoice past its
+// due date. The next search repeats a job that failed or died with its worker.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -10,7 +10,10 @@ import { IS_OPEN } from './unpaid-invoices.ts'
 
 export type OverdueJobDeps = OverdueDeps & { /** In the role millrace_worker. */ readonly system: Database }
 
-/** The tenants with an invoice that may have become overdue: their zones decide. What lives by a test clock waits for its advance. */
+/**
+ * The tenants with an invoice that may have become overdue; the zone of the invoice decides. Invoices of a test clock
+ * wait until the clock is advanced.
+ */
 export const findOverdue = (system: Database): Promise<TenantPayload[]> =>
   asSystem(system, 'find-overdue-invoices', async tx => {
     const { rows } = await tx.execute<TenantPayload>(sql`

@@ -1,4 +1,5 @@
-// Invoices that become overdue: what a read says, and the event, which comes once. Real PostgreSQL, time as the test sets it.
+// Invoices that become overdue: what a read shows, and the event, which is emitted once. Real PostgreSQL; the test sets
+// the time.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { silentLogger } from '../../../../shared/logger.ts'
@@ -60,7 +61,7 @@ const isOverdue = async (tenant: TestTenant, { url, id, customer }: Issued): Pro
   return [(await succeed(tenant, 'GET', url))['payment_overdue'], listed?.['payment_overdue']]
 }
 
-test('what is open after its due date is overdue on every read, and is told once', async () => {
+test('an invoice open after its due date is overdue on every read, and the event is emitted once', async () => {
   const tenant = api.tenants.aLive
   setTime('2026-05-31T10:00:00Z')
   const [unpaid, partly, paid, credited] = [
@@ -89,7 +90,7 @@ test('what is open after its due date is overdue on every read, and is told once
     expect(await isOverdue(tenant, invoice)).toEqual([false, false])
     expect(await told(invoice.id)).toEqual([])
   }
-  // The document is not changed by it.
+  // The document does not change.
   expect(await succeed(tenant, 'GET', unpaid.url)).toEqual(before)
   const last = (await noticesOf(api, partly.id)).at(-1)
   expect(last).toMatchObject({
@@ -107,7 +108,7 @@ test('what is open after its due date is overdue on every read, and is told once
   expect(await told(unpaid.id)).toHaveLength(1)
 })
 
-test('a look that dies before its commit has told nothing; two at once, beside a payment, tell each invoice once', async () => {
+test('a run that dies before its commit emits nothing; two concurrent runs and a payment emit at most one event per invoice', async () => {
   const tenant = api.tenants.bLive
   setTime('2026-05-31T10:00:00Z')
   const all = [await issued(tenant), await issued(tenant), await issued(tenant)]
@@ -125,13 +126,13 @@ test('a look that dies before its commit has told nothing; two at once, beside a
   const counts = await Promise.all(all.map(async ({ id }) => (await told(id)).length))
   expect(counts.slice(1)).toEqual([1, 1])
   expect(first + second).toBe(counts.reduce((sum, each) => sum + each, 0))
-  // Paid first, it was never overdue; otherwise it was told before it was paid.
+  // If it was paid first it was never overdue; otherwise the event was emitted before the payment.
   const types = (await noticesOf(api, racing?.id)).map(({ type }) => type)
   expect(types.indexOf('INVOICE.OVERDUE')).toBeLessThan(types.indexOf('INVOICE.PAID'))
   expect(await announce(tenant)).toBe(0)
 })
 
-test('the search finds a tenant until its event is out; who lives by a test clock is told when that is advanced', async () => {
+test('the search finds a tenant until its event is emitted; advancing a test clock emits the events of its customers', async () => {
   const tenant = api.tenants.aTest
   setTime('2026-05-31T10:00:00Z')
   const system = await openTestDatabase({

@@ -41,7 +41,7 @@ const LATE = '2026-04-10T00:00:00Z'
 test.each<[what: string, more: Partial<InvoiceRow>, now: string, overdue: boolean]>([
   ['on its due date', {}, '2026-03-28T22:59:59.999Z', false],
   ['from the next day of its zone', {}, '2026-03-28T23:00:00Z', true],
-  // The clocks go forward on 29 March, so this day has 23 hours.
+  // Clocks are set forward on 29 March, so this day has 23 hours.
   [
     'when its due date is the day on which clocks change',
     { due_date: '2026-03-28T23:00:00Z' },

@@ -1,9 +1,9 @@
-// The FINAL invoices of which something is open: those that may be overdue.
+// The FINAL invoices with an open amount: those that may be overdue.
 import { type SQL, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 
-/** Of the invoices `v`: they are FINAL, and something of them is open. As the indexes have it. */
+/** A condition on the invoices `v`: FINAL, with an open amount. Written like the condition of the indexes. */
 export const IS_OPEN = sql`v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID')
   and v.amount_including_tax > v.credited_amount`
 
@@ -23,7 +23,7 @@ type Wanted = {
   readonly hold: 'share' | 'update'
 }
 
-/** Those due first, held as they are until commit: one that is paid in this very moment is paid before that or after it. */
+/** The invoices due first, locked until commit: a concurrent payment is applied either before or after. */
 export async function unpaidInvoices(uow: Uow, { dueBefore, where, limit, hold }: Wanted): Promise<UnpaidInvoice[]> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<Omit<UnpaidInvoice, 'due_date'> & { due_ms: string }>(sql`
