@@ -70,10 +70,14 @@ export const asText = ({ structuredContent, ...rest }: CallToolResult): CallTool
   content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
 })
 
-/** Members that hold what users of the platform wrote. Places in lists are not counted, so that a page of plans names one. */
+/**
+ * Members that hold what users of the platform wrote. Places in lists are not counted, so that a page of plans names one.
+ * References and ids take no white space and are left out.
+ */
 const WRITTEN_BY_USERS = new Set([
   'guidance',
   'name',
+  'pricing_name',
   'description',
   'legal_name',
   'first_name',
@@ -82,26 +86,55 @@ const WRITTEN_BY_USERS = new Set([
   'footnote',
   'tax_exempt_note',
   'reason',
+  'note',
   'notes',
   'line1',
   'line2',
   'city',
+  'postal_code',
+  'state',
+  'tax_id',
+  'registration_number',
+  'bank_name',
   'purchase_order_number',
+  'external_reference',
+  'event_reference',
   'display_name',
+  'singular',
+  'plural',
   'message',
   'string',
   'strings',
+  'enum',
+  'enum_values',
+  // Of custom fields, of properties of events, and of conditions.
+  'value',
+  'values',
+  'add',
+  'remove',
   'data_trigger_reference',
+  'file_name',
+  'prefix',
+  'separator',
+  'column',
+  'number',
+  'column_values',
+  'mapping_column',
+  'absent_column',
+  'empty_field',
 ])
+
+/** A number says nothing to an agent but what it is. */
+const PLAIN_NUMBER = /^-?[0-9]+(\.[0-9]+)?$/
+const isWritten = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > 0 && !PLAIN_NUMBER.test(value)
 
 function userTexts(value: unknown, at: string): string[] {
   if (Array.isArray(value)) return value.flatMap(item => userTexts(item, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
-    const isProperty = name === 'value' && at.endsWith('meter_properties[]')
-    const isText =
-      typeof member === 'string' || (Array.isArray(member) && member.every(each => typeof each === 'string'))
-    if (isText && member.length > 0 && (isProperty || WRITTEN_BY_USERS.has(name))) return [`${at}.${name}`]
+    const texts: readonly unknown[] = Array.isArray(member) ? member : [member]
+    if (WRITTEN_BY_USERS.has(name) && texts.some(isWritten)) return [`${at}.${name}`]
     return userTexts(member, `${at}.${name}`)
   })
 }
