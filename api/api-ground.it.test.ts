@@ -284,6 +284,7 @@ describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': a.seed.unique('key') }
     const answers = await Promise.all(Array.from({ length: 10 }, () => a.call('POST', '/v1/customers', body, headers)))
     expect(answers.every(({ status }) => status === 201 || status === 422)).toBe(true)
+    for (const { status, headers: answered } of answers) if (status === 422) expect(answered['retry-after']).toBe('1')
     const stored = await api.sql('select count(*)::int as n from customers where reference = $1', [body.reference])
     expect(stored[0]?.['n']).toBe(1)
   })

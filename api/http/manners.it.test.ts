@@ -79,6 +79,17 @@ describe('one shape of error', () => {
     expect(answer.body['message']).toBe('status must be one of FINAL,VOID.')
   })
 
+  test('a status that is cleared, and a name of spaces alone, are refused by name', async () => {
+    const { id } = await a.seed.make(productResource)
+    expect((await a.call('PATCH', `/v1/products/${id}`, { status: null })).body).toMatchObject({
+      code: 'INVALID_FIELD',
+      field: 'status',
+      message: 'status cannot be cleared; send the new status.',
+    })
+    const named = await a.call('POST', '/v1/products', { name: '   ', reference: a.seed.unique('spaces') })
+    expect(named).toMatchObject({ status: 400, body: { code: 'INVALID_FIELD', field: 'name' } })
+  })
+
   test('the bounds of page and limit are named', async () => {
     expect((await a.call('GET', '/v1/products?limit=1000')).body['message']).toMatch(/from 1 to 100/)
     expect((await a.call('GET', '/v1/products?page=9999999')).body['message']).toMatch(/1000000|1,000,000/)
@@ -180,6 +191,15 @@ describe('what is the same for everyone', () => {
     expect(shapes).not.toMatch(/<script|onclick|style=/)
     expect((await a.call('GET', '/v1/docs/search.js')).headers['content-type']).toMatch(/^text\/javascript/)
   })
+
+  test.each(['/', '/console', '/docs', '/v1/docs'])(
+    '%s is a page with a language, a title and a main part',
+    async url => {
+      const { body } = await a.call('GET', url, undefined, { accept: 'text/html,*/*' })
+      for (const part of ['<html lang="en">', '<title>', '<main', '</main>', '<h1'])
+        expect(body['text']).toContain(part)
+    },
+  )
 
   test('the base address is a page for people and links for programs', async () => {
     const html = await a.call('GET', '/', undefined, { accept: 'text/html,*/*' })

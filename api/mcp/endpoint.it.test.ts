@@ -44,6 +44,17 @@ test('without a token, with a wrong one or with an API key it says how to get on
   expect(over.status).toBe(401)
 })
 
+test.each([
+  ['2025-06-18', true],
+  ['2025-03-26', false],
+])('a client of %s gets one copy of an answer', async (version, isStructured) => {
+  const message = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_groups","arguments":{}}}'
+  const answer = await rig.post(message, { 'mcp-protocol-version': version, ...(await bearer()) })
+  const { result } = await answer.json()
+  const copies = [JSON.stringify(result.structuredContent ?? ''), result.content[0].text]
+  expect(copies.map(copy => copy.includes('customers_archive'))).toEqual([isStructured, !isStructured])
+})
+
 test('has no stream to listen to and no session to end', async () => {
   for (const method of ['GET', 'DELETE']) {
     const answer = await fetch(rig.mcpUrl, { method, headers: { accept: 'text/event-stream', ...(await bearer()) } })

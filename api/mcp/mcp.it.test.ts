@@ -2,6 +2,7 @@
 // (issue 4, item 6; security 1.2, items 32 to 34).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customerResource } from '../modules/parties/customers/resource.ts'
+import { GUIDES } from './guides.ts'
 import { type AgentRig, startAgentRig } from './testing/agent-rig.ts'
 
 let rig: AgentRig
@@ -78,6 +79,25 @@ describe('what an agent finds', () => {
     const names = all.flatMap(tool => Object.keys(tool.inputSchema.properties ?? {}))
     expect(names.filter(name => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))).toEqual([])
     expect(JSON.stringify(all)).not.toMatch(/"format":"(decimal|reference|time-zone)"/)
+  })
+
+  test('several tools are described in one call, and words may come as query', async () => {
+    const agent = await rig.agent()
+    const both = await agent.call('describe_tool', { tools: ['customers_get', 'invoices_preview'] })
+    expect(both.text).toContain('GET /v1/customers/{id}')
+    expect(both.text).toContain('POST /v1/invoices/preview')
+    const found = await agent.call('find_tools', { query: 'price a plan' })
+    expect(found.content.data.tools.length).toBeGreaterThan(0)
+  })
+
+  test('every guide is a prompt as well', async () => {
+    const { client } = await rig.agent()
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(GUIDES.map(({ task }) => task))
+    const { messages } = await client.getPrompt({ name: 'meter_to_preview' })
+    expect(messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
+    expect(JSON.stringify(messages)).toMatch(/1\. [\s\S]*2\. [\s\S]*invoices_preview/)
+    await expect(client.getPrompt({ name: 'nothing' })).rejects.toThrow(/prompts\/list/)
   })
 
   test('a group there is not is refused by name', async () => {

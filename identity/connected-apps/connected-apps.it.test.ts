@@ -30,6 +30,7 @@ test('a grant is listed once it is used, disconnected by its user alone, and its
   const { refresh_token } = (await client.redeem(code)).json()
   const page = (await me.get('/connected-apps')).body
   for (const text of ['My agent', 'Platform A – LIVE', 'service:write']) expect(page).toContain(text)
+  expect(page).toMatch(/last used \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
   const grant = /name="grant" value="([^"]*)"/.exec(page)?.[1] ?? ''
   const other = await createUser(rig.databaseUrl, 'eve@example.com', [rig.platforms[0].id])
   const eve = await signedIn(other)

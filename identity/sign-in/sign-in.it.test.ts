@@ -32,6 +32,12 @@ test('the right password starts a session, in a cookie no script and no other si
   expect(JSON.stringify(stored)).not.toContain(cookie?.value)
 })
 
+test('the page after signing in leads to the console, the documentation and the keys', async () => {
+  const { body } = await (await signedIn()).get('/')
+  const links = [...body.matchAll(/href="https?:\/\/[^"/]+(\/[^"]*)"/g)].map(([, path]) => path)
+  expect(links).toEqual(['/console', '/docs', '/v1/docs', '/v1/docs/api-keys'])
+})
+
 test('a wrong password and an unknown user get the same answer', async () => {
   const bodies = []
   for (const fields of [

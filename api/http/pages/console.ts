@@ -7,6 +7,7 @@ const PAGE = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Millrace</title>
 <style>body{font:16px/1.6 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>
+<main>
 <h1>Millrace</h1>
 <p>Millrace runs. The administrators' console is not part of this release; everything is done through the API.</p>
 <ul>
@@ -15,6 +16,7 @@ const PAGE = `<!doctype html>
 <li><a href="/health/ready">Health</a></li>
 </ul>
 <p>Keys for the demo platforms are in <code>credentials.json</code> in the data folder.</p>
+</main>
 </html>
 `
 const POLICY =
