@@ -7,6 +7,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
 
 let api: ApiHarness
 beforeAll(async () => {
@@ -157,6 +158,22 @@ describe('a credit note', () => {
       '60.50',
       '0.00',
     ])
+  })
+
+  test('never gives back tax that was not charged, even where an exempt line leaves the total high enough', async () => {
+    const tenant = api.tenants.aTest
+    const { id } = await tenant.seed.make(productItemResource)
+    await succeed(tenant, 'PATCH', `/v1/product-items/${id}`, { tax_category: 'EXEMPT' })
+    const draft = await oneOff(tenant, [
+      line('A', '100'),
+      line('Less', '80', { product_item_type: 'DEDUCTION' }),
+      line('Exempt', '200', { product_item_id: id }),
+    ])
+    const url = `/v1/invoices/${draft['id']}`
+    await finalize(tenant, draft['id'])
+    expect(await refusal(tenant, 'POST', `${url}/credit`, at(0))).toEqual([400, 'INVALID_FIELD', 'periods'])
+    const { tax_summary } = await succeed(tenant, 'POST', `${url}/credit`, at(0, '20'))
+    expect([tax_summary.tax_amount, tax_summary.total_amount]).toEqual([eur('-4.20'), eur('-24.20')])
   })
 
   test('that becomes VOID releases what it reserved, and one on hold gets no number by itself', async () => {
