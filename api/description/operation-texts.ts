@@ -281,6 +281,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   catalog_apply:
     'All of the file is applied, or nothing. A second apply of the same file changes nothing. Members and entries that the file ' +
     'leaves out stay as they are; null and an empty list clear. Pricings of a DRAFT version are matched by their place.',
+  pricing_plan_versions_upsert:
+    'The plan and the number find the version. Without a number it is the newest one while that is DRAFT, else a new one. A version ' +
+    'that is no longer DRAFT is refused, unless the body repeats its status.',
   pricing_plan_versions_calculate:
     'A DRAFT version is billed too. The customer pays from the start of a full billing period; quantities are those of each pricing ' +
     'period, and prices without one have no usage.',

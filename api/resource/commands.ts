@@ -149,8 +149,8 @@ export async function saveRemoval<R extends StoredRow>(uow: Uow, resource: Resou
   await emit(uow, { type: changeOf(resource, 'DELETED'), objectId: row.id, data: view, previous: null })
 }
 
-/** How a PUT finds the resource it is about: by its reference, or by the value of a custom field. */
-export type Identifier = { readonly customField: string } | 'reference'
+/** How a PUT finds the resource it is about: by its reference, by the value of a custom field, or its command has (null: none). */
+export type Identifier = { readonly customField: string } | { readonly id: string | null } | 'reference'
 
 /** Creates the resource, or updates the one with the same reference or value of a custom field. Says which. */
 export async function upsertResource<R extends StoredRow>(
@@ -186,6 +186,8 @@ async function identified<R extends StoredRow>(
   body: Row,
   identifier: Identifier,
 ): Promise<R | null> {
+  if (typeof identifier === 'object' && 'id' in identifier)
+    return identifier.id === null ? null : await lockExisting(uow, resource, identifier.id)
   const resourceType = customFieldsType(resource)
   if (identifier !== 'reference' && resourceType !== null) {
     const given = split(resource, body).fields.given ?? []

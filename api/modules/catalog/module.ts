@@ -1,5 +1,5 @@
 // What is sold, and how usage of it is measured and priced.
-import { onSeeded } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { catalogFileRoutes } from './as-code/routes.ts'
 import { creditTypeResource } from './credit-types/credit-type.ts'
@@ -19,6 +19,7 @@ import { PRICING_GUARDS } from './pricing-plans/guards.ts'
 import { pricingResource } from './pricing-plans/pricing.ts'
 import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
+import { pricingPlanVersionRoutes } from './pricing-plans/routes.ts'
 import { PRODUCT_GUARDS } from './products/guards.ts'
 import { productItemResource, productResource } from './products/product.ts'
 import { productCategoryResource } from './products/product-category.ts'
@@ -47,12 +48,16 @@ export const catalog = defineModule({
   routes: (app, deps) => {
     meterPropertyVariableRoutes(app, deps)
     catalogFileRoutes(app, deps)
+    pricingPlanVersionRoutes(app, deps)
   },
   effects: PRICING_EFFECTS,
   guards: [...METER_GUARDS, ...PRODUCT_GUARDS, ...PRICING_GUARDS, ...PRICING_PLAN_GROUP_GUARDS],
   fixtures: {
     'PATCH /v1/meter-property-variables/:id/values': { ...aVariable, body: () => ({ add: ['large'] }) },
     'GET /v1/meter-property-variables/:id/values': aVariable,
+    'PUT /v1/pricing-plan-versions': {
+      body: seeded => ({ pricing_plan_id: seededId(seeded, 'PRICING_PLAN') }),
+    },
     'GET /v1/catalog': {},
     'POST /v1/catalog/plan': {
       body: () => ({ format: 1, product_categories: [{ reference: 'tools', name: 'Tools' }] }),

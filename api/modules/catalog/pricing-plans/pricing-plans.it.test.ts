@@ -169,6 +169,46 @@ describe('versions', () => {
     expect(await list('&statuses[]=ACTIVE')).toEqual([version['id']])
   })
 
+  test('PUT makes the next version, changes a DRAFT, and refuses one that is ACTIVE', async () => {
+    const { version } = await catalog.activeVersion()
+    const pricing_plan_id = version['pricing_plan_id']
+    const put = (over: object = {}) => a.call('PUT', '/v1/pricing-plan-versions', { pricing_plan_id, ...over })
+    expect(refusal(await put({ version: 1 }))).toEqual([400, 'INVALID_OPERATION', 'version'])
+    expect(refusal(await put({ version: 1, status: 'DEPRECATED' }))).toEqual([400, 'INVALID_OPERATION', 'version'])
+    const repeated = await put({ version: 1, status: 'ACTIVE' })
+    expect([repeated.status, repeated.body['id']]).toEqual([200, version['id']])
+    expect(refusal(await put({ version: 3 }))).toEqual([400, 'INVALID_FIELD', 'version'])
+    const made = await put({ version: 2, copied_from_pricing_plan_version_id: version['id'] })
+    expect([made.status, made.body]).toMatchObject([201, { version: 2, status: 'DRAFT' }])
+    expect(made.body['pricing_categories'][0].pricings).toHaveLength(1)
+    // Without a number: the DRAFT that is there.
+    const again = await put()
+    expect([again.status, again.body['id']]).toEqual([200, made.body['id']])
+    const other = await put({ version: 2, copied_from_pricing_plan_version_id: made.body['id'] })
+    expect(refusal(other)).toEqual([400, 'INVALID_FIELD', 'copied_from_pricing_plan_version_id'])
+    const active = await put({ version: 2, status: 'ACTIVE' })
+    expect([active.status, active.body['status']]).toEqual([200, 'ACTIVE'])
+    const third = await put()
+    expect([third.status, third.body['version']]).toEqual([201, 3])
+    const events = await api.sql('select type from outbox where object_id = $1 order by seq', [made.body['id']])
+    expect(events.map(event => event['type'])).toEqual(
+      ['CREATED', 'UPDATED'].map(type => `PRICING_PLAN_VERSION.${type}`),
+    )
+  })
+
+  test('of many PUT at once without a number, one makes the version and the others find it', async () => {
+    const plan = await a.seed.make(pricingPlanResource)
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => a.call('PUT', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'] })),
+    )
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 200, 200, 200, 200, 201])
+    expect(new Set(answers.map(answer => answer.body['id'])).size).toBe(1)
+    const nowhere = await a.call('PUT', '/v1/pricing-plan-versions', { pricing_plan_id: 'pric_nothing' })
+    expect(refusal(nowhere)).toEqual([404, 'RESOURCE_NOT_FOUND', 'pricing_plan_id'])
+    const bad = await a.call('PUT', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'], version: 0 })
+    expect(refusal(bad)).toEqual([400, 'INVALID_FIELD', 'version'])
+  })
+
   test('a version of no plan, or one that starts ACTIVE, is refused', async () => {
     const nowhere = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: 'pric_nothing' })
     expect(refusal(nowhere)).toEqual([404, 'RESOURCE_NOT_FOUND', 'pricing_plan_id'])
