@@ -3,8 +3,10 @@ import type { Resource } from '../resource/define-resource.ts'
 
 type Words = { readonly resource: Resource; readonly noun: string }
 
-const byIdOrReference = ({ resource }: Words): string =>
-  resource.byReference ? 'It is found by its id or its `reference`.' : 'It is found by its id.'
+const byIdOrReference = ({ resource }: Words): string => {
+  if (resource.byCode) return 'It is found by its id or its `code`, whose case does not count.'
+  return resource.byReference ? 'It is found by its id or its `reference`.' : 'It is found by its id.'
+}
 const expandable = ({ resource }: Words): string => {
   const names = Object.keys(resource.expand ?? {})
   if (names.length === 0) return ''

@@ -139,6 +139,8 @@ type Traits<R extends StoredRow, Given> = {
   )[]
   /** Whether paths and `find` take a reference too, and lists may be filtered by it. */
   readonly byReference: boolean
+  /** Whether paths and `find` take a code too, whatever its case. */
+  readonly byCode?: boolean
   /** Rules of the `status` field; absent for resources without one. */
   readonly statuses?: StatusRules
   /** Whether it has custom fields: in bodies and views, as a filter, and to name it by in a PUT (custom-fields/). */

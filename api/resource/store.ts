@@ -1,5 +1,5 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
-import { and, eq, getTableName, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableName, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import { preparedQuery } from '../../shared/database/prepared.ts'
 import { AppError } from '../../shared/errors.ts'
@@ -13,11 +13,20 @@ import { inThisTenant } from './tenant-condition.ts'
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
 const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]
 
-const keyOf = (resource: Resource, idOrReference: string): 'reference' | 'id' =>
-  resource.byReference && !looksLikeId(idOrReference) ? 'reference' : 'id'
+type Key = 'reference' | 'code' | 'id'
+
+function keyOf(resource: Resource, idOrReference: string): Key {
+  if (looksLikeId(idOrReference)) return 'id'
+  if (resource.byReference) return 'reference'
+  return resource.byCode ? 'code' : 'id'
+}
+
+/** The case of a code does not count. */
+const isNamed = (table: ListTable, key: Key, value: string | Placeholder): SQL =>
+  key === 'code' ? sql`upper(${columnOf(table, key)}) = upper(${value})` : sql`${columnOf(table, key)} = ${value}`
 
 const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL | undefined =>
-  and(inThisTenant(uow, resource.table), eq(columnOf(resource.table, keyOf(resource, idOrReference)), idOrReference))
+  and(inThisTenant(uow, resource.table), isNamed(resource.table, keyOf(resource, idOrReference), idOrReference))
 
 type ByKey = (
   tx: ReadUow['tx'],
@@ -25,8 +34,8 @@ type ByKey = (
 ) => Promise<unknown[]>
 const byKey = new WeakMap<ListTable, Map<string, ByKey>>()
 
-/** The question for one row of a table by its id or its reference. */
-function rowByKey(table: ListTable, key: 'reference' | 'id'): ByKey {
+/** The question for one row of a table by its id, its reference or its code. */
+function rowByKey(table: ListTable, key: Key): ByKey {
   const ofTable = byKey.get(table) ?? new Map<string, ByKey>()
   byKey.set(table, ofTable)
   const known = ofTable.get(key)
@@ -39,7 +48,7 @@ function rowByKey(table: ListTable, key: 'reference' | 'id'): ByKey {
         and(
           eq(table.platform_id, sql.placeholder('platform')),
           eq(table.environment, sql.placeholder('environment')),
-          eq(columnOf(table, key), sql.placeholder('key')),
+          isNamed(table, key, sql.placeholder('key')),
         ),
       )
       .prepare(name),

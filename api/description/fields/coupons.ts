@@ -52,6 +52,12 @@ export const COUPONS: Readonly<Record<string, string>> = {
   promotion_code_details: 'The code by which the coupon was redeemed. Null: by its id.',
   'PromotionCodeDetails.code': 'The code.',
   redeemed_at: 'When it was redeemed.',
+  'Invoice.coupons':
+    'The coupons that took something off the invoice. Left out where there are none, and in lists without periods.',
+  'Invoice.promotion_codes':
+    'The promotion codes by which those coupons were redeemed. Left out where there are none, and in lists without periods.',
+  'InvoiceCoupon.': 'A coupon that took something off the invoice.',
+  'InvoicePromotionCode.': 'A promotion code, and the coupon that it redeemed.',
   'AppliedCoupon.': 'A coupon of a schedule.',
   'AppliedCoupon.duration': DURATION,
   'AppliedCoupon.discount': 'What it takes off, with the time it is for. Null: free usage.',

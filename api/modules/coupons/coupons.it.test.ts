@@ -156,6 +156,24 @@ describe('promotion codes', () => {
     expect(refusal(await post({}))).toEqual([400, 'INVALID_FIELD', 'coupon_id'])
   })
 
+  test('are read, and say who redeemed them, by their code in any case', async () => {
+    const one = await coupon()
+    const text = a.seed.unique('Summer')
+    const made = await code(one, { code: text })
+    for (const name of [text, text.toUpperCase(), text.toLowerCase(), made['id']]) {
+      expect((await succeed(a, 'GET', `/v1/promotion-codes/${name}`))['id']).toBe(made['id'])
+      expect((await succeed(a, 'GET', `/v1/promotion-codes/${name}/redemptions`))['data']).toEqual([])
+    }
+    expect((await succeed(a, 'POST', `/v1/promotion-codes/${text.toUpperCase()}/deactivate`))['status']).toBe(
+      'INACTIVE',
+    )
+    const unknown = await a.call('GET', `/v1/promotion-codes/${text}x`)
+    expect([unknown.status, unknown.body['code']]).toEqual([404, 'RESOURCE_NOT_FOUND'])
+    expect((await api.tenants.bLive.call('GET', `/v1/promotion-codes/${text}`)).status).toBe(404)
+    const like = await a.call('POST', '/v1/promotion-codes', { coupon_id: one['id'], code: made['id'] })
+    expect(refusal(like)).toEqual([400, 'INVALID_FIELD', 'code'])
+  })
+
   test('a format whose codes are all taken is refused', async () => {
     const of = await coupon()
     const prefix = a.seed.unique('F').replaceAll(/[^0-9A-Za-z]/g, '')

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { looksLikeId } from '../../../shared/ids.ts'
 import { defineResource, field, PAUSABLE_RULES, type Row } from '../../resource/define-resource.ts'
 import { IdText, PausableStatus, Timestamp } from '../../resource/shapes.ts'
 import { getOne, requireAll } from '../../resource/store.ts'
@@ -35,6 +36,7 @@ export const promotionCodeResource = defineResource<PromotionCode>({
   },
   operations: ['create', 'list', 'get', 'activate', 'deactivate', 'deprecate', 'archive'],
   byReference: false,
+  byCode: true,
   statuses: PAUSABLE_RULES,
   filters: {
     coupon_id: { kind: 'equals', column: 'coupon_id' },
@@ -90,6 +92,10 @@ async function codeOf(uow: Uow, { code, code_format }: PromotionCode): Promise<s
   if (code && code_format)
     throw new AppError('INVALID_FIELD', 'A code is given or generated; send code or code_format, not both.', {
       field: 'code_format',
+    })
+  if (code && looksLikeId(code))
+    throw new AppError('INVALID_FIELD', 'A code may not have the form of an id, since paths take both.', {
+      field: 'code',
     })
   if (code) return code
   const format = code_format ?? ANY_FORMAT

@@ -48,3 +48,13 @@ export async function removeRedemptions(uow: Uow, subscriptionId: string, coupon
       ),
     )
 }
+
+/** Says of every redemption of the subscription that this customer made it. */
+export async function moveRedemptions(uow: Uow, subscriptionId: string, customerId: string): Promise<void> {
+  await uow.tx
+    .update(couponRedemptions)
+    .set({ customer_id: customerId, updated_at: formatInstant(uow.now) })
+    .where(
+      and(inThisTenant(uow, couponRedemptions), eq(couponRedemptions.pricing_plan_subscription_id, subscriptionId)),
+    )
+}

@@ -288,6 +288,15 @@ const LinkedInvoice = Type.Object({
   invoice_date: TextOrNull,
 })
 
+const InvoiceCoupon = Type.Object({ coupon_id: Text, coupon_name: Text }, { title: 'InvoiceCoupon' })
+const InvoicePromotionCode = Type.Object(
+  {
+    coupon_id: Text,
+    promotion_code_details: Type.Object({ promotion_code_id: Text, code: Text }, { title: 'PromotionCodeDetails' }),
+  },
+  { title: 'InvoicePromotionCode' },
+)
+
 export const InvoiceView = Type.Object(
   {
     object_type: Type.Literal('INVOICE'),
@@ -329,6 +338,8 @@ export const InvoiceView = Type.Object(
     linked_invoices: Optional(Type.Array(LinkedInvoice)),
     linked_invoices_ids: Optional(Type.Array(Text)),
     custom_fields: CustomFieldValues,
+    coupons: Optional(Type.Array(InvoiceCoupon)),
+    promotion_codes: Optional(Type.Array(InvoicePromotionCode)),
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
   },

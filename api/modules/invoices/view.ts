@@ -2,6 +2,7 @@
 import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
 import type { Instant } from '../../../shared/time.ts'
+import { couponsOf } from './coupons-of.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
 import { isPaid, settlementOf } from './settlement.ts'
@@ -73,6 +74,7 @@ export function invoiceView(
     other_custom_fields: [],
     ...content,
     notes: [...content.notes, ...row.own_notes],
+    ...(parts.periods ? couponsOf(row.content) : {}),
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
   }
 }

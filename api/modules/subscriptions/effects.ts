@@ -4,6 +4,7 @@ import type { Uow } from '../../../shared/database/database.ts'
 import type { Id } from '../../../shared/ids.ts'
 import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { CHANGE_OF_CUSTOMER_EFFECTS } from './coupons/change-of-customer.ts'
 import { REDEMPTION_EFFECTS } from './coupons/redemptions.ts'
 import { scheduleResource } from './schedule.ts'
 import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
@@ -28,6 +29,7 @@ async function keepStart(uow: Uow, subscriptionId: Id<'ppsu'>, exceptId: Id<'pps
 
 export const SUBSCRIPTION_EFFECTS = [
   ...REDEMPTION_EFFECTS,
+  ...CHANGE_OF_CUSTOMER_EFFECTS,
   afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
     if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, null)
   }),

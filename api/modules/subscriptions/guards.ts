@@ -7,6 +7,7 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
+import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
@@ -37,6 +38,7 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
 
 export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseArchivingSubscribed),
+  ...CHANGE_OF_CUSTOMER_GUARDS,
   ...SEAT_GUARDS,
   ...entitlementsIn({ table: schedules, noun: 'schedule' }),
 ] as const

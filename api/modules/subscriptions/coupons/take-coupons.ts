@@ -170,9 +170,17 @@ async function requireLeft(
   if (used >= maximum) throw invalid(`The ${noun} was redeemed ${used} times, which is as often as it can be.`, field)
 }
 
-function requireCustomer({ limited_to }: PromotionCode, { customer_id }: Subscription): void {
+/** Whether the customer of a subscription may redeem a code. */
+export function isFor(
+  { limited_to }: Pick<PromotionCode, 'limited_to'>,
+  { customer_id }: Pick<Subscription, 'customer_id'>,
+): boolean {
   const ids = limited_to?.customer_ids ?? []
-  if (ids.length === 0 || (customer_id !== null && ids.includes(customer_id))) return
+  return ids.length === 0 || (customer_id !== null && ids.includes(customer_id))
+}
+
+function requireCustomer(code: PromotionCode, subscription: Subscription): void {
+  if (isFor(code, subscription)) return
   throw invalid('The promotion code is for other customers.', CODES)
 }
 
