@@ -281,6 +281,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   catalog_apply:
     'All of the file is applied, or nothing. A second apply of the same file changes nothing. Members and entries that the file ' +
     'leaves out stay as they are; null and an empty list clear. Pricings of a DRAFT version are matched by their place.',
+  pricing_plans_list:
+    'Newest first. A plan has no status of its own: `statuses[]` lists the plans that have a version of one of these statuses.',
   pricing_plan_versions_upsert:
     'The plan and the number find the version. Without a number it is the newest one while that is DRAFT, else a new one. A version ' +
     'that is no longer DRAFT is refused, unless the body repeats its status.',

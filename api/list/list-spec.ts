@@ -29,12 +29,19 @@ import { OrderDirection, type Slice, type Sliced } from './slice.ts'
 export type ListTable = PgTable & { platform_id: PgColumn; environment: PgColumn; id: PgColumn }
 export type ListQuery = Readonly<Record<string, string | string[] | undefined>>
 
-export type Filter<Column extends string = string> = {
-  /** `range` takes `[from,to]` of times, `boolean` true or false, `contains` one of the texts of a list. */
-  readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
-  readonly column: Column
-  readonly schema?: TSchema
-}
+export type Filter<Column extends string = string> =
+  | {
+      /** `range` takes `[from,to]` of times, `boolean` true or false, `contains` one of the texts of a list. */
+      readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
+      readonly column: Column
+      readonly schema?: TSchema
+    }
+  | {
+      /** By rows of another table. */
+      readonly kind: 'related'
+      readonly condition: (uow: ReadUow, values: readonly string[]) => SQL
+      readonly schema: TSchema
+    }
 
 export type ListSpec = {
   readonly table: ListTable
@@ -128,11 +135,13 @@ export function columnOf(table: PgTable, name: string): PgColumn {
 /** The conditions of the filters that were given. Throws INVALID_FIELD on a range, or a custom field, that is none. */
 export async function filterConditions(uow: ReadUow, spec: ListSpec, query: ListQuery): Promise<SQL[]> {
   const { table, filters, customFields } = spec
-  const conditions = Object.entries(filters).flatMap(([name, { kind, column: columnName }]): SQL[] => {
+  const conditions = Object.entries(filters).flatMap(([name, filter]): SQL[] => {
     const values = listOf(query[name])
     const [value] = values
     if (value === undefined) return []
-    const column = columnOf(table, columnName)
+    if (filter.kind === 'related') return [filter.condition(uow, values)]
+    const { kind } = filter
+    const column = columnOf(table, filter.column)
     if (kind === 'oneOf') return [inArray(column, values)]
     if (kind === 'equals') return [eq(column, value)]
     if (kind === 'equalsIgnoringCase') return [eq(sql`upper(${column})`, value.toUpperCase())]

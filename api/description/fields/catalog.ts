@@ -3,6 +3,9 @@
 const TAX =
   'STANDARD: taxed by the rules of the countries. NO_TAX and EXEMPT: without tax. Null: the platform’s default.'
 
+const ONE_CUSTOMER =
+  'Id of the only customer it is for. What is in it, and the plan that prices it, is for the same customer. It never changes.'
+
 export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
   'InvoiceTaxCategory.category': 'The tax category: STANDARD, NO_TAX or EXEMPT.',
@@ -37,6 +40,12 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlan.type': 'STANDARD: for every customer. CUSTOM: for one.',
   'PricingPlanCreate.type': 'STANDARD (the default): for every customer. CUSTOM: for one. It never changes.',
   'PricingPlanUpdate.type': 'It never changes.',
+  'ProductCategory.customer_id': 'Of a private category: id of the only customer it is for.',
+  'ProductCategoryCreate.customer_id': ONE_CUSTOMER,
+  'Product.customer_id': 'Of a private product: id of the only customer it is for.',
+  'ProductCreate.customer_id': ONE_CUSTOMER,
+  'ProductItem.customer_id': 'Of a private item: id of the only customer it is for.',
+  'ProductItemCreate.customer_id': ONE_CUSTOMER,
   'PricingPlan.customer_id': 'Of a CUSTOM plan: id of the customer it is for.',
   'PricingPlanCreate.customer_id':
     'With CUSTOM: id of the customer it is for. No other customer can have a schedule on it.',
@@ -51,6 +60,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   downgrade_type:
     'What a move to a plan further down the list does: one of the values of `upgrade_type`, NEXT_BILLING_PERIOD by default.',
   version: 'The number of the version, from 1.',
+  'PricingPlanVersionUpsert.version':
+    'The number of a DRAFT, or the next one. Left out: the newest DRAFT, else the next number.',
   pricing_categories: 'The prices of the version, grouped by product category.',
   product_category_id: 'Id of a product category. Null: products without one.',
   pricing_currency_settings: 'The currencies the version has prices in.',

@@ -1,18 +1,21 @@
 // Whether a pricing names things that can be sold, at prices that can be billed.
+import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { requireAll } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { checkConditions, type MeteredConditions, refuseOptional, testsOf } from '../conditions/check-conditions.ts'
 import type { Conditions } from '../conditions/schema.ts'
+import { requireOpenTo } from '../products/private-entries.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import type { Product, ProductItem } from '../products/table.ts'
 import { checkPrice, type Priced } from './check-price.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 import { type Measure, measuresOf } from './measures.ts'
 import type { PricingItem } from './schema.ts'
-import type { Pricing } from './table.ts'
+import { type Pricing, pricingPlans, pricingPlanVersions } from './table.ts'
 
-type Contents = Pick<Pricing, 'product_ids' | 'items'>
+type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'product_ids' | 'items'>
 
 /** What a pricing names, locked against deletion and change of status until commit. */
 type Named = {
@@ -24,7 +27,7 @@ type Named = {
 
 /**
  * Checks products, items and prices; `previous` is what the pricing held before, whose products and items may stay
- * though they are DEPRECATED since. Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the path.
+ * though they are DEPRECATED since. A plan for one customer may price what is for that customer, and no other plan may. Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the path.
  */
 export async function checkPricing(uow: Uow, row: Contents, previous: Contents | null): Promise<Named> {
   checkShape(row.items)
@@ -35,9 +38,11 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
   }))
   const products = byId(await requireAll(uow, productResource, productIds))
   const items = byId(await requireAll(uow, productItemResource, itemIds))
+  const customerId = await customerOf(uow, row.pricing_plan_version_id)
   const before = [...(previous?.product_ids ?? []), ...(previous?.items ?? []).map(productItemIdOf)]
   for (const { id, field } of [...productIds, ...itemIds]) {
     const named = products.get(id) ?? items.get(id)
+    if (named) requireOpenTo(customerId, named, { noun: products.has(id) ? 'product' : 'product item', field })
     if (!before.includes(id) && named?.status !== 'DRAFT' && named?.status !== 'ACTIVE') {
       throw new AppError('INVALID_FIELD', `${id} is ${named?.status} and cannot enter a pricing.`, { field })
     }
@@ -52,6 +57,19 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
   )
   checkVolumeGroups(groups)
   return { products, items, groups }
+}
+
+/** The customer of a CUSTOM plan; null for a plan for everyone. */
+async function customerOf(uow: Uow, versionId: string): Promise<string | null> {
+  const [plan] = await uow.tx
+    .select({ customer_id: pricingPlans.customer_id })
+    .from(pricingPlanVersions)
+    .innerJoin(
+      pricingPlans,
+      and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, pricingPlanVersions.pricing_plan_id)),
+    )
+    .where(and(inThisTenant(uow, pricingPlanVersions), eq(pricingPlanVersions.id, versionId)))
+  return plan?.customer_id ?? null
 }
 
 const productItemIdOf = (item: PricingItem): string => item.product_item_ids[0] ?? ''

@@ -20,7 +20,7 @@ async function copyPricings(uow: Uow, version: PricingPlanVersion, previous: Pri
     const { name, product_type, product_ids, display_order } = source
     const copied = withoutIds(source.items)
     const items = canonicalItems(copied, [], await findInItems(uow, copied))
-    await checkPricing(uow, { product_ids, items }, null).catch(error => {
+    await checkPricing(uow, { pricing_plan_version_id: version.id, product_ids, items }, null).catch(error => {
       if (!(error instanceof AppError)) throw error
       const message = `The pricing ${source.id} cannot be copied: ${error.details.field}: ${error.message}`
       throw new AppError(error.code, message, { field: 'copied_from_pricing_plan_version_id', cause: error })

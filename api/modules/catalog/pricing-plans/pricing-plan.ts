@@ -3,10 +3,10 @@ import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
-import { AgentContext, Description, IdText, Name, OneOf, Reference } from '../../../resource/shapes.ts'
+import { AgentContext, Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { PricingPlanVersionInfos } from './schema.ts'
-import { type PricingPlan, pricingPlans, pricingPlanVersions } from './table.ts'
+import { type PricingPlan, type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
 
 const Type = OneOf('STANDARD', 'CUSTOM')
 const Variant = OneOf('DEFAULT')
@@ -34,6 +34,11 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   filters: {
     type: { kind: 'equals', column: 'type', schema: Type },
     customer_id: { kind: 'equals', column: 'customer_id' },
+    'statuses[]': {
+      kind: 'related',
+      schema: LifecycleStatus,
+      condition: (uow, statuses) => inArray(pricingPlans.id, plansOfVersions(uow, statuses)),
+    },
     'variants[]': { kind: 'oneOf', column: 'variant', schema: Variant },
   },
   orderBy: ['name', 'reference'],
@@ -91,6 +96,18 @@ function checkCustomer(row: PricingPlan, previous: PricingPlan | null): void {
     })
   }
 }
+
+/** The plans that have a version of one of these statuses. */
+const plansOfVersions = (uow: ReadUow, statuses: readonly string[]) =>
+  uow.tx
+    .select({ id: pricingPlanVersions.pricing_plan_id })
+    .from(pricingPlanVersions)
+    .where(
+      and(
+        inThisTenant(uow, pricingPlanVersions),
+        inArray(pricingPlanVersions.status, statuses as PricingPlanVersion['status'][]),
+      ),
+    )
 
 async function versionsOf(uow: ReadUow, planIds: readonly string[]) {
   if (planIds.length === 0) return []

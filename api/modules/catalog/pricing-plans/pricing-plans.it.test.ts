@@ -95,6 +95,27 @@ describe('plans', () => {
     expect(JSON.stringify(file.body)).not.toContain(plan.body['reference'])
   })
 
+  test('are listed by the statuses of their versions, each once', async () => {
+    const { version } = await catalog.activeVersion()
+    const plan = await a.seed.make(pricingPlanResource)
+    await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'] })
+    await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'] })
+    const none = await a.seed.make(pricingPlanResource)
+    const list = async (...statuses: string[]) => {
+      const query = statuses.map(status => `&statuses[]=${status}`).join('')
+      const { body } = await a.call('GET', `/v1/pricing-plans?limit=100${query}`)
+      const ids = body['data'].map((row: Row) => row['id'])
+      return [version['pricing_plan_id'], plan['id'], none['id']].map(
+        id => ids.filter((each: string) => each === id).length,
+      )
+    }
+    expect(await list('ACTIVE')).toEqual([1, 0, 0])
+    expect(await list('DRAFT')).toEqual([0, 1, 0])
+    expect(await list('ACTIVE', 'DRAFT')).toEqual([1, 1, 0])
+    const bad = await a.call('GET', '/v1/pricing-plans?statuses[]=LIVE')
+    expect([bad.status, bad.body['code']]).toEqual([400, 'INVALID_FIELD'])
+  })
+
   test('agent_context is stored, merged, bounded and cleared', async () => {
     const plan = await a.seed.make(pricingPlanResource)
     const patch = (guidance: unknown) => a.call('PATCH', `/v1/pricing-plans/${plan['id']}`, { agent_context: guidance })

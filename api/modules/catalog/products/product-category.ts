@@ -1,6 +1,6 @@
 // Product categories: how products are grouped on a price list and on an invoice.
 import { defineResource, field } from '../../../resource/define-resource.ts'
-import { Description, DisplayOrder, Name, Reference, TaxCategory } from '../../../resource/shapes.ts'
+import { Description, DisplayOrder, IdText, Name, Reference, TaxCategory } from '../../../resource/shapes.ts'
 import { type ProductCategory, productCategories } from './table.ts'
 
 export const productCategoryResource = defineResource<ProductCategory>({
@@ -15,9 +15,12 @@ export const productCategoryResource = defineResource<ProductCategory>({
     description: field(Description),
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
+    // A foreign key checks it: the customers are above the catalog.
+    customer_id: field(IdText('customer'), { change: 'never' }),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
   byReference: true,
+  filters: { customer_id: { kind: 'equals', column: 'customer_id' } },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   fixture: {

@@ -22,6 +22,7 @@ import { meterPropertyVariableResource } from '../meter-property-variables/varia
 import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
+import { requireOpenTo } from './private-entries.ts'
 import { productCategoryResource } from './product-category.ts'
 import { ModelType, UnitName, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
@@ -41,13 +42,18 @@ export const productResource: Resource<Product> = defineResource<Product>({
     product_type: field(OneOf('DEFAULT')),
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
+    // A foreign key checks it: the customers are above the catalog.
+    customer_id: field(IdText('customer'), { change: 'never' }),
     agent_context: field(AgentContext),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
   customFields: true,
   statuses: LIFECYCLE_RULES,
-  filters: { product_category_id: { kind: 'equals', column: 'category_id' } },
+  filters: {
+    product_category_id: { kind: 'equals', column: 'category_id' },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+  },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   expand: { category: { by: 'category_id', to: () => productCategoryResource } },
@@ -59,6 +65,11 @@ export const productResource: Resource<Product> = defineResource<Product>({
     },
   },
   defaults: () => ({ product_type: 'DEFAULT' }),
+  check: async (uow, row, previous) => {
+    if (row.category_id === null || row.category_id === previous?.category_id) return
+    const category = await getOne(uow, productCategoryResource, row.category_id)
+    requireOpenTo(row.customer_id, category, { noun: 'category', field: 'category_id' })
+  },
   fixture: {
     create: async seed => {
       const category = await seed.make(productCategoryResource)
@@ -93,13 +104,18 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
     unit_name: field(UnitName),
+    // As that of a product.
+    customer_id: field(IdText('customer'), { change: 'never' }),
     agent_context: field(AgentContext),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
   customFields: true,
   statuses: LIFECYCLE_RULES,
-  filters: { product_id: { kind: 'equals', column: 'product_id' } },
+  filters: {
+    product_id: { kind: 'equals', column: 'product_id' },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+  },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   expand: {
@@ -119,7 +135,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   defaults: () => ({ type: 'REVENUE' }),
   resolve: async (uow, row) => ({ ...row, usage_based: await canonicalUsage(uow, row.usage_based) }),
   check: async (uow, row, previous) => {
-    if (!previous) await requireOpenProduct(uow, row.product_id)
+    if (!previous) await requireOpenProduct(uow, row)
     checkModel(row)
     if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
     await checkUsage(uow, row.usage_based)
@@ -143,8 +159,9 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
 })
 
 /** Semantics 0.6: a product that is DEPRECATED takes no new items, one that is ARCHIVED is not usable. */
-async function requireOpenProduct(uow: Uow, productId: string): Promise<void> {
-  const [product] = await requireAll(uow, productResource, [{ id: productId, field: 'product_id' }])
+async function requireOpenProduct(uow: Uow, { product_id, customer_id }: ProductItem): Promise<void> {
+  const [product] = await requireAll(uow, productResource, [{ id: product_id, field: 'product_id' }])
+  if (product) requireOpenTo(customer_id, product, { noun: 'product', field: 'product_id' })
   if (product?.status === 'DRAFT' || product?.status === 'ACTIVE') return
   throw new AppError('INVALID_FIELD', `The product is ${product?.status} and takes no new items.`, {
     field: 'product_id',

@@ -63,7 +63,6 @@ describe('categories', () => {
       'INVALID_FIELD',
       'tax_category',
     ],
-    ['a private category', { reference: 'x', name: 'x', customer_id: 'cust_1' }, 'INVALID_FIELD', 'customer_id'],
   ])('%s is refused', async (_name, body, code, field) => {
     expect(refusal(await a.call('POST', '/v1/product-categories', body))).toEqual([400, code, field])
   })

@@ -14,6 +14,8 @@ const sold = () => ({
   description: text(),
   tax_category: text().$type<TaxCategory>(),
   display_order: integer(),
+  /** Of what is for one customer alone. */
+  customer_id: text(),
 })
 
 export const productCategories = pgTable('product_categories', { ...sold(), reference: text().notNull() })

@@ -27,7 +27,12 @@ export const addLine = (deps: InvoiceDeps, of: OnInvoice, body: AddedLineBody): 
   changeLines(deps, of, async (uow, row, lines) => {
     if (lines.length >= ADDED_LINES_MAX)
       throw invalidMove(row, `At most ${ADDED_LINES_MAX} lines can be added to an invoice.`, 'lines')
-    const line = await checkLine(uow, body, { ...timeOf(row), currency: row.billing_currency, row })
+    const line = await checkLine(uow, body, {
+      ...timeOf(row),
+      currency: row.billing_currency,
+      customerId: row.customer_id,
+      row,
+    })
     await insertAdded(uow, row.id, [{ id: newId('inad'), line, sold: null }])
   })
 
@@ -40,7 +45,12 @@ export const replaceLine = (
 ): Promise<InvoiceRow> =>
   changeLines(deps, of, async (uow, row, lines) => {
     const { id } = addedLine(row, lines, shownId)
-    const line = await checkLine(uow, body, { ...timeOf(row), currency: row.billing_currency, row })
+    const line = await checkLine(uow, body, {
+      ...timeOf(row),
+      currency: row.billing_currency,
+      customerId: row.customer_id,
+      row,
+    })
     await replaceAdded(uow, row.id, { id, line, sold: null })
   })
 
@@ -113,6 +123,7 @@ function timeOf({ period_start, period_end, content }: InvoiceRow): Time {
 
 type LineContext = Time & {
   readonly currency: string
+  readonly customerId: string
   /** The invoice that the line is for; null before it exists. */
   readonly row: Pick<InvoiceRow, 'content' | 'pricing_plan_subscription_id'> | null
   /** The path of the line in the request, with a trailing dot; empty when the line is the request itself. */
@@ -140,6 +151,7 @@ export async function checkLine(uow: Uow, body: AddedLineBody, of: LineContext):
       throw refused(error.details.field, error.message)
     throw error
   }
-  if (line.product_item_id) await requireSold(uow, line.product_item_id, `${path}product_item_id`)
+  if (line.product_item_id)
+    await requireSold(uow, line.product_item_id, { customerId: of.customerId, field: `${path}product_item_id` })
   return line
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { requireOpenTo } from '../../catalog/products/private-entries.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
 import { defaultTaxCategory, type InvoicingSettings } from '../document/parties.ts'
 import type { AddedLine, SoldItem } from './price-added-line.ts'
@@ -82,16 +83,24 @@ export async function loadSold(
   )
 }
 
-/** A line can only name an item that is sold: throws INVALID_FIELD for one that does not exist or is no longer used. */
-export async function requireSold(uow: Uow, id: string, field: string): Promise<void> {
+/**
+ * A line can only name an item that is sold: throws INVALID_FIELD for one that does not exist, is no longer used, or is for
+ * another customer alone.
+ */
+export async function requireSold(
+  uow: Uow,
+  id: string,
+  { customerId, field }: { readonly customerId: string; readonly field: string },
+): Promise<void> {
   const [row] = await uow.tx
-    .select({ status: productItems.status })
+    .select({ id: productItems.id, status: productItems.status, customer_id: productItems.customer_id })
     .from(productItems)
     .where(and(inThisTenant(uow, productItems), eq(productItems.id, id)))
     .for('share')
   if (!row) throw new AppError('INVALID_FIELD', `There is no PRODUCT_ITEM ${JSON.stringify(id)}.`, { field })
   if (row.status === 'DRAFT' || row.status === 'ARCHIVED')
     throw new AppError('INVALID_FIELD', `The product item is ${row.status}; name one that is ACTIVE.`, { field })
+  requireOpenTo(customerId, row, { noun: 'product item', field })
 }
 
 /** Stores lines at the end of the invoice. */
