@@ -54,7 +54,7 @@ let system: System
 beforeAll(async () => {
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(await describedApi()))
   system = await startSystem({ processes: ['identity', 'ingest', 'aggregator', 'api'] })
-}, 120_000)
+}, 240_000)
 afterAll(async () => {
   await system?.stop()
   rmSync(folder, { recursive: true, force: true })
