@@ -47,7 +47,7 @@ export type AppDeps = RouteDeps &
     readonly mcpOrigins?: readonly string[]
     /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
     readonly addresses?: { readonly baseUrl: string; readonly identityUrl: string }
-    /** Told of every route that needs a caller, as it is declared. */
+    /** Called for every route that needs credentials, when it is declared. */
     readonly onRoute?: (route: DeclaredRoute) => void
   }
 

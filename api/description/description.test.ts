@@ -232,7 +232,7 @@ describe('shapes', () => {
     expect(all.filter(name => !refs.has(name))).toEqual([])
   })
 
-  // Answers that put others together, each of which has an example.
+  // Answers that are made of other answers. Those have examples of their own.
   const PUT_TOGETHER = ['InvoicePreviews', 'PricingPlanVersionCalculation', 'PricingPlanSubscriptionInit']
   test('what an operation takes, and what it answers, has an example', () => {
     const named = new Map(shapes())

@@ -116,7 +116,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   test_clocks_advance:
     'Moves `frozen_time` on, by two years at most. All that falls due on the way is done, each thing at its time: periods are billed, ' +
     'invoices become FINAL, trials end, terms are renewed, cancellations take effect. `failures` names each subscription that could ' +
-    'not be billed. `complete` is false when that takes longer than a call may: send the same again, and it goes on from there.',
+    'not be billed. `complete` is false when one call could not do all of it; send the same call again to continue.',
   test_clocks_list: 'All test clocks of the TEST environment, the oldest first. LIVE has none.',
   test_clocks_get: 'Its `frozen_time` is where it stands. While it is ADVANCING, another advance is refused.',
   test_clocks_customers:

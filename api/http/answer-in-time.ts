@@ -23,7 +23,7 @@ export function answerInTime(app: FastifyInstance, answerMs: number): void {
 function tooLate({ method, routeOptions }: FastifyRequest): AppError {
   const reads = method === 'GET' || method === 'HEAD' || routeOptions.config?.permission?.endsWith('.VIEW') === true
   const message = reads
-    ? 'This takes too long to answer now: ask for less, or send it again later.'
-    : 'This takes longer than a call may. It is not known yet whether it takes effect: look, or send it again with the same Idempotency-Key.'
+    ? 'The answer takes too long. Narrow the request, or send it again later.'
+    : 'The call takes too long, and whether it takes effect is not known yet. Read the resource, or send the call again with the same Idempotency-Key.'
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S })
 }

@@ -30,7 +30,8 @@ export async function usageAnswer<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (cause) {
-    if (isTooLong(cause)) throw tooLong('This takes too long to read now: ask for less, or send it again later.', cause)
+    if (isTooLong(cause))
+      throw tooLong('Reading the usage takes too long. Narrow the request, or send it again later.', cause)
     if (!isAway(cause)) throw cause
     throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
       retryAfterSeconds: RETRY_AFTER_S,

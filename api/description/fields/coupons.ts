@@ -1,8 +1,8 @@
 // Fields of coupons, promotion codes, and what schedules and invoices say of them.
 
 const PAUSABLE =
-  'DRAFT until it is activated. INACTIVE is a pause, from which it can be activated again. ARCHIVED is final. Only what is ACTIVE ' +
-  'can be redeemed; what was redeemed stays.'
+  'DRAFT until it is activated. INACTIVE is a pause, from which it can be activated again. ARCHIVED is final. It can only ' +
+  'be redeemed while it is ACTIVE. Subscriptions that have redeemed it keep it.'
 const DURATION = 'On how many invoices it counts.'
 const LIMITED =
   'What it is taken off: everything that is named, in any of the lists. Without any, the total of the schedule.'
@@ -31,13 +31,13 @@ export const COUPONS: Readonly<Record<string, string>> = {
   ...forms('Coupon', 'limited_to', `${LIMITED} It never changes once the coupon is live.`),
   ...forms('Coupon', 'start_at', START),
   ...forms('PromotionCode', 'start_at', START),
-  ...forms('Coupon', 'end_at', `${END} What was redeemed before goes on.`),
-  ...forms('PromotionCode', 'end_at', `${END} What was redeemed before goes on.`),
+  ...forms('Coupon', 'end_at', `${END} Subscriptions that have redeemed it keep it.`),
+  ...forms('PromotionCode', 'end_at', `${END} Subscriptions that have redeemed it keep it.`),
   ...forms('PromotionCode', 'limited_to', CUSTOMERS),
   ...forms('PromotionCode', 'code', CODE),
   ...forms('PromotionCode', 'code_format', FORMAT),
   maximum_redemptions: MAXIMUM,
-  number_of_redemptions: 'How often it was redeemed: once for each subscription that has it.',
+  number_of_redemptions: 'How often it was redeemed. A subscription that has it counts once.',
   coupon_id: 'Id of a coupon.',
   coupon_ids: 'Ids of coupons that the schedule has; each is redeemed when the schedule is saved.',
   coupon_name: 'The name of the coupon when it was redeemed.',

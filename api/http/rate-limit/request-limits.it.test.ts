@@ -12,7 +12,7 @@ describe('a credential', () => {
   })
   afterAll(() => api?.close())
 
-  test('has as many calls at once as its platform allows, in each environment apart, and is told when to come back', async () => {
+  test('may make as many calls at once as its platform allows, counted for each environment; a refusal says when to try again', async () => {
     const { aLive, aTest, bLive } = api.tenants
     const url = `/v1/platforms/${aLive.tenant.platformId}`
     const before = await aLive.call('GET', url)

@@ -19,3 +19,21 @@ export async function countRedemptions(
     .groupBy(column)
   return new Map(rows.map(row => [row.id, row.number]))
 }
+
+/**
+ * The computed members of coupons and of promotion codes. `limited_to` is a copy, since what is expanded is filled into what is shown,
+ * and never into the row.
+ */
+export const redemptionsOf =
+  (by: 'coupon_id' | 'promotion_code_id') =>
+  async <L extends object>(uow: ReadUow, rows: readonly { readonly id: string; readonly limited_to: L | null }[]) => {
+    const counted = await countRedemptions(
+      uow,
+      by,
+      rows.map(({ id }) => id),
+    )
+    return rows.map(({ id, limited_to }) => ({
+      number_of_redemptions: counted.get(id) ?? 0,
+      limited_to: limited_to && { ...limited_to },
+    }))
+  }

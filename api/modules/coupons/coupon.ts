@@ -4,14 +4,14 @@
 import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { defineResource, field, PAUSABLE_RULES, type Resource, type Row } from '../../resource/define-resource.ts'
+import { defineResource, field, PAUSABLE_RULES, type Resource } from '../../resource/define-resource.ts'
 import { Description, Name, PausableStatus, Reference, Timestamp } from '../../resource/shapes.ts'
 import { requireAll } from '../../resource/store.ts'
 import { meterValueResource } from '../catalog/meters/meter-value.ts'
 import { productItemResource, productResource } from '../catalog/products/product.ts'
 import { productCategoryResource } from '../catalog/products/product-category.ts'
 import { checkCouponDiscount, checkCouponDuration, checkRedeemableTime } from './check-coupon.ts'
-import { countRedemptions } from './count-redemptions.ts'
+import { countRedemptions, redemptionsOf } from './count-redemptions.ts'
 import { CouponDiscount, CouponDuration, CouponLimitedTo, MaximumRedemptions, ShownCouponLimitedTo } from './schema.ts'
 import { type Coupon, coupons } from './table.ts'
 
@@ -50,20 +50,7 @@ export const couponResource = defineResource<Coupon>({
     if (previous) await requireRoom(uow, row, previous)
   },
   computed: { number_of_redemptions: Type.Integer(), limited_to: ShownCouponLimitedTo },
-  compute: async (uow, rows) => {
-    const counted = await countRedemptions(
-      uow,
-      'coupon_id',
-      rows.map(({ id }) => id),
-    )
-    // A copy, since what is expanded is filled into what is shown, and never into the row.
-    return rows.map(
-      ({ id, limited_to }): Row => ({
-        number_of_redemptions: counted.get(id) ?? 0,
-        limited_to: limited_to && { ...limited_to },
-      }),
-    )
-  },
+  compute: redemptionsOf('coupon_id'),
   fixture: {
     create: async seed => ({
       reference: seed.unique('welcome'),

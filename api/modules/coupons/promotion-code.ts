@@ -4,13 +4,13 @@ import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { looksLikeId } from '../../../shared/ids.ts'
-import { defineResource, field, PAUSABLE_RULES, type Row } from '../../resource/define-resource.ts'
+import { defineResource, field, PAUSABLE_RULES } from '../../resource/define-resource.ts'
 import { IdText, PausableStatus, Timestamp } from '../../resource/shapes.ts'
 import { getOne, requireAll } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { checkRedeemableTime } from './check-coupon.ts'
-import { countRedemptions } from './count-redemptions.ts'
+import { redemptionsOf } from './count-redemptions.ts'
 import { couponResource } from './coupon.ts'
 import { generateCode } from './generate-code.ts'
 import { Code, CodeFormat, MaximumRedemptions, PromotionCodeLimitedTo, ShownPromotionCodeLimitedTo } from './schema.ts'
@@ -60,20 +60,7 @@ export const promotionCodeResource = defineResource<PromotionCode>({
     )
   },
   computed: { number_of_redemptions: Type.Integer(), limited_to: ShownPromotionCodeLimitedTo },
-  compute: async (uow, rows) => {
-    const counted = await countRedemptions(
-      uow,
-      'promotion_code_id',
-      rows.map(({ id }) => id),
-    )
-    // A copy, since what is expanded is filled into what is shown, and never into the row.
-    return rows.map(
-      ({ id, limited_to }): Row => ({
-        number_of_redemptions: counted.get(id) ?? 0,
-        limited_to: limited_to && { ...limited_to },
-      }),
-    )
-  },
+  compute: redemptionsOf('promotion_code_id'),
   fixture: {
     create: async seed => ({
       coupon_id: (await seed.make(couponResource)).id,

@@ -37,7 +37,7 @@ export type Advanced = {
 type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly clockId: string }
 
 /**
- * Moves the clock to `to`, or as far towards it as one call may take; the next goes on from there. A subscription that cannot be billed is among the failures and holds up no other. Throws INVALID_FIELD for a
+ * Moves the clock to `to`, or as far as one call has time for; the next call continues. A subscription that cannot be billed is among the failures and holds up no other. Throws INVALID_FIELD for a
  * time that lies behind or too far ahead, INVALID_OPERATION while another advance is under way.
  */
 export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promise<Advanced> {

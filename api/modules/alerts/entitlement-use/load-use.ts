@@ -113,7 +113,7 @@ async function load(uow: ReadUow, of: { readonly customer: string; readonly feat
     },
   ]
   const subscriptions = await loadWatched(uow, { rules, after: '', limit: SUBSCRIPTIONS_MAX })
-  const told = await loadPersisted(
+  const persisted = await loadPersisted(
     uow,
     subscriptions.map(({ id }) => id),
   )
@@ -121,7 +121,7 @@ async function load(uow: ReadUow, of: { readonly customer: string; readonly feat
   return {
     ...none,
     targets: subscriptions.flatMap(subscription =>
-      targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], told, now: uow.now }),
+      targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], persisted, now: uow.now }),
     ),
     attribution: await loadAttribution(uow, { customerIds: [customer.id], with: 'CHILDREN' }),
   }

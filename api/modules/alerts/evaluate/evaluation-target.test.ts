@@ -83,15 +83,15 @@ const subscription = (more: Partial<WatchedSubscription> = {}): WatchedSubscript
   ...more,
 })
 type Options = {
-  readonly told?: PersistedUsageByPrice
+  readonly persisted?: PersistedUsageByPrice
   readonly rules?: WatchingRule[]
   readonly grants?: Grant[]
   readonly now?: string
 }
 const targets = (
   of: WatchedSubscription,
-  { rules = [rule()], grants = [grant({ number: '10' })], told = new Map(), now }: Options = {},
-) => targetsOf(of, { rules, grants, told, now: at(now ?? '2026-03-15T12:00:00Z') })
+  { rules = [rule()], grants = [grant({ number: '10' })], persisted = new Map(), now }: Options = {},
+) => targetsOf(of, { rules, grants, persisted, now: at(now ?? '2026-03-15T12:00:00Z') })
 
 describe('the time that is watched', () => {
   const EXACT = {
@@ -187,13 +187,13 @@ test('a state that was told is where a state that is carried on starts from, in 
     state('3', '2026-04-01T00:00:00Z', '9'),
   ]
   const target = (persist: boolean, key = persistedKey('ppsc 2026-01-10T00:00:00Z', 'bmet_1')) =>
-    targets(subscription(), { rules: [rule({ number: '1' }, { persist })], told: new Map([[key, states]]) })[0]
+    targets(subscription(), { rules: [rule({ number: '1' }, { persist })], persisted: new Map([[key, states]]) })[0]
   const [own, reset, elsewhere] = [target(true), target(false), target(true, persistedKey('ppsc_2', 'bmet_1'))]
   if (!own || !reset || !elsewhere) throw new Error('each is watched')
   const april = at('2026-04-01T00:00:00Z')
-  expect([own.interval, own.told?.id]).toEqual([interval(at('2026-03-05T00:00:00Z'), april), '2'])
-  expect([reset.interval, reset.told]).toEqual([interval(at('2026-03-01T00:00:00Z'), april), null])
-  expect([elsewhere.interval, elsewhere.told]).toEqual([interval(at('2026-01-10T00:00:00Z'), april), null])
+  expect([own.interval, own.persisted?.id]).toEqual([interval(at('2026-03-05T00:00:00Z'), april), '2'])
+  expect([reset.interval, reset.persisted]).toEqual([interval(at('2026-03-01T00:00:00Z'), april), null])
+  expect([elsewhere.interval, elsewhere.persisted]).toEqual([interval(at('2026-01-10T00:00:00Z'), april), null])
   const events = [{ currency: null, number: decimal('2'), count: 1 }]
   const used = (of: typeof own, figures: typeof events) => usedOf(of, figures).map(({ number }) => plain(number))
   expect([used(own, events), used(own, []), used(elsewhere, events)]).toEqual([['9'], ['7'], ['2']])

@@ -29,7 +29,7 @@ export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
   readonly schedules: readonly Pick<ScheduleInput, 'id' | 'start_at' | 'end_at' | 'pricing_currency'>[]
 }
 
-/** Of a rule, what says whose use of which feature it is about. */
+/** The part of a rule that names the feature, and the customers whose use of it counts. */
 export type Watching = {
   readonly rule: Pick<AlertRule, 'customer_ids'> & {
     readonly entitlement: Pick<RuleEntitlement, 'feature_id' | 'threshold'>
@@ -43,7 +43,7 @@ export type TargetOf<W extends Watching> = W & {
   /** The time whose usage is held against it. */
   readonly interval: Interval
   /** The state that usage of that time is on top of, in the currency of the schedule's prices; null: it starts from nothing. */
-  readonly told: (PersistedUsage & { readonly currency: string }) | null
+  readonly persisted: (PersistedUsage & { readonly currency: string }) | null
   /** The same for the same crossing: of one subscription in one billing period (and, of money, one currency). */
   readonly reference: string
   /** The billing period that runs now. */
@@ -57,7 +57,7 @@ export function targetsOf<W extends Watching>(
   of: {
     readonly rules: readonly W[]
     readonly grants: readonly Grant[]
-    readonly told: PersistedUsageByPrice
+    readonly persisted: PersistedUsageByPrice
     readonly now: Instant
   },
 ): TargetOf<W>[] {
@@ -86,13 +86,13 @@ function grantsFor({ feature_id, threshold }: Watching['rule']['entitlement'], g
 
 type Running = {
   readonly period: Interval
-  timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'told'>
+  timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'persisted'>
 }
 
 /** A state that is carried on counts from the start of the schedule that holds, or from the state recorded since, as on the invoice. */
 function runningPeriod(
   inputs: WatchedSubscription,
-  { now, told }: { readonly now: Instant; readonly told: PersistedUsageByPrice },
+  { now, persisted }: { readonly now: Instant; readonly persisted: PersistedUsageByPrice },
 ): Running | null {
   const span = activeSpan(inputs)
   const found = span && billingPeriodAt(gridOf(inputs, span), span, now)
@@ -106,25 +106,25 @@ function runningPeriod(
   return {
     period: covered,
     timeOf: ({ id, persist }) => {
-      if (!persist) return { interval: covered, told: null }
-      const states = told.get(persistedKey(schedule.id, id)) ?? []
+      if (!persist) return { interval: covered, persisted: null }
+      const states = persisted.get(persistedKey(schedule.id, id)) ?? []
       const time = usageInterval(true, start, carried, states)
       const state = persistedUsageAt(states, time)
-      return { interval: time, told: state && { ...state, currency: schedule.pricing_currency } }
+      return { interval: time, persisted: state && { ...state, currency: schedule.pricing_currency } }
     },
   }
 }
 
 /** What is used in all: what events come to, on top of the recorded state, if there is one. */
 export function usedOf(
-  { calculation, told }: Pick<EvaluationTarget, 'calculation' | 'told'>,
+  { calculation, persisted }: Pick<EvaluationTarget, 'calculation' | 'persisted'>,
   figures: readonly UsageFigure[],
 ): readonly UsageFigure[] {
   const type = calculation.calculation_type
-  if (told === null || !isPersistable(type)) return figures
-  const currency = calculation.value_type === 'AMOUNT' ? told.currency : null
+  if (persisted === null || !isPersistable(type)) return figures
+  const currency = calculation.value_type === 'AMOUNT' ? persisted.currency : null
   const [own] = figures.filter(figure => figure.currency === currency)
-  const number = carriedOn(type, told.usage, own && own.count > 0 ? own.number : null)
+  const number = carriedOn(type, persisted.usage, own && own.count > 0 ? own.number : null)
   return [...figures.filter(figure => figure !== own), { currency, number, count: own?.count ?? 0 }]
 }
 
@@ -133,8 +133,8 @@ export const fingerprintOf = (targets: readonly EvaluationTarget[]): string =>
   createHash('sha256')
     .update(
       JSON.stringify(
-        targets.map(({ rule, calculation, granted, interval, told, reference }) => [
-          told?.id,
+        targets.map(({ rule, calculation, granted, interval, persisted, reference }) => [
+          persisted?.id,
           rule.id,
           rule.entitlement,
           calculation,

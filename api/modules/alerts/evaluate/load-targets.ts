@@ -61,9 +61,9 @@ export async function loadPage(
   const ids = subscriptions.map(({ id }) => id)
   const granted = await loadEntitlements(uow, { subscriptionIds: ids }, uow.now)
   const grantsOf = new Map(granted.map(({ subscriptionId, grants }) => [subscriptionId, grants]))
-  const told = await loadPersisted(uow, ids)
+  const persisted = await loadPersisted(uow, ids)
   const targets = subscriptions.flatMap(subscription =>
-    targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], told, now: uow.now }),
+    targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], persisted, now: uow.now }),
   )
   const made = await alertsOf(uow, targets)
   const open = groupBy(

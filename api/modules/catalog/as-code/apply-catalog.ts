@@ -88,7 +88,7 @@ async function applyEntry(uow: Uow, { stored, known, section, entry, at, endings
   return await moved(uow, { resource, row: updated, target, at, endings })
 }
 
-/** A new entry is DRAFT or ACTIVE, and goes on from there; a status of another kind is refused by its shape. */
+/** A new entry starts as DRAFT or ACTIVE; a status of another kind is refused by its shape. */
 function first({ statuses }: Resource, status: unknown): Row {
   if (status === undefined) return {}
   if (!statuses) return { status }

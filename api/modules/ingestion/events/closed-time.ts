@@ -49,11 +49,11 @@ export async function loadClosedTime(
 ): Promise<ClosedTime> {
   const times = events.map(event => Number(event.timestamp))
   const [first, last] = [Math.min(...times), Math.max(...times)]
-  const told = await loadPersistedUsage(uow, subscriptionIds, first)
+  const persisted = await loadPersistedUsage(uow, subscriptionIds, first)
   // Of time before a recorded state it matters what was billed since.
   const [plainly, withStates] = [
-    subscriptionIds.filter(id => !told.has(id)),
-    subscriptionIds.filter(id => told.has(id)),
+    subscriptionIds.filter(id => !persisted.has(id)),
+    subscriptionIds.filter(id => persisted.has(id)),
   ]
   const closed = [
     ...(await closedUsageAt(uow, plainly, [first, last])),
@@ -83,7 +83,9 @@ export async function loadClosedTime(
         asked: rating => {
           const own = ofPrice(rating.configId, rating.productItemId)
           if (own.length === 0)
-            return told.get(subscriptionId)?.replaces(rating, event.timestamp) ? { kind: 'REPLACED' } : { kind: 'OPEN' }
+            return persisted.get(subscriptionId)?.replaces(rating, event.timestamp)
+              ? { kind: 'REPLACED' }
+              : { kind: 'OPEN' }
           return askedOf(own, { event, all, late: next.get(subscriptionId) ?? { kind: 'NEVER' } })
         },
         namesHash: (configId, productItemId) => ofPrice(configId, productItemId)[0]?.of.names_hash ?? null,

@@ -79,7 +79,7 @@ function timeOf({ from, to }: Static<typeof IngestionQueryShape>, now: Instant):
   const start = floor(read(from) ?? instantOf(end - DEFAULT_MINUTES * MINUTE_MS))
   if (end <= start) throw new AppError('INVALID_FIELD', 'to must be after from.', { field: 'to' })
   if (end - start > MINUTES_MAX * MINUTE_MS) {
-    const message = `From from to to there are at most ${MINUTES_MAX} minutes (a day): ask for less time.`
+    const message = `from and to may be at most ${MINUTES_MAX} minutes (a day) apart; choose a shorter time.`
     throw new AppError('INVALID_FIELD', message, { field: 'from' })
   }
   return interval(start, end)
