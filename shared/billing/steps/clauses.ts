@@ -92,6 +92,8 @@ export type Clauses = {
   readonly wallets: readonly WalletBalance[]
   /** Lines that earlier invoices charged in advance for the same periods; they count towards a commitment. */
   readonly billedBefore: readonly Line[]
+  /** Keys of the lines by which earlier invoices reached a minimum ahead. */
+  readonly minimumsBefore: ReadonlySet<string>
 }
 
 export const NO_CLAUSES: Clauses = {
@@ -101,4 +103,5 @@ export const NO_CLAUSES: Clauses = {
   commitments: [],
   wallets: [],
   billedBefore: [],
+  minimumsBefore: new Set(),
 }

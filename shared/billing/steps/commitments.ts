@@ -41,6 +41,8 @@ type Of = {
   /** The lines of this invoice (`members`), and the same with those of earlier invoices (`counted`). */
   readonly members: readonly Line[]
   readonly counted: readonly Line[]
+  /** What earlier invoices added to reach the minimum of this period. */
+  readonly addedBefore: Decimal
   readonly context: StepContext
 }
 
@@ -86,20 +88,27 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
   return parts
 }
 
-/** Adds the lines that raise what was charged to what is committed. */
+/** The start of the keys of the lines that these commitments make for a period. */
+const keyOfMinimum = (all: Commitments, { service: { start, end } }: LinePeriod): string =>
+  ['COMMITMENT', all.map(({ id }) => id).join(' '), start, end].join(' ')
+
+/**
+ * Adds the lines that raise what was charged to what is committed. What earlier invoices added for the period and later
+ * charges have made unnecessary is given back.
+ */
 function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
-  const missing = shortfall(all, of)
-  if (missing.lte(ZERO)) return { lines, applied: [] }
+  const missing = max(shortfall(all, of), ZERO).minus(of.addedBefore)
+  if (missing.eq(ZERO)) return { lines, applied: [] }
   const { step, period, members, context } = of
   const clauseId = all.map(({ id }) => id).join(' ')
   const base = totalOf(of.counted)
   const made = byCategory(members, missing, context)
     .filter(([, exact]) => !exact.eq(ZERO))
     .map(([taxCategory, exact]) => {
-      const key = ['COMMITMENT', clauseId, period.service.start, period.service.end, taxCategory].join(' ')
+      const key = `${keyOfMinimum(all, period)} ${taxCategory}`
       const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
       const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
-      const inAdvance = members.length > 0 && members.every(line => line.inAdvance)
+      const inAdvance = step === 'COMMITMENT' && members.every(line => line.inAdvance)
       return { ...adjustingLine(own, because), inAdvance }
     })
   // A minimum is itself a charge, so what it noted about itself adds nothing.
@@ -113,9 +122,9 @@ const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: 
 /**
  * Step 7: commitments on configs, items and pricings, narrow to wide, so that a wider one counts what a narrower one
  * charged. A commitment is due for every period with a line in its scope, even a line of 0.00, so the input must
- * include lines without usage.
+ * include lines without usage. A minimum that was reached ahead counts what earlier invoices added.
  */
-export const commitments: Step = (lines, { commitments: all, billedBefore }, context) =>
+export const commitments: Step = (lines, { commitments: all, billedBefore, minimumsBefore }, context) =>
   inTurn(lines, together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)), (now, group) => {
     const [first] = group
     const periods = byPeriod(now.filter(line => isAbout(first, line))).filter(
@@ -124,7 +133,12 @@ export const commitments: Step = (lines, { commitments: all, billedBefore }, con
     return inTurn(now, periods, (current, members) => {
       const earlier = billedBefore.filter(line => isAbout(first, line) && sameTime(line, members[0]))
       const counted = [...members, ...earlier]
-      return trueUp(current, group, { step: 'COMMITMENT', period: members[0].period, members, counted, context })
+      const { period } = members[0]
+      const of = { step: 'COMMITMENT', period, members, counted, context } as const
+      const key = keyOfMinimum(group, period)
+      const isBilled = [...minimumsBefore].some(billed => billed.startsWith(`${key} `))
+      const addedBefore = isBilled ? max(shortfall(group, { ...of, counted: earlier, addedBefore: ZERO }), ZERO) : ZERO
+      return trueUp(current, group, { ...of, addedBefore })
     })
   })
 
@@ -139,6 +153,7 @@ export const invoiceCommitment: Step = (lines, { commitments: all }, context) =>
       period: context.invoicePeriod,
       members,
       counted: members,
+      addedBefore: ZERO,
       context,
     } as const
     return trueUp(now, group, of)

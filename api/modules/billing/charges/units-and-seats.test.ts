@@ -221,4 +221,17 @@ describe('an item that is charged by its assignments', () => {
     expect(totals({}, [band], seats, on('60'))[0]).toBe('70.32')
     expect(totals({}, [band], seats, on('100'))[0]).toBe('100')
   })
+
+  // A minimum of 60 for 5 seats adds 10; with 8 from 11 March on, 70.32 are charged for March and nothing is missing.
+  test.each<[minimum: string, totals: string[]]>([
+    ['60', ['60', '90.32', '80']],
+    ['65', ['65', '85.32', '80']],
+    ['75', ['75', '80', '80']],
+    ['80', ['80', '80', '80']],
+    ['40', ['50', '100.32', '80']],
+  ])('in advance, a rise gives back what it makes unnecessary of a minimum of %s', (minimum, expected) => {
+    const commitment = { pricing_item_configs: [{ ids: ['config0'], amount: eur(minimum) }] }
+    const seats = [...five, ...many(3, '03-11')]
+    expect(totals(ahead, [band], seats, { schedules: [{ commitment }] })).toEqual(expected)
+  })
 })

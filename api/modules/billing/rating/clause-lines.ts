@@ -12,12 +12,12 @@ import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { pathOfClause } from './clauses-of.ts'
 import type { CountingCoupon } from './coupon-clauses.ts'
-import { groupOf, scopeOf } from './draft-line.ts'
+import { groupOf, type LineSource, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
 import { walletLines } from './wallet-lines.ts'
 
-/** What billing stores with a line that a clause made. */
-type ClauseSource = { readonly clause: string; readonly step: Because['step'] }
+/** What billing stores with a line that a clause made; a minimum that is reached ahead is an advance charge too. */
+type ClauseSource = Partial<LineSource> & { readonly clause: string; readonly step: Because['step'] }
 
 type Applied = {
   /**
@@ -155,7 +155,8 @@ function clauseLine(
   const { itemId, ...of } = line.of
   const coupon = coupons.find(each => each.coupon.coupon_id === why.coupon?.couponId)?.coupon
   const shared = groups.every(group => groupKey(group) === groupKey(first))
-  const source: ClauseSource = { clause: why.clauseId, step: why.step }
+  const ahead = line.inAdvance ? { key: line.key, in_advance: true } : {}
+  const source: ClauseSource = { clause: why.clauseId, step: why.step, ...ahead }
   return {
     key: line.key,
     kind: line.kind,
@@ -217,9 +218,11 @@ const nameOf = ({ kind }: Line, { percentage }: Because, { type, coupon }: Named
   ].join(' ')
 
 /** What it was computed from; for a discount that covers only some days, also the share of the time. */
-function explained({ kind }: Line, { percentage, base, share }: Because, currency: string): string {
+function explained({ kind, exact }: Line, { percentage, base, share }: Because, currency: string): string {
   const of = `${plain(base)} ${currency}`
   const part = share === null ? '' : `, for ${plain(share.numerator)}/${plain(share.denominator)} of the time`
+  if (kind === 'COMMITMENT' && exact.lt(ZERO))
+    return `Given back: ${of} were charged, and less is missing than was added before`
   if (kind === 'COMMITMENT') return `Up to what is committed, beyond the ${of} that were charged`
   if (percentage !== null) return `${plain(percentage)} % of ${of}${part}`
   return kind === 'MARKUP' ? `On top of ${of}${part}` : `Deducted from ${of}${part}`

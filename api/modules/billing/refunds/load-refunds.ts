@@ -11,10 +11,11 @@ import { type ChargedAhead, type Refund, refundsIn, refundTimes } from './refund
 type LineRow = {
   readonly invoice_id: string
   readonly key: string
+  readonly is_minimum: boolean
   readonly schedule: string
-  readonly item: string
-  readonly config: string
-  readonly product_item: string
+  readonly item: string | null
+  readonly config: string | null
+  readonly product_item: string | null
   readonly start_ms: string
   readonly end_ms: string
   readonly excluding: string
@@ -44,7 +45,7 @@ export async function loadChargedAhead(
   const { platformId, environment } = uow.tenant
   const first = formatInstant(instantOf(Math.min(...near.map(([, time]) => time))))
   const { rows } = await uow.tx.execute<LineRow>(sql`
-    select l.invoice_id, l.source ->> 'key' as key, l.pricing_plan_schedule_id as schedule, l.pricing_item_id as item,
+    select l.invoice_id, l.source ->> 'key' as key, l.kind = 'COMMITMENT' as is_minimum, l.pricing_plan_schedule_id as schedule, l.pricing_item_id as item,
       l.pricing_item_config_id as config, l.product_item_id as product_item,
       (extract(epoch from l.service_start) * 1000)::bigint::text as start_ms,
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
@@ -78,6 +79,7 @@ const chargedAhead = (row: LineRow): ChargedAhead => ({
   pricingItemId: row.item,
   configId: row.config,
   productItemId: row.product_item,
+  isMinimum: row.is_minimum,
   service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
   taxCategory: row.tax_category,
   excludingTax: decimal(row.excluding),

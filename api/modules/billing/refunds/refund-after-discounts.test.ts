@@ -2,15 +2,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
-import { at, interval } from '../../../../shared/time.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
+import { chargedAhead } from '../testing/charged-ahead.ts'
 import { linesIn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, recurring } from '../testing/example-inputs.ts'
-import type { ChargedAhead } from './refunds.ts'
 
 const START = '2026-04-01T00:00:00Z'
 
@@ -24,24 +23,6 @@ function chargedAndRefunded(inputs: BillingInputs) {
   const refunds = chargedAhead(charged).map(each => ({ charged: each, from: each.service.start }))
   return { charged, refunded: priceInvoice(inputs, { ...request, billed: new Set(charged.advanceCharges), refunds }) }
 }
-
-/** As stored in the rows of the FINAL invoice. */
-const chargedAhead = ({ lines }: PricedInvoice): ChargedAhead[] =>
-  lines
-    .filter(({ source }) => source['in_advance'] === true)
-    .map(line => ({
-      invoiceId: 'inv',
-      key: String(line.source['key']),
-      scheduleId: line.pricing_plan_schedule_id ?? '',
-      pricingItemId: line.pricing_item_id ?? '',
-      configId: line.pricing_item_config_id ?? '',
-      productItemId: line.product_item_id ?? '',
-      service: interval(at(line.service_start ?? ''), at(line.service_end ?? '')),
-      taxCategory: line.tax_category ?? 'STANDARD',
-      excludingTax: decimal(line.amount_excluding_tax),
-      includingTax: decimal(line.amount_including_tax),
-      deducted: decimal(String(line.source['deducted'] ?? '0')),
-    }))
 
 const totals = ({ columns }: PricedInvoice, sign: '1' | '-1' = '1'): string[] =>
   [columns.amount_excluding_tax, columns.tax_amount, columns.amount_including_tax].map(text =>
@@ -58,6 +39,18 @@ const discounted = (discount: Discount, example: Partial<Example> = {}): Billing
   })
 
 describe('a refund of all days', () => {
+  test('of a minimum that was reached ahead', () => {
+    const commitment = { pricings: [{ ids: ['pricing'], amount: eur('500') }] }
+    const discount = { totals: [{ percentage: '10' }] }
+    const items = [recurring('100', { billing_in_advance: true }), recurring('300', { billing_in_advance: true })]
+    const { charged, refunded } = chargedAndRefunded(
+      exampleInputs({ start: START, items, schedules: [{ commitment, discount }] }),
+    )
+    expect(charged.columns.amount_excluding_tax).toBe('450')
+    expect(amountsOf(refunded)).toEqual(['-90.00', '-270.00', '-90.00'])
+    expect(totals(refunded)).toEqual(totals(charged, '-1'))
+  })
+
   test.each<[string, Discount, string[]]>([
     ['no discount', {}, ['-100.00', '-300.00']],
     ['on a price', { pricing_item_configs: [{ ids: ['config0'], percentage: '10' }] }, ['-90.00', '-300.00']],

@@ -19,14 +19,15 @@ export const refundLines = (
   refunds: readonly Refund[],
 ): DraftLine[] => refunds.map(refund => refundLine(inputs, refundedTerm(terms, refund), refund))
 
-/** The price whose charge is refunded. */
+/** The price whose charge is refunded; for a minimum, the first price that it covers. */
 export function refundedTerm(terms: readonly PriceTerm[], { charged }: Refund): PriceTerm {
+  const isOf = (id: string | null, other: string): boolean => id === null || id === other
   const found = terms.find(
     ({ schedule, item, config, productItem }) =>
       schedule.id === charged.scheduleId &&
-      item.id === charged.pricingItemId &&
-      config.id === charged.configId &&
-      productItem.id === charged.productItemId,
+      isOf(charged.pricingItemId, item.id) &&
+      isOf(charged.configId, config.id) &&
+      isOf(charged.productItemId, productItem.id),
   )
   if (!found) throw new Error(`no price is that of the charge ${charged.key}`)
   return found
@@ -43,20 +44,23 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
   const key = `refund ${charged.invoiceId} ${charged.key}`
   const source: RefundSource = { key, in_advance: false, refund_of_invoice_id: charged.invoiceId }
   const billingPeriod = term.calendar?.billingPeriod ?? inputs.subscription.billing_period
+  const { pricingItemId, configId, productItemId } = charged
+  const isOfPrice = pricingItemId !== null && configId !== null && productItemId !== null
+  const scope = scopeOf(term)
   return {
     key,
     kind: 'REVENUE',
-    of: scopeOf(term),
+    of: isOfPrice ? scope : { ...scope, pricingItemId, configId, productItemId },
     quantity,
     taxCategory: charged.taxCategory,
     service: left,
     group: groupOf({ ...term, billingPeriod }),
-    description: `${term.productItem.name}, refund of the days left`,
+    description: `${charged.isMinimum ? 'Minimum' : term.productItem.name}, refund of the days left`,
     printed: {
-      pricing_item_id: term.item.id,
-      pricing_item_config_id: term.config.id,
-      product_items: [productItemView(term.productItem)],
-      pricing_type: term.config.pricing_type,
+      ...(pricingItemId === null ? {} : { pricing_item_id: pricingItemId }),
+      ...(configId === null ? {} : { pricing_item_config_id: configId }),
+      product_items: productItemId === null ? [] : [productItemView(term.productItem)],
+      ...(isOfPrice ? { pricing_type: term.config.pricing_type } : {}),
     },
     details: {
       pricing_currency: currency,

@@ -21,6 +21,7 @@ const charged = (more: Partial<ChargedAhead> = {}): ChargedAhead => ({
   pricingItemId: 'pi0',
   configId: 'config0',
   productItemId: 'item0',
+  isMinimum: false,
   service: april,
   excludingTax: decimal('100'),
   includingTax: decimal('121'),

@@ -11,14 +11,16 @@ import { at, formatInstant, type Instant, type Interval, instantOf, interval } f
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
-/** An advance charge on a FINAL invoice, less what credit notes have credited of it. */
+/** An advance charge on a FINAL invoice, or a minimum that it reached ahead, less what credit notes have credited of it. */
 export type ChargedAhead = {
   readonly invoiceId: string
   readonly key: string
   readonly scheduleId: string
-  readonly pricingItemId: string
-  readonly configId: string
-  readonly productItemId: string
+  /** Null on a minimum that covers several prices. */
+  readonly pricingItemId: string | null
+  readonly configId: string | null
+  readonly productItemId: string | null
+  readonly isMinimum: boolean
   readonly service: Interval
   readonly taxCategory: TaxCategory
   readonly excludingTax: Decimal

@@ -33,12 +33,12 @@ import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
 import { countedCharges } from './counted-charges.ts'
-import type { PeriodColumns } from './subscription-invoices.ts'
+import { advanceChargesIn, type PeriodColumns } from './subscription-invoices.ts'
 
 export type InvoiceRequest = {
   readonly terms: readonly PriceTerm[]
   readonly window: InvoiceWindow
-  /** Keys of advance charges that other invoices of the subscription bill. */
+  /** Keys of advance charges that other invoices of the subscription bill, and of minimums that they reach ahead. */
   readonly billed: ReadonlySet<string>
   readonly usage: UsageFigures
   /** The same by customer, when usage lines show each customer's part. */
@@ -59,7 +59,7 @@ export type InvoiceRequest = {
 export type PricedInvoice = {
   readonly columns: InvoiceColumns & PeriodColumns
   readonly lines: readonly LineValues[]
-  /** Keys of the charges that it bills in advance. */
+  /** Keys of the charges that it bills in advance, and of the minimums that it reaches ahead. */
   readonly advanceCharges: readonly string[]
   /** What it would have billed if it were closed now. */
   readonly counted: readonly ClosedCharge[]
@@ -82,7 +82,7 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
   return {
     columns: { ...document.columns, ...periodColumns(request.window, rated.charges) },
     lines: document.lines,
-    advanceCharges: rated.charges.filter(({ inAdvance }) => inAdvance).map(({ key }) => key),
+    advanceCharges: advanceChargesIn(document.lines),
     counted: countedCharges(rated.all, amounts.printed, parts),
   }
 }
@@ -237,11 +237,11 @@ function withClauses(
     ofSchedules,
     context,
   )
-  const clauses = { ...ofSchedules, discounts, freeUsage, wallets, billedBefore }
+  const clauses = { ...ofSchedules, discounts, freeUsage, wallets, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })
-  return { draft: { ...draft, lines: withPayments([...withDeductions(draft.lines, deducted), ...lines]) }, steps }
+  return { draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) }, steps }
 }
 
 /** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */

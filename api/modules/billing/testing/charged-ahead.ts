@@ -1,0 +1,23 @@
+// What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice.
+import { decimal } from '../../../../shared/decimal.ts'
+import { at, interval } from '../../../../shared/time.ts'
+import type { ChargedAhead } from '../refunds/refunds.ts'
+import type { PricedInvoice } from '../run/price-invoice.ts'
+
+export const chargedAhead = ({ lines }: Pick<PricedInvoice, 'lines'>, invoiceId = 'inv'): ChargedAhead[] =>
+  lines
+    .filter(({ source }) => source['in_advance'] === true && source['one_off'] !== true)
+    .map(line => ({
+      invoiceId,
+      key: String(line.source['key']),
+      scheduleId: line.pricing_plan_schedule_id ?? '',
+      pricingItemId: line.pricing_item_id,
+      configId: line.pricing_item_config_id,
+      productItemId: line.product_item_id,
+      isMinimum: line.kind === 'COMMITMENT',
+      service: interval(at(line.service_start ?? ''), at(line.service_end ?? '')),
+      taxCategory: line.tax_category ?? 'STANDARD',
+      excludingTax: decimal(line.amount_excluding_tax),
+      includingTax: decimal(line.amount_including_tax),
+      deducted: decimal(String(line.source['deducted'] ?? '0')),
+    }))
