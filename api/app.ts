@@ -1,6 +1,7 @@
 // The api's table of contents: the ground first, then every module of the list.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { faviconRoute } from '../shared/http/favicon.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { docsRoutes } from './docs/routes.ts'
@@ -83,6 +84,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       await routes?.(v1, given)
     }
     consoleRoute(v1)
+    faviconRoute(v1, { config: { permission: 'public' }, schema: { hide: true } })
     docsRoutes(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)
     if (deps.addresses && deps.tokens)

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { AppError } from '../shared/errors.ts'
+import { faviconRoute } from '../shared/http/favicon.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
 import { createFindClient } from './client-documents/find-client.ts'
@@ -97,6 +98,7 @@ export async function buildIdentity(
     void answerRefusal(request, reply, refusal)
   })
   operationRoutes(app, deps)
+  faviconRoute(app)
   app.get('/assets/identity.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE),
   )

@@ -1,8 +1,9 @@
 // The frame of the pages this api shows in a browser: no framework, one style sheet, and a policy that lets nothing else in.
+import { ICON_LINK } from '../../shared/http/favicon.ts'
 
 /** The policy of the pages: their own style and script, and nothing from elsewhere. */
 export const PAGE_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -26,9 +27,6 @@ export const paragraphs = (text: string): string =>
     .map(each => `<p>${inline(each)}</p>`)
     .join('')
 
-const MARK =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='6' fill='none' stroke='%230b57b0' stroke-width='2'/%3E%3Cpath d='M8 2v12M2 8h12' stroke='%230b57b0' stroke-width='2'/%3E%3C/svg%3E"
-
 /** A whole page. `title` is text, `body` HTML. */
 export const page = (title: string, body: string, script = false): string => `<!doctype html>
 <html lang="en">
@@ -36,7 +34,7 @@ export const page = (title: string, body: string, script = false): string => `<!
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
-<link rel="icon" href="${MARK}">
+${ICON_LINK}
 <link rel="stylesheet" href="/v1/docs/style.css">
 ${script ? '<script src="/v1/docs/search.js" defer></script>' : ''}
 </head>

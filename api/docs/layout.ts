@@ -1,4 +1,5 @@
 // The frame around a page of documentation: menu, search field and style.
+import { ICON_LINK } from '../../shared/http/favicon.ts'
 import { MENU, type Page } from './read-pages.ts'
 import { escapeHtml } from './render-page.ts'
 import type { Hit } from './search-pages.ts'
@@ -30,6 +31,7 @@ export function framed(pages: readonly Page[], { title, body, at, query = '' }: 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Millrace</title>
+${ICON_LINK}
 <link rel="stylesheet" href="/docs/style.css">
 <nav aria-label="Documentation">
 <p><a href="/docs">Millrace documentation</a></p>

@@ -89,18 +89,18 @@ export function handleError(
   send(reply, refusal)
 }
 
-/** Sends a refusal, with the section of the documentation that explains its code. */
+/** The Link header: the section of the documentation that explains the code. */
+const helpLink = ({ code }: AppError): string => `</docs/errors#${code.toLowerCase()}>; rel="help"`
+
 function send(reply: FastifyReply, refusal: AppError): void {
-  const body = refusal.toBody()
-  reply.header('link', `</docs/errors#${body.code.toLowerCase()}>; rel="help"`)
-  void reply.status(refusal.status).send(body)
+  void reply.header('link', helpLink(refusal)).status(refusal.status).send(refusal.toBody())
 }
 
 /** The answer to what Fastify refuses before there is a route: a path that cannot be read, or a part of it that is too long. */
 export function handleFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = toAppError(error)
   void reply
-    .headers({ ...ANSWER_HEADERS, 'x-request-id': request.id })
+    .headers({ ...ANSWER_HEADERS, 'x-request-id': request.id, link: helpLink(refusal) })
     .status(refusal.status)
     // As bytes, so that nothing adds a charset to the type.
     .header('content-type', 'application/json')

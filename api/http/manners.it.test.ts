@@ -31,6 +31,12 @@ describe('one shape of error', () => {
     expect(body).toMatchObject(ENVELOPE)
     expect(String(headers['x-request-id'])).toMatch(/^reqr_/)
     expect(headers['content-type']).toBe('application/json')
+    expect(headers['link']).toMatch(/^<\/docs\/errors#[a-z_]+>; rel="help"$/)
+  })
+
+  test('the icon of the pages is a picture', async () => {
+    const { status, headers } = await a.call('GET', '/favicon.ico')
+    expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml'])
   })
 
   test('405 and OPTIONS say which methods there are', async () => {
@@ -193,11 +199,13 @@ describe('what is the same for everyone', () => {
   })
 
   test.each(['/', '/console', '/docs', '/v1/docs'])(
-    '%s is a page with a language, a title and a main part',
+    '%s is a page with a language, a title, an icon and a main part',
     async url => {
-      const { body } = await a.call('GET', url, undefined, { accept: 'text/html,*/*' })
-      for (const part of ['<html lang="en">', '<title>', '<main', '</main>', '<h1'])
+      const { body, headers } = await a.call('GET', url, undefined, { accept: 'text/html,*/*' })
+      const icon = '<link rel="icon" href="/favicon.ico">'
+      for (const part of ['<html lang="en">', '<title>', icon, '<main', '</main>', '<h1'])
         expect(body['text']).toContain(part)
+      expect(headers['content-security-policy']).toContain("img-src 'self'")
     },
   )
 

@@ -14,6 +14,7 @@ export function page(title: string, body: Html, { script = false }: { readonly s
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} – Millrace</title>
+<link rel="icon" href="/favicon.ico">
 <link rel="stylesheet" href="/assets/identity.css">
 ${script ? html`<script type="module" src="/assets/passkeys.mjs"></script>` : null}
 </head>

@@ -72,10 +72,10 @@ const CANDIDATES: readonly Candidate[] = [
 ]
 
 /** The first uWebSockets.js that loads. Throws one Error that says which were tried, why each failed, and what to do. */
-export function loadUws(): { uws: Uws; name: string } {
+export function loadUws(candidates: readonly Candidate[] = CANDIDATES): { uws: Uws; name: string } {
   const require = createRequire(import.meta.url)
   const faults: string[] = []
-  for (const { name, note, load } of CANDIDATES) {
+  for (const { name, note, load } of candidates) {
     try {
       const uws = (load ? load(require) : require(name)) as Uws
       // Builds before 20.41 leave requests with ordinary header names unanswered for 10 s, which stops a proxy in front.

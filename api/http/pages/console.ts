@@ -1,11 +1,13 @@
 // The page at console_url. The console itself comes with sign-in; until then the page says where everything is.
 import type { FastifyInstance } from 'fastify'
+import { ICON_LINK } from '../../../shared/http/favicon.ts'
 
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Millrace</title>
+${ICON_LINK}
 <style>body{font:16px/1.6 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>
 <main>
 <h1>Millrace</h1>
@@ -20,7 +22,7 @@ const PAGE = `<!doctype html>
 </html>
 `
 const POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Serves the page at /console. */
 export function consoleRoute(app: FastifyInstance): void {
