@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { RunOrder } from './shared/testing/run-order.ts'
+import { SecondTries } from './shared/testing/second-tries.ts'
 
 const NO_SOURCES = ['node_modules/**', 'dist/**', '.tools/**']
 
@@ -24,6 +25,8 @@ const withServers = {
   // Three of them take 45 s on two slow cores that four workers share; what must be quick is measured in bench/, not here.
   testTimeout: 180_000,
   hookTimeout: 240_000,
+  // One process too many on two cores can make a test late. A test that needs its second try is named at the end of the run.
+  retry: 1,
   // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
   expect: { poll: { timeout: 10_000 } },
   pool: 'forks' as const,
@@ -49,6 +52,7 @@ export default defineConfig({
   cacheDir: '.tools/vitest',
   test: {
     sequence: { sequencer: RunOrder },
+    reporters: ['default', new SecondTries()],
     projects: [
       {
         test: {
