@@ -3,6 +3,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from 'typebox'
 import { once } from '../../../shared/once.ts'
 import { bySchema } from './by-schema.ts'
+import { writtenSchema } from './written-schema.ts'
 
 // Answers are written by shape, not checked again: our own formats are known to the serializer, and hold.
 const compile = SerializerSelector()(
@@ -11,7 +12,7 @@ const compile = SerializerSelector()(
 )
 
 const serializerOf = bySchema(schema => {
-  const compiled = once(() => compile({ schema, method: '', url: '', httpStatus: '' }))
+  const compiled = once(() => compile({ schema: writtenSchema(schema), method: '', url: '', httpStatus: '' }))
   return (answer: unknown): string => compiled()(answer)
 })
 

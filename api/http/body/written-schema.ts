@@ -1,0 +1,35 @@
+// Schemas as the serializer reads them. `T or null` as a union is checked by a validator, which it compiles for each field of each
+// schema; `T, nullable` is written without one. Most fields of most answers may be null, so this is most of what a first answer costs.
+type Node = { readonly [keyword: string]: unknown }
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNull = (schema: unknown): boolean => isNode(schema) && schema['type'] === 'null'
+
+/**
+ * `schema` with every union of one type and null as that type, nullable: it writes the same text for every value that the schema
+ * allows. Other unions stay, since only a validator finds the branch of a value.
+ */
+export function writtenSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(writtenSchema)
+  if (!isNode(schema)) return schema
+  return orNull(schema) ?? Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, writtenSchema(value)]))
+}
+
+/** The nullable form, or null where there is none. */
+function orNull({ anyOf, ...more }: Node): Node | null {
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return null
+  const others = anyOf.filter(branch => !isNull(branch))
+  const [only] = others
+  if (others.length !== 1 || !isNode(only)) return null
+  const { enum: values, const: constant, type = typeOf(values) } = only
+  // Branches of other unions are validated all the same: a validator takes `nullable` beside one type only, and asks for null in a list.
+  if (typeof type !== 'string' || constant !== undefined) return null
+  const list = Array.isArray(values) ? { enum: [...values, null] } : {}
+  // A default within a branch is not that of the field.
+  const { default: _ofBranch, ...branch } = writtenSchema(only) as Node
+  return { ...branch, ...more, type, ...list, nullable: true }
+}
+
+/** Of a list of values that is given without it. */
+const typeOf = (values: unknown): 'string' | undefined =>
+  Array.isArray(values) && values.every(each => typeof each === 'string') ? 'string' : undefined
