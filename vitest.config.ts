@@ -13,6 +13,8 @@ const pure = {
   sequence: { groupOrder: 0 },
   // Nothing here waits for anything; a busy machine may still take its time.
   testTimeout: 30_000,
+  // What is waited for comes at its own time; vitest's own second is short on a machine that is busy.
+  expect: { poll: { timeout: 20_000 } },
   // Left to itself vitest leaves a core idle, which is half of the smallest machine.
   maxWorkers: Math.max(2, availableParallelism() - 1),
 }
@@ -28,7 +30,7 @@ const withServers = {
   // One process too many on two cores can make a test late. A test that needs its second try is named at the end of the run.
   retry: 1,
   // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
-  expect: { poll: { timeout: 10_000 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks' as const,
   // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
   maxWorkers: 4,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { encodeMessage } from '../shared/contracts/usage-event.ts'
 import { silentLogger } from '../shared/logger.ts'
@@ -102,7 +101,6 @@ test('a round that was given up while stopping is never passed by the position o
     async insertEvents(lines) {
       // The second round fails until the stop; afterwards everything would work again.
       if (lines.some(line => line.includes('"r2"')) && !stop.signal.aborted) {
-        if (stored.length > 0) setTimeout(() => stop.abort(), 400)
         throw new Error('ClickHouse is away')
       }
       stored.push(...lines)
@@ -110,7 +108,10 @@ test('a round that was given up while stopping is never passed by the position o
     insertPositions: async list => void positions.push(...list.map(({ seq }) => seq)),
   }
   const deps = depsFor([message(1), message(2), message(3), message(4)], sink, index)
-  await runRounds(deps, stop.signal)
+  const running = runRounds(deps, stop.signal)
+  await expect.poll(() => positions.includes(1) && deps.retries > 0).toBe(true)
+  stop.abort()
+  await running
   expect(index.position()?.seq).toBe(1)
   // Rows of the third may be there already: they are written again, the same, when it is read again.
   expect(positions).toEqual([1])
@@ -134,7 +135,7 @@ test('rows of the next round are inserted while the one before is being stored, 
     insertPositions: async list => void steps.push(...list.map(({ seq }) => `position ${seq}`)),
   }
   const running = runRounds(depsFor([message(1), message(2)], sink, index), stop.signal)
-  for (let turn = 0; turn < 100 && index.position()?.seq !== 2; turn += 1) await sleep(20)
+  await expect.poll(() => index.position()?.seq).toBe(2)
   stop.abort()
   await running
   expect(steps).toEqual(['rows r1', 'rows r2', 'position 1', 'position 2'])
@@ -152,7 +153,7 @@ test('a failing store is tried again with the same rows until it works', async (
     },
   }
   const running = runRounds(depsFor([message(1)], sink, index), stop.signal)
-  for (let turn = 0; turn < 100 && index.position() === null; turn += 1) await sleep(20)
+  await expect.poll(() => index.position()).not.toBeNull()
   stop.abort()
   await running
   expect(index.position()?.seq).toBe(1)
@@ -174,7 +175,7 @@ test('what ClickHouse had when the partition was taken up is claimed and not sto
   const stored: string[] = []
   const sink: UsageSink = { ...okSink, insertEvents: async lines => void stored.push(...lines) }
   const running = runRounds(depsFor([message(1), message(2), message(3)], sink, index, { storedSeq: 2 }), stop.signal)
-  for (let turn = 0; turn < 100 && index.position()?.seq !== 3; turn += 1) await sleep(20)
+  await expect.poll(() => index.position()?.seq).toBe(3)
   stop.abort()
   await running
   expect(index.entries()).toBe(3)
@@ -187,7 +188,7 @@ test('a partition that is lost while its rows are refused is left to whoever has
   const sink: UsageSink = { ...okSink, insertEvents: () => Promise.reject(new Error('ClickHouse is away')) }
   const deps = depsFor([message(1)], sink, index)
   const running = runRounds(deps, stop.signal)
-  for (let turn = 0; turn < 100 && deps.retries === 0; turn += 1) await sleep(20)
+  await expect.poll(() => deps.retries).toBeGreaterThan(0)
   deps.work.lost = true
   // Its index may be closed once no round holds it, although ClickHouse never answers.
   await deps.work.use.idle()

@@ -10,27 +10,33 @@ export type Refresher = {
   close(): Promise<void>
 }
 
-/** Loads every `pollMs` and on demand, but leaves `gapMs` between two loads, so that misses cannot flood the source. */
+/**
+ * Loads every `pollMs` and on demand, but leaves `gapMs` between two loads, so that misses cannot flood the source. `nowMs` and `wait`
+ * measure that gap.
+ */
 export function createRefresher(options: {
   name: string
   load: () => Promise<void>
   pollMs: number
   gapMs: number
   logger: Logger
+  nowMs?: () => number
+  wait?: (ms: number) => Promise<unknown>
 }): Refresher {
+  const { nowMs = () => performance.now(), wait: pause = sleep } = options
   let last: Promise<void> = Promise.resolve()
   let endedAt = Number.NEGATIVE_INFINITY
   let queued: Promise<void> | null = null
 
   const loadInTurn = async (): Promise<void> => {
     await last.catch(() => undefined) // its caller got the error
-    const wait = endedAt + options.gapMs - performance.now()
-    if (wait > 0) await sleep(wait)
+    const wait = endedAt + options.gapMs - nowMs()
+    if (wait > 0) await pause(wait)
     queued = null // from here on a caller needs a later load: this one may miss what it wants to see
     try {
       await options.load()
     } finally {
-      endedAt = performance.now()
+      endedAt = nowMs()
     }
   }
   const refresh = (): Promise<void> => {

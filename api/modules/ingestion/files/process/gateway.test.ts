@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const agent of agents.splice(0)) await agent.close()
 })
 
-function rig(answer: (references: string[], key: string) => Reply, patienceMs = 5_000) {
+function rig(answer: (references: string[], key: string) => Reply, patienceMs = 60_000) {
   const calls: string[][] = []
   const keys: boolean[] = []
   const agent = new MockAgent()
