@@ -6,7 +6,7 @@ import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse
 import { type Place, placeKey } from './query/plan-queries.ts'
 import { placesSql } from './query/rows-sql.ts'
 import { type LateMark, type Segment, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
-import { tenantFilter } from './usage-sql.ts'
+import { behindSql, tenantFilter } from './usage-sql.ts'
 
 export type TouchedQuestion = {
   readonly customerKeys: readonly string[]
@@ -75,6 +75,18 @@ async function lateMarks(
   const { some, places, fresh } = of
   const filter = tenantFilter(tenant)
   const isNew = fresh.length === 0 ? '0' : placesSql(fresh)
+  const [only] = some
+  if (only && some.length === 1)
+    // An invoice has one: without the join the statement costs half as much.
+    return await selectRows<MarkRow>(
+      client,
+      `SELECT 0 AS place, log_partition, customer_key, toString(meter_reference) AS meter, max(log_seq) FROM usage_bucket_marks
+       WHERE ${filter.scope} AND ${placesSql(places)} AND hour >= toDateTime(${hourOf(only.start)}, 'UTC')
+         AND hour < toDateTime(${hourOf(only.end)}, 'UTC') AND (${isNew} OR ${behindSql(only.least)})
+       GROUP BY log_partition, customer_key, meter`,
+      filter.params,
+      SETTINGS,
+    )
   // Each hour belongs to the segment that starts last before it, unless that has ended.
   return await selectRows<MarkRow>(
     client,

@@ -25,7 +25,7 @@ export type UsageQuery = UsageScope & {
    * partition that is not there was at nothing. Roll-ups do not know that, so raw rows are read.
    */
   readonly upTo?: readonly number[]
-  /** RAW reads raw rows alone: the same answer, slower. */
+  /** RAW reads raw rows alone; ROLLED has ClickHouse put roll-ups together however few there are. The same answer, slower. */
   readonly source?: 'RAW' | 'ROLLED'
 }
 

@@ -240,6 +240,8 @@ async function compareMany(numRuns: number): Promise<void> {
       const expected = queries.map(query => sorted(model(query)))
       const raw = await askAll(queries.map(query => ({ ...query, source: 'RAW' as const })))
       expect(raw.map(sorted)).toEqual(expected)
+      const rolled = await askAll(queries.map(query => ({ ...query, source: 'ROLLED' as const })))
+      expect(rolled.map(sorted)).toEqual(expected)
       expect((await askAll(queries)).map(sorted)).toEqual(expected)
     }),
     { numRuns },

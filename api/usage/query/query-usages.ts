@@ -1,21 +1,26 @@
 // The one door to usage: many queries, answered by ClickHouse at once. Settled hours and days come from roll-ups and everything
 // else from single events; a test holds the answers equal to those of single events alone, and to a model of the rules.
+import { ClickHouseError } from '@clickhouse/client'
 import { decimal } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
+import { createLargeNames } from './large-names.ts'
 import {
   type Bin,
   type Known,
   type Piece,
   type PlannedQuery,
   piecesOf,
+  placeKey,
   planQueries,
   type QueryPlan,
 } from './plan-queries.ts'
 import { figuresOf, inOrder, type Read, splitValue, unsettledBins } from './read-answers.ts'
 import { HOUR_MS } from './read-plan.ts'
+import { smallFigures } from './small-figures.ts'
+import { type SmallLine, smallStatement } from './small-statement.ts'
 import { staleBuckets } from './stale-buckets.ts'
 import { distinctExactlySql, type FigureRow, readsPlainly, usageStatement } from './usage-statement.ts'
 
@@ -47,7 +52,8 @@ export async function queryUsages(
   const answers = new Map<UsageQuery, Answer>()
   for (const group of alike(queries)) {
     const { tenant, source, upTo } = group[0]
-    const reader: Reader = { client, tenant, upTo, max, raw: source === 'RAW' || upTo !== undefined, now: Date.now() }
+    const raw = source === 'RAW' || upTo !== undefined
+    const reader: Reader = { client, tenant, upTo, max, raw, small: !raw && source !== 'ROLLED', now: Date.now() }
     const found = await queryTogether(reader, planQueries(group))
     for (const [{ query }, answer] of found) answers.set(query, answer)
   }
@@ -59,7 +65,7 @@ function alike(queries: readonly UsageQuery[]): [UsageQuery, ...UsageQuery[]][] 
   const groups = new Map<string, [UsageQuery, ...UsageQuery[]]>()
   for (const query of queries) {
     const { tenant, source, upTo } = query
-    const key = JSON.stringify([tenant.platformId, tenant.environment, source === 'RAW', upTo])
+    const key = JSON.stringify([tenant.platformId, tenant.environment, source, upTo])
     const group = groups.get(key)
     if (group) group.push(query)
     else groups.set(key, [query])
@@ -72,6 +78,8 @@ type Reader = {
   readonly tenant: Tenant
   readonly upTo: readonly number[] | undefined
   readonly raw: boolean
+  /** Whether few names may be read as they lie. */
+  readonly small: boolean
   /** Quantities that an answer may have. */
   readonly max: number
   /** The time of the machine, not of business: where it is wrong, roll-ups are used more, or less, than they could be. */
@@ -80,7 +88,8 @@ type Reader = {
 
 async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<PlannedQuery, Answer>> {
   const { raw, now } = reader
-  const first = await read(reader, plan, { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined })
+  const known: Known = { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined }
+  const first = (reader.small ? await readSmall(reader, plan, known) : null) ?? (await read(reader, plan, known))
   const unsettled = raw ? new Set<Bin>() : unsettledBins(first)
   if (unsettled.size === 0) return await answersOf(reader, first)
   // What roll-ups lack is found out hour by hour, and read from single events.
@@ -97,6 +106,38 @@ const about = (plan: QueryPlan, holds: (bin: Bin) => boolean): QueryPlan => ({
   queries: plan.queries.filter(({ bin }) => holds(bin)),
   bins: plan.bins.filter(holds),
 })
+
+/** Names on meters that are read as they lie. */
+const SMALL_PLACES_MAX = 40
+/** Rows of more bytes than this are put together where they lie. */
+const SMALL_BYTES_MAX = 1024 * 1024
+const TOO_MANY_BYTES = '396'
+const large = createLargeNames()
+
+/** The same as `read`, from the rows as they lie; null where they are too many, which is remembered for a while. */
+async function readSmall(reader: Reader, plan: QueryPlan, known: Known): Promise<Read | null> {
+  const { client, tenant, now } = reader
+  const places = new Set(plan.bins.flatMap(bin => bin.customerKeys.map(key => placeKey(key, bin.meterReference))))
+  if (places.size > SMALL_PLACES_MAX) return null
+  const names = [...places].map(place => `${tenant.platformId} ${tenant.environment} ${place}`)
+  if (large.hasAny(names, now)) return null
+  const pieces = piecesOf(plan, known)
+  const { sql, params } = smallStatement({ tenant, queries: plan.queries, pieces })
+  const settings = { max_threads: '1', max_result_bytes: String(SMALL_BYTES_MAX) }
+  try {
+    const lines = await selectRows<SmallLine>(client, sql, params, settings)
+    return {
+      plan,
+      pieces,
+      rows: smallFigures({ queries: plan.queries, pieces }, lines),
+      plain: readsPlainly(plan.queries),
+    }
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || error.code !== TOO_MANY_BYTES) throw error
+    large.add(names, now)
+    return null
+  }
+}
 
 async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !reader.raw): Promise<Read> {
   const { client, tenant, upTo, now } = reader
