@@ -72,6 +72,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   wallets_reservations_release: 'Refused with 409 once the reservation was committed.',
   wallets_reservations_get: 'It is found by its id or its `reference`.',
   tax_id_types_list: 'Without `country` the answer lists every type.',
+  customers_forget:
+    'For a request to erase personal data. Clears e-mail, names, addresses, tax ids and custom fields, and deletes the contacts. The ' +
+    'id, the `reference` and the country stay. Only an ARCHIVED or DRAFT customer without OPEN and DRAFT invoices can be forgotten, ' +
+    'and it never changes again.',
   customers_validate_tax_id:
     'The body is that of a new customer. The answer has one result for each of its tax ids: `NOT_VALID` when the form or the check ' +
     'digits are wrong, else `UNKNOWN`, since no authority is asked.',

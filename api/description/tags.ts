@@ -10,6 +10,7 @@ export const TAGS: readonly Tag[] = [
     'Customers',
     'A customer is an organization or a person that you bill. Give it a `reference` of your own, and use that wherever an id is taken.',
   ),
+  tag('contacts', 'Contacts', 'A contact is a person at a customer: a name and an e-mail address.'),
   tag(
     'events',
     'Events',

@@ -42,6 +42,13 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'CustomerCreate.roles':
     'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. Default DEFAULT.',
   'CustomerUpdate.roles': 'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone.',
+  forgotten_at: 'When the personal data of the customer were erased. Null: they are there.',
+  'Contact.email': 'The e-mail address of the person. An empty text clears it.',
+  'ContactCreate.email': 'The e-mail address of the person. An empty text clears it.',
+  'ContactUpdate.email': 'The e-mail address of the person. An empty text clears it.',
+  'Contact.name': 'The name of the person.',
+  'ContactCreate.name': 'The name of the person.',
+  'ContactUpdate.name': 'The name of the person.',
   parent_customer_ids: 'Ids of the customers that usage of this one is billed to as well, at most 10.',
   parent_customer_id: 'The only parent, when there is one.',
   pricing_plan_subscription_selector: 'Chooses the subscription of events that name none.',

@@ -3,6 +3,7 @@ import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { creditProducer } from './credits/credit-producer.ts'
 import { INVOICE_EVENTS } from './events.ts'
+import { INVOICE_GUARDS } from './guards.ts'
 import { onSeededLine } from './line-fixture.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
@@ -20,6 +21,7 @@ const LINE = {
 export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps, OverdueJobDeps>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
+  guards: INVOICE_GUARDS,
   routes: (app, deps) => {
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)

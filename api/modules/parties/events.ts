@@ -3,6 +3,7 @@ import { CHANGES, defineEvents } from '../../../shared/contracts/event-types.ts'
 
 export const PARTY_EVENTS = defineEvents({
   CUSTOMER: CHANGES,
+  CONTACT: CHANGES,
   PLATFORM: ['UPDATED'],
   BILLING_ENTITY: ['CREATED', 'UPDATED'],
   PAYMENT_ACCEPTOR: CHANGES,

@@ -1,9 +1,13 @@
 // Who bills and who is billed.
+import { onSeeded } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
+import { contactResource } from './contacts/contact.ts'
 import { customerResource } from './customers/resource.ts'
 import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
+import { forgetRoutes } from './forget/routes.ts'
+import { FORGET_EFFECTS, FORGET_GUARDS } from './forget/rules.ts'
 import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
@@ -11,10 +15,15 @@ import { platformResource } from './platforms/platform.ts'
 export const parties = defineModule({
   name: 'parties',
   events: [PARTY_EVENTS],
-  resources: [customerResource, platformResource, billingEntityResource, paymentAcceptorResource],
-  guards: PLATFORM_GUARDS,
-  routes: taxIdRoutes,
+  resources: [customerResource, contactResource, platformResource, billingEntityResource, paymentAcceptorResource],
+  guards: [...PLATFORM_GUARDS, ...FORGET_GUARDS],
+  effects: FORGET_EFFECTS,
+  routes: (app, deps) => {
+    taxIdRoutes(app, deps)
+    forgetRoutes(app, deps)
+  },
   fixtures: {
+    'POST /v1/customers/:id/forget': onSeeded('CUSTOMER'),
     'GET /v1/tax-id-types': {},
     'POST /v1/customers/validate-tax-id': { body: () => ({ type: 'ORGANIZATION' }) },
   },

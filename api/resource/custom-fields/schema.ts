@@ -5,6 +5,7 @@ import { IdText, Nullable, Optional, Reference, Shape } from '../shapes.ts'
 /** Object types of the resources that have custom fields. One that gets the trait is added here. */
 export const RESOURCES_WITH_CUSTOM_FIELDS = [
   'CUSTOMER',
+  'CONTACT',
   'BILLING_ENTITY',
   'PRODUCT',
   'PRODUCT_ITEM',

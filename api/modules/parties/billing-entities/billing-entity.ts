@@ -1,8 +1,7 @@
 // Billing entities: the legal persons that issue a platform's invoices.
-import Type from 'typebox'
-import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, readOnly } from '../../../resource/define-resource.ts'
 import { Address, LifecycleStatus, Name, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { checkEmail, Email } from '../schema.ts'
 import { RegistrationNumber, TaxIds, TaxIdText, TaxIdValidation, TaxRegistrations } from '../tax-ids/schema.ts'
 import { withRegistrationChecks, withTaxIdChecks } from '../tax-ids/with-checks.ts'
 import { TaxSettings } from './schema.ts'
@@ -24,7 +23,7 @@ export const billingEntityResource = defineResource<BillingEntity>({
     tax_ids: field(TaxIds),
     registration_number: field(RegistrationNumber),
     registered_address: field(Address),
-    email: field(Type.String({ maxLength: 320 })),
+    email: field(Email),
     tax_settings: field(TaxSettings),
     tax_registrations: field(TaxRegistrations),
   },
@@ -47,9 +46,7 @@ export const billingEntityResource = defineResource<BillingEntity>({
     }
   },
   check: (_uow, row) => {
-    if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
-      throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
-    }
+    checkEmail(row.email)
   },
   fixture: {
     create: async seed => ({

@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
-import { defineResource, field, LIFECYCLE_RULES, type Resource } from '../../../resource/define-resource.ts'
+import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
-import { IdText, LifecycleStatus, OneOf, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { IdText, LifecycleStatus, OneOf, Reference, Timestamp, TimeZone } from '../../../resource/shapes.ts'
+import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { keepTerms } from './keep-terms.ts'
@@ -25,7 +26,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     type: field(OneOf('ORGANIZATION', 'INDIVIDUAL'), { create: 'required' }),
     timezone: field(TimeZone),
     // Null, the empty string and white space all mean no email (contract: PATCH /v1/customers/{id}).
-    email: field(Type.String({ maxLength: 320 })),
+    email: field(Email),
     locale: field(Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$' })),
     individual: field(Individual),
     organization: field(Organization),
@@ -33,6 +34,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     // Whether a customer is billed decides whose its usage is, so it is fixed before there is any.
     roles: field(Roles, { change: 'draft' }),
     pricing_plan_subscription_selector: field(SelectorShape),
+    forgotten_at: readOnly(Timestamp),
   },
   given: { parent_customer_id: field(IdText('customer'), { change: 'never' }) },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
@@ -59,9 +61,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   check: async (uow, row, previous) => {
     checkSelector(row.pricing_plan_subscription_selector)
     if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
-    if (row.email !== null && !/^[^\s@]+@[^\s@]+$/.test(row.email)) {
-      throw new AppError('INVALID_FIELD', 'email must be one address, such as billing@example.com.', { field: 'email' })
-    }
+    checkEmail(row.email)
     const foreign = row.type === 'ORGANIZATION' ? 'individual' : 'organization'
     if (row[foreign]) {
       throw new AppError('INVALID_FIELD', `A customer of type ${row.type} has no ${foreign}.`, { field: foreign })

@@ -1,18 +1,13 @@
 // Wire shapes of a customer's two kinds. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
 import { Address, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+import { PersonName } from '../schema.ts'
 import { TaxRegistrations, taxIdMembers } from '../tax-ids/schema.ts'
 
 const Text = Type.String({ maxLength: 255 })
 
 export const Individual = Shape({
-  name: Optional(
-    Shape({
-      first_name: Optional(Nullable(Text)),
-      last_name: Optional(Nullable(Text)),
-      infix: Optional(Nullable(Text)),
-    }),
-  ),
+  name: Optional(PersonName),
   residential_address: Optional(Nullable(Address)),
 })
 

@@ -1,7 +1,7 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { WireSelector } from '../../../../shared/attribution/selector.ts'
-import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 import type { Individual, Organization } from './schema.ts'
 
 export const customers = pgTable('customers', {
@@ -17,6 +17,7 @@ export const customers = pgTable('customers', {
   parent_customer_ids: text().array().notNull(),
   roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY'>().array().notNull(),
   pricing_plan_subscription_selector: wireJson<WireSelector>(),
+  forgotten_at: timestamp(),
   attribution_terms: wireJson<AttributionTerms[]>(),
 })
 
