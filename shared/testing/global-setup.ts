@@ -89,7 +89,10 @@ async function execute(url: string, sql: string): Promise<{ datname: string }[]>
   }
 }
 
-type Running = { readonly context: Omit<ProvidedContext, 'followsOthers'>; stop(): Promise<void> }
+type Running = {
+  readonly context: Pick<ProvidedContext, 'databaseUrl' | 'databaseTemplate' | 'clickhouseUrl' | 'chromiumPath'>
+  stop(): Promise<void>
+}
 
 async function startServers(): Promise<Running> {
   await sweepKilledRuns()

@@ -1,16 +1,19 @@
-// Runs of tests in a process of their own, with a fault in the sources or with none.
+// Runs of a test file in a process of their own, with faults in the sources and with none.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { nodeArgs, PROJECT_ROOT } from '../../../infra/services/project.ts'
-import type { LaneAnswer, LaneRequest, Servers, TestResult, TestRun } from './lane.ts'
+import type { FileRun, LaneAnswer, LaneRequest, Servers, TestResult } from './lane.ts'
 
 export type Lane = {
-  /** The tests that were to run, each with its outcome; one run at a time. Throws when the file could not be run at all. */
-  run(run: TestRun): Promise<readonly TestResult[]>
+  /**
+   * The tests that were to run, each with its outcome, by the place of their run; one file at a time. Throws when the file could not be
+   * run at all.
+   */
+  run(run: FileRun): Promise<readonly (readonly TestResult[])[]>
   close(): Promise<void>
 }
 
-const RUN_MS = 120_000
+const RUN_MS = 540_000
 
 /** Starts the process. Its tests find `servers` as those of `npm test` find theirs. */
 export function openLane(servers: Servers): Lane {

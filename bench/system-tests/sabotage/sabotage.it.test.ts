@@ -1,4 +1,5 @@
-// The tests find what they are there to find: each runs once more against sources with one defence taken away.
+// The tests find what they are there to find: each runs once more against sources with one defence taken away. Each run has an app and
+// a database of its own; what the fault does not reach is loaded once for all runs of a file.
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type {} from '../../../shared/testing/global-setup.ts'
@@ -19,20 +20,22 @@ const testsIn = (file: string): string[] => [
 
 beforeAll(async () => {
   const servers = { databaseUrl: inject('databaseUrl'), databaseTemplate: inject('databaseTemplate') }
-  const runs = [
-    ...files.map(file => ({ name: file, file, pattern: testsIn(file).join('|') })),
-    ...mutants.map(([name, { caughtBy }]) => ({
-      name,
-      file: caughtBy.file,
-      pattern: caughtBy.tests,
-      sabotage: name,
-    })),
-  ]
+  const waiting = files.map(file => ({
+    file,
+    runs: [
+      { sabotage: null, pattern: testsIn(file).join('|') },
+      ...mutants.flatMap(([sabotage, { caughtBy }]) =>
+        caughtBy.file === file ? [{ sabotage, pattern: caughtBy.tests }] : [],
+      ),
+    ],
+  }))
   const lane = async (): Promise<void> => {
     const { run: runTests, close } = openLane(servers)
-    for (let run = runs.shift(); run; run = runs.shift()) {
-      const { name, ...rest } = run
-      results.set(name, await runTests(rest).catch((error: Error) => error))
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { file, runs } = next
+      const ran = await runTests(next).catch((error: Error) => error)
+      for (const [place, { sabotage }] of runs.entries())
+        results.set(sabotage ?? file, ran instanceof Error ? ran : (ran[place] ?? []))
     }
     await close()
   }
