@@ -233,7 +233,12 @@ describe('shapes', () => {
   })
 
   // Answers that are made of other answers. Those have examples of their own.
-  const PUT_TOGETHER = ['InvoicePreviews', 'PricingPlanVersionCalculation', 'PricingPlanSubscriptionInit']
+  const PUT_TOGETHER = [
+    'InvoicePreviews',
+    'OnDemandInvoice',
+    'PricingPlanVersionCalculation',
+    'PricingPlanSubscriptionInit',
+  ]
   test('what an operation takes, and what it answers, has an example', () => {
     const named = new Map(shapes())
     const bare = operations().flatMap(({ of }) => {

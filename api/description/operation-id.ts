@@ -29,6 +29,8 @@ const SPECIAL: Readonly<Record<string, string>> = {
   'POST /v1/ingest/meter-data/amend': 'ingest_meter_data_amend_by_reference',
   // One file, not a collection.
   'GET /v1/catalog': 'catalog_get',
+  // The name of a tool is short.
+  'GET /v1/pricing-plan-schedules/{id}/on-demand-pricing-items': 'pricing_plan_schedules_on_demand_items_read',
   'POST /v1/ingest/meter-data/delete': 'ingest_meter_data_delete_by_reference',
 }
 

@@ -27,6 +27,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   usage_ingestion_read:
     'Counts what the gateways accepted and refused, of all calls that send events. Repeats are those that the gateway recognized and ' +
     'those that reached the log. The counts of the last seconds may still grow. They are kept for 31 days.',
+  invoices_charge_on_demand_pricing_items:
+    'Charges what a customer buys beside its billing periods, by the prices with `on_demand` of a schedule in force: packs, units, or ' +
+    'an amount that the customer chooses. With the header `Idempotency-Key` a repeat does not charge twice. With `preview` nothing is stored.',
+  pricing_plan_schedules_on_demand_items_read:
+    'The items have the ids that `invoices_charge_on_demand_pricing_items` takes. Pricings and categories without such items are left out.',
   events_delete:
     'The event no longer counts. OPEN and DRAFT invoices follow when they are next computed; a FINAL invoice never changes. The ' +
     'reference cannot be used again.',

@@ -115,6 +115,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
   default_units: 'Of a ONE_OFF item that is priced FLAT: how many units are sold. Only `number`. Null: 1.',
   default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: those that are assigned.',
+  on_demand:
+    'Of a ONE_OFF item: the billing periods never charge it; only a charge on demand does, by itself. A FLEXIBLE price needs it.',
   'DefaultCount.number': 'How many.',
   'DefaultCount.amount': 'Always refused: use `number`.',
   'DefaultCount.count': 'Always refused: use `number`.',

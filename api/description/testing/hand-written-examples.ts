@@ -85,6 +85,17 @@ const TOKENS_LEFT = {
 }
 
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
+  OnDemandCharge: {
+    pricing_plan_schedule_id: 'ppsc_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    pricing_items: [{ pricing_item_id: 'prii_0w4mZQ1SgqhV5Yd0CFFkZ2', units: { number: '4' } }],
+    finalize_immediately: true,
+  },
+  OnDemandPricingItems: {
+    pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    pricing_plan_schedule_id: 'ppsc_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    pricing_plan_version_id: 'ppve_0w4mZQ1SgqhV5Yd0CFFkZ2',
+    pricing_categories: [],
+  },
   InvoiceVerification: {
     object_type: 'INVOICE_VERIFICATION',
     invoice_id: 'invo_0w4mZQ1SgqhV5Yd0CFFkZ2',

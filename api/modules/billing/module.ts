@@ -6,6 +6,8 @@ import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { VOIDED_EFFECTS } from './closed-time/voided.ts'
 import { BILLING_EVENTS } from './events.ts'
+import { onDemandProducer } from './on-demand/on-demand-producer.ts'
+import { onDemandRoutes } from './on-demand/routes.ts'
 import { persistDataRoutes } from './persist-data/routes.ts'
 import { REPROCESS_EFFECTS } from './reprocess/effects.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
@@ -31,13 +33,20 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     calculateRoutes(app, deps)
     persistDataRoutes(app, deps)
     whyRoutes(app, deps)
+    onDemandRoutes(app, deps)
   },
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs],
   reactions: [...billingReactions, ...reprocessReactions],
-  producers: deps => [subscriptionProducer(deps)],
+  producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database)],
   fixtures: {
     'POST /v1/invoices/preview': {
       body: seeded => ({ pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),
+    },
+    'POST /v1/invoices/charge-on-demand-pricing-items': {
+      body: seeded => ({
+        pricing_plan_schedule_id: seededId(seeded, 'PRICING_PLAN_SCHEDULE'),
+        pricing_items: [{ pricing_item_id: 'none' }],
+      }),
     },
     'POST /v1/prices/calculate': {
       body: () => ({

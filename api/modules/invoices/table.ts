@@ -11,6 +11,26 @@ export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 export type InvoiceType = 'STANDARD' | 'CREDIT' | 'ONE_OFF' | 'ONE_OFF_CREDIT'
 export type BillingType = 'DEFAULT' | 'SELF_BILLING'
 
+/** What is bought on demand: the schedule whose prices apply, the day it is delivered on, and what was ordered. */
+export type OnDemandTerms = {
+  readonly id: string
+  readonly pricing_plan_schedule_id: string
+  readonly start_at: string
+  readonly service_start: string
+  readonly service_end: string
+  readonly items: readonly OnDemandItem[]
+}
+
+/** A count; only `number` is taken. */
+type Units = { readonly number?: string | null; readonly amount?: unknown; readonly count?: unknown }
+
+/** An ordered item: how many units of a FLAT price, or the chosen amount of a FLEXIBLE one. */
+export type OnDemandItem = {
+  readonly pricing_item_id: string
+  readonly units?: Units | null | undefined
+  readonly flexible_amount?: { readonly quantity: string; readonly currency: string } | null | undefined
+}
+
 export const invoices = pgTable('invoices', {
   ...tenantColumns(),
   invoice_number: text(),
@@ -56,6 +76,8 @@ export const invoices = pgTable('invoices', {
   own_notes: wireJson<readonly string[]>().notNull(),
   /** The terms of a one-off invoice; null for others. */
   one_off: wireJson<OneOffTerms>(),
+  /** What an on-demand charge bills; null for others. */
+  on_demand: wireJson<OnDemandTerms>(),
   content: wireJson<InvoiceContent>().notNull(),
   inputs_hash: text().notNull(),
   /** Everything accepted before this instant is counted; null where nothing is metered. */
@@ -81,6 +103,7 @@ export const UNTOUCHED = {
   holds_period: true,
   own_notes: [],
   one_off: null,
+  on_demand: null,
   original_invoice_id: null,
   credit: null,
   credited_amount: '0',

@@ -8,6 +8,7 @@ import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
+import { onDemandItemRoutes } from './on-demand/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedule.ts'
@@ -29,6 +30,7 @@ export const subscriptions = defineModule({
     redemptionRoutes(app, deps)
     changePlanRoute(app, deps)
     pauseRoutes(app, deps)
+    onDemandItemRoutes(app, deps)
   },
   fixtures: {
     'POST /v1/pricing-plan-subscriptions/:id/cancel': {
@@ -78,6 +80,7 @@ export const subscriptions = defineModule({
       ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
       body: seeded => ({ pricing_plan_id: seededId(seeded, 'PRICING_PLAN') }),
     },
+    'GET /v1/pricing-plan-schedules/:id/on-demand-pricing-items': onSeeded('PRICING_PLAN_SCHEDULE'),
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
     'GET /v1/coupons/:id/redemptions': onSeeded('COUPON'),
     'GET /v1/promotion-codes/:id/redemptions': onSeeded('PROMOTION_CODE'),

@@ -6,11 +6,13 @@ import {
   type PeriodLength,
 } from '../../../../shared/billing/periods.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
+import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import {
   chargesNothing,
   isMetered,
+  isOnDemand,
   isOneOff,
   isRatedPerPricingPeriod,
   type PriceCalendar,
@@ -57,7 +59,7 @@ export const chargesOf = (terms: readonly PriceTerm[], window: InvoiceWindow, bi
 
 function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] {
   const { calendar } = term
-  if (!calendar || chargesNothing(term)) return []
+  if (!calendar || chargesNothing(term) || isOnDemand(term)) return []
   const until = window.advance?.end ?? window.cutoffAt
   const charges: Charge[] = []
   for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
@@ -85,6 +87,23 @@ export function chargeAt(term: PriceTerm, instant: Instant): Charge | null {
   const period = periodAt(term, instant)
   if (!term.calendar || !period || chargesNothing(term)) return null
   return chargesOfPeriod(term, term.calendar, period).find(({ service }) => contains(service, instant)) ?? null
+}
+
+type Bought = {
+  /** So that what is bought twice on one day is charged twice. */
+  readonly orderId: string
+  readonly time: Interval
+  /** How many units, or the amount chosen; null for a lump sum. */
+  readonly number: Decimal | null
+}
+
+/** The charge for what is bought of an on-demand price. Null when no time of its schedule is left. */
+export function boughtCharge(term: PriceTerm, { orderId, time, number }: Bought): Charge | null {
+  if (!term.calendar) return null
+  const config = number === null ? term.config : { ...term.config, default_units: { number: plain(number) } }
+  const period = { index: 0, full: time, covered: time, fullDays: 1, coveredDays: 1 }
+  const key = `${keyOf(term, time.start)} ${orderId}`
+  return chargeOf({ ...term, config }, term.calendar, { period, service: time, from: time.start, key })
 }
 
 /** What the other prices of the volume group charge for the same time. */

@@ -4,6 +4,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { readPurse } from '../../invoices/funds.ts'
+import type { NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
@@ -117,20 +118,9 @@ export function previewView(
   { columns }: PricedInvoice,
   { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },
 ): InvoicePreview {
-  const time = formatInstant(now)
-  const {
-    id: _id,
-    created_at: _created,
-    updated_at: _updated,
-    ...view
-  } = invoiceView(
+  return unsavedView(
     {
       ...columns,
-      platform_id: tenant.platformId,
-      environment: tenant.environment,
-      id: '',
-      created_at: time,
-      updated_at: time,
       invoice_number: null,
       status: at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
       producer: SUBSCRIPTION_BILLING,
@@ -146,6 +136,30 @@ export function previewView(
       finalize_at: null,
       updated_to_final_at: null,
       to_be_reprocessed_at: null,
+    },
+    { tenant, now },
+  )
+}
+
+/** An invoice as it would be shown, of columns that are not saved. */
+export function unsavedView(
+  columns: NewInvoice,
+  { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },
+): InvoicePreview {
+  const time = formatInstant(now)
+  const {
+    id: _id,
+    created_at: _created,
+    updated_at: _updated,
+    ...view
+  } = invoiceView(
+    {
+      ...columns,
+      platform_id: tenant.platformId,
+      environment: tenant.environment,
+      id: '',
+      created_at: time,
+      updated_at: time,
       custom_fields: [],
     },
     now,

@@ -51,6 +51,8 @@ export type InvoiceRequest = {
   readonly wallets?: readonly WalletBalance[]
   /** Lines that users added. */
   readonly added?: readonly AddedLine[]
+  /** What is bought on demand: the invoice charges this instead of its period. */
+  readonly bought?: readonly Charge[]
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }
@@ -113,7 +115,7 @@ type RatedInvoice = {
 }
 
 function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
-  const own = chargesOf(request.terms, request.window, request.billed)
+  const own = request.bought ?? chargesOf(request.terms, request.window, request.billed)
   const ownRated = own.map(charge => rateCharge(charge, request.usage, roundingOf(inputs)))
   const late = rateLateCharges(inputs, request, own)
   const showZero = inputs.platform.invoice_settings.add_zero_meter_value_invoice_lines === true
@@ -156,7 +158,7 @@ function rateLateCharges(
 
 function draftOf(
   inputs: BillingInputs,
-  { terms, window, refunds = [], added = [], finalizedAt }: InvoiceRequest,
+  { terms, window, refunds = [], added = [], bought, finalizedAt }: InvoiceRequest,
   rated: RatedInvoice,
 ): DraftInvoice {
   const { subscription, platform, customer, billing_entity } = inputs
@@ -186,7 +188,7 @@ function draftOf(
     ],
     findings: rated.findings,
     subscriptionIds: [subscription.id],
-    period: { length: subscription.billing_period, cutoffAt: window.cutoffAt },
+    period: bought ? null : { length: subscription.billing_period, cutoffAt: window.cutoffAt },
     hasUsage: charges.some(isMetered),
     copiedFields: copiedFields(inputs, rated.onInvoice),
   }

@@ -81,6 +81,7 @@ export type ConfigInput = {
   readonly default_units?: { readonly number?: string | null } | null
   readonly default_seats_value?: { readonly number?: string | null } | null
   readonly conditions?: Conditions | null
+  readonly on_demand?: boolean | null
 }
 
 export type ItemInput = {

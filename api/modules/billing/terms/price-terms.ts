@@ -275,6 +275,9 @@ export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): bool
 export const isOneOff = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
   productItem.model_type === 'ONE_OFF'
 
+/** Whether only a charge on demand bills it, and no billing period (semantics 3.3). */
+export const isOnDemand = ({ config }: Pick<PriceTerm, 'config'>): boolean => config.on_demand === true
+
 /** Whether the price never charges anything, so that it is on no invoice. */
 export const chargesNothing = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
   findPriceModel(config.pricing_type)?.basis === 'nothing'

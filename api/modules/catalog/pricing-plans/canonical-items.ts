@@ -74,6 +74,7 @@ function canonicalConfigs(
       split_pricing: splits.get(`${field}.${index}.split_pricing`) ?? null,
       default_units: config.default_units ?? null,
       default_seats_value: config.default_seats_value ?? null,
+      on_demand: config.on_demand ?? false,
     }
   })
 }

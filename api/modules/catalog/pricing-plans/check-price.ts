@@ -25,6 +25,7 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
       const message = 'An amount that the customer chooses is for on-demand charges, not for usage.'
       refuse('INVALID_FIELD', `${field}.pricing_type`, message)
     }
+    if (config.on_demand) refuse('INVALID_FIELD', `${field}.on_demand`, ONLY_ONE_OFF)
     if (config.billing_in_advance) {
       refuse('INVALID_FIELD', `${field}.billing_in_advance`, 'Usage is billed once it is known, never in advance.')
     }
@@ -43,20 +44,29 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
   }
 }
 
+const ONLY_ONE_OFF = 'Only an item that is sold once, ONE_OFF, can be charged on demand.'
+
 /** What an item that is not metered can be priced by. */
 function checkUnmetered(config: PricingItemConfig, model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT', field: string): void {
-  const { pricing_type: type } = config
+  const { pricing_type: type, on_demand: onDemand = false } = config
+  if (onDemand && model !== 'ONE_OFF') refuse('INVALID_FIELD', `${field}.on_demand`, ONLY_ONE_OFF)
   const price = findPriceModel(type)
   const isLump = price?.basis === 'lump' && price.bands === 'one'
+  const isChosen = price?.basis === 'chosen'
+  if (isChosen && model === 'ONE_OFF' && !onDemand) {
+    const message = 'The customer chooses the amount when it is charged; set on_demand to true.'
+    refuse('INVALID_FIELD', `${field}.on_demand`, message)
+  }
   const bySeat = price?.perPricingPeriod === true && !price.wholeBlocks && price.basis !== 'nothing'
   const fits = {
     RECURRING: isLump,
-    ONE_OFF: isLump || type === 'FLAT',
+    ONE_OFF: isLump || type === 'FLAT' || isChosen,
     PER_SEAT: bySeat && price.metrics.includes('NUMBER'),
   }
   const wanted = {
     RECURRING: 'A RECURRING item is charged a lump sum: FIXED.',
-    ONE_OFF: 'A ONE_OFF item is charged a lump sum, FIXED, or by units, FLAT.',
+    ONE_OFF:
+      'A ONE_OFF item is charged a lump sum, FIXED, or by units, FLAT; on demand also an amount of choice, FLEXIBLE.',
     PER_SEAT: 'A PER_SEAT item is charged by its seats: FLAT, TIERED, TOP_TIERED or STAIR_STEP.',
   }
   if (!fits[model]) refuse('INVALID_FIELD', `${field}.pricing_type`, wanted[model])

@@ -52,7 +52,7 @@ const IncludedVolume = Shape({
 })
 
 /** How many units or seats; only `number` is taken, the others are refused by name where the price is checked. */
-const Count = Shape(
+export const Count = Shape(
   { number: Given(DecimalText), amount: Given(Amount), count: Given(DecimalText) },
   { title: 'DefaultCount' },
 )
@@ -91,6 +91,7 @@ export const PricingItemConfigShape = Shape({
   split_pricing: Given(SplitPricingShape),
   default_units: Given(Count),
   default_seats_value: Given(Count),
+  on_demand: Given(Type.Boolean()),
 })
 
 export const PricingItemShape = Shape({
@@ -160,6 +161,8 @@ export type PricingItemConfig = {
   default_units?: Static<typeof Count> | null
   /** Of an item that is charged by seats: how many, where the schedule does not say. */
   default_seats_value?: Static<typeof Count> | null
+  /** Of an item that is sold once: whether only a charge on demand bills it. Prices saved before it existed lack it. */
+  on_demand?: boolean
 }
 
 /** An item as stored and shown. This release prices exactly one product item. */

@@ -126,7 +126,7 @@ async function loadNext(uow: ReadUow, subscriptionIds: readonly string[]): Promi
     select s.id, s.next_billing_at is not null as goes_on, (
       select v.id from invoices v
       where v.platform_id = s.platform_id and v.environment = s.environment and v.pricing_plan_subscription_id = s.id
-        and v.status in ('OPEN', 'DRAFT')
+        and v.status in ('OPEN', 'DRAFT') and v.cutoff_at is not null
       order by v.cutoff_at, v.id limit 1) as invoice_id
     from pricing_plan_subscriptions s
     join platforms p on p.platform_id = s.platform_id and p.environment = s.environment

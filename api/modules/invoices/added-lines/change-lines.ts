@@ -62,7 +62,7 @@ export const deleteLines = (
 ): Promise<InvoiceRow> =>
   changeLines(deps, of, async (uow, row, lines) => {
     const ids = shownIdsOf(row).map(shownId => addedLine(row, lines, shownId).id)
-    if (row.period_start === null && ids.length >= lines.length)
+    if (row.one_off !== null && ids.length >= lines.length)
       throw invalidMove(
         row,
         'A one-off invoice needs a line. Make it VOID instead: POST /v1/invoices/{id}/void.',

@@ -4,7 +4,7 @@ import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
 import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
-import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { usesOf } from '../../invoices/wallet-uses.ts'
@@ -15,7 +15,7 @@ import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrant
 
 type Invoice = Pick<
   InvoiceRow,
-  'id' | 'type' | 'status' | 'content' | 'original_invoice_id' | 'period_start' | 'period_end'
+  'id' | 'type' | 'status' | 'content' | 'original_invoice_id' | 'period_start' | 'period_end' | 'on_demand'
 >
 
 /** Posts what the saved invoice changes in wallets; nothing for an invoice that neither uses nor used any. */
@@ -29,9 +29,9 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const uses = row.status === 'VOID' || row.status === 'ARCHIVED' ? new Map<string, Decimal>() : usesOf(row.content)
   const before = previous ? usesOf(previous.content) : new Map<string, Decimal>()
   const walletIds = [...new Set([...uses.keys(), ...before.keys()])]
-  if (walletIds.length === 0 || row.period_start === null || row.period_end === null) return
+  const service = serviceOf(row)
+  if (walletIds.length === 0 || service === null) return
   await holdWallets(uow, walletIds)
-  const service = interval(at(row.period_start), at(row.period_end))
   const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
   const grants = usableGrants(await loadFundedGrants(uow, walletIds), held, { service, now: uow.now })
   const entries = walletIds.flatMap(walletId => {
@@ -45,6 +45,12 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
     )
   })
   await postEntries(uow, entries)
+}
+
+/** The time whose grants can pay the invoice; null for an invoice that wallets do not pay. */
+function serviceOf({ period_start, period_end, on_demand }: Invoice): Interval | null {
+  if (on_demand !== null) return interval(at(on_demand.service_start), at(on_demand.service_end))
+  return period_start === null || period_end === null ? null : interval(at(period_start), at(period_end))
 }
 
 type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }

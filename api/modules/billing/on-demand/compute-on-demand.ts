@@ -1,0 +1,71 @@
+// The invoice of an on-demand charge: the same prices, clauses, taxes and wallets as the invoices of its subscription.
+// Pure.
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import { at, type Instant, interval } from '../../../../shared/time.ts'
+import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import type { FundsRequest } from '../../invoices/funds.ts'
+import type { ComputedInvoice } from '../../invoices/producer.ts'
+import type { OnDemandTerms } from '../../invoices/table.ts'
+import type { Charge } from '../charges/charges.ts'
+import { priceInvoice } from '../run/price-invoice.ts'
+import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+
+export type OnDemandRequest = {
+  readonly terms: readonly PriceTerm[]
+  readonly order: OnDemandTerms
+  readonly bought: readonly Charge[]
+  readonly wallets: readonly WalletBalance[]
+  readonly added: readonly AddedLine[]
+  /** Null until the invoice becomes FINAL. */
+  readonly finalizedAt: Instant | null
+}
+
+/** Throws INVALID_OPERATION when a price or a currency cannot be billed. */
+export function computeOnDemand(inputs: BillingInputs, request: OnDemandRequest): ComputedInvoice {
+  const { order, ...others } = request
+  const cutoffAt = at(order.start_at)
+  const window = { arrears: null, advance: serviceOf(order), cutoffAt, opensAt: cutoffAt }
+  const schedules = inputs.schedules.filter(({ id }) => id === order.pricing_plan_schedule_id).map(applicable)
+  const { columns, lines } = priceInvoice(
+    { ...inputs, schedules },
+    { ...others, window, billed: new Set(), usage: new Map() },
+  )
+  return {
+    // It holds no billing period.
+    columns: {
+      ...columns,
+      period_start: null,
+      period_end: null,
+      advance_only: null,
+      cutoff_at: null,
+      usage_from: null,
+    },
+    lines,
+    // One transaction reads and saves it, so no hash is needed.
+    inputsHash: '',
+    usageCountedUntil: null,
+  }
+}
+
+/**
+ * What applies of a schedule: no minimum, because a charge collects no period, and no coupon for a single invoice,
+ * because that is for the first billing period.
+ */
+const applicable = ({ commitment: _minimum, coupons = [], ...schedule }: ScheduleInput): ScheduleInput => ({
+  ...schedule,
+  coupons: coupons.filter(({ duration }) => duration.type !== 'ONE_TIME'),
+})
+
+const serviceOf = ({ service_start, service_end }: OnDemandTerms) => interval(at(service_start), at(service_end))
+
+/** What the invoice needs from a purse. */
+export const fundsOfOrder = (
+  { customer, subscription }: BillingInputs,
+  { order, invoiceId }: { readonly order: OnDemandTerms; readonly invoiceId: string | null },
+): FundsRequest => ({
+  customerId: customer.id,
+  currency: subscription.billing_currency,
+  invoiceId,
+  service: serviceOf(order),
+})

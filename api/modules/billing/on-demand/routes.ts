@@ -1,0 +1,23 @@
+// The route of on-demand charges.
+import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
+import { type RouteDeps, writeRoute } from '../../../http/route.ts'
+import { normalizeTimes } from '../../../resource/timestamps.ts'
+import { chargeOnDemand } from './charge-on-demand.ts'
+import { OnDemandChargeBody, OnDemandInvoice } from './schema.ts'
+
+/** Registers the call. Its answer is stored in the transaction of the charge, so a repeat never charges twice. */
+export function onDemandRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    permission: 'INVOICE.CREATE',
+    summary: 'Charge items on demand: an invoice for what a customer buys beside its billing periods, or its preview.',
+    tag: 'invoices',
+    method: 'POST',
+    url: '/v1/invoices/charge-on-demand-pricing-items',
+    status: 201,
+    body: OnDemandChargeBody,
+    response: OnDemandInvoice,
+    handle: async (uow, { body }) =>
+      await chargeOnDemand(uow, normalizeTimes(OnDemandChargeBody, body) as Static<typeof OnDemandChargeBody>),
+  })
+}

@@ -1,0 +1,55 @@
+// What can be charged on demand under a schedule.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { IdParams } from '../../../http/params.ts'
+import { type RouteDeps, readRoute } from '../../../http/route.ts'
+import { getOne } from '../../../resource/store.ts'
+import { PricingCategories, type PricingItem } from '../../catalog/pricing-plans/schema.ts'
+import { pricingCategoriesOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { scheduleResource } from '../schedule.ts'
+
+const OnDemandItems = Type.Object(
+  {
+    pricing_plan_subscription_id: Type.String(),
+    pricing_plan_schedule_id: Type.String(),
+    pricing_plan_version_id: Type.String(),
+    pricing_categories: PricingCategories,
+  },
+  { title: 'OnDemandPricingItems' },
+)
+
+/** Registers the list of on-demand items of a schedule. */
+export function onDemandItemRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  readRoute(app, deps, {
+    permission: 'PRICING_PLAN_SCHEDULE.VIEW',
+    summary: 'List what can be charged on demand under a schedule: its pricings, with only those items.',
+    tag: scheduleResource.path,
+    method: 'GET',
+    url: '/v1/pricing-plan-schedules/:id/on-demand-pricing-items',
+    params: IdParams,
+    response: OnDemandItems,
+    handle: async (uow, { params }) => await onDemandItems(uow, params.id),
+  })
+}
+
+type Shown = { readonly pricings: readonly { readonly items: readonly PricingItem[] }[] }
+
+/** The pricings of the schedule's version with their on-demand items; pricings and categories without any are left out. */
+async function onDemandItems(uow: ReadUow, scheduleId: string) {
+  const schedule = await getOne(uow, scheduleResource, scheduleId)
+  const [version] = await pricingCategoriesOf(uow, [{ id: schedule.pricing_plan_version_id }])
+  const categories = (version?.['pricing_categories'] ?? []) as readonly Shown[]
+  return {
+    pricing_plan_subscription_id: schedule.pricing_plan_subscription_id,
+    pricing_plan_schedule_id: schedule.id,
+    pricing_plan_version_id: schedule.pricing_plan_version_id,
+    pricing_categories: categories.flatMap(category => {
+      const pricings = category.pricings.flatMap(pricing => {
+        const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))
+        return items.length === 0 ? [] : [{ ...pricing, items }]
+      })
+      return pricings.length === 0 ? [] : [{ ...category, pricings }]
+    }),
+  }
+}
