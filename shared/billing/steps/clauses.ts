@@ -64,6 +64,8 @@ export type Commitment = Clause & {
   readonly value: Minimum
   /** Whether every price in its scope is charged in advance. If not, it waits for the charges in arrears. */
   readonly inAdvance: boolean
+  /** Whether one price is in its scope. If not, late usage leaves it as it was charged. */
+  readonly isOfOnePrice: boolean
 }
 
 /** The money of a CREDIT wallet: a net amount for lines of one tax category (contract: Wallet rules 1). */
@@ -90,7 +92,10 @@ export type Clauses = {
   readonly commitments: readonly Commitment[]
   /** In the order in which they are spent. */
   readonly wallets: readonly WalletBalance[]
-  /** Lines that earlier invoices charged in advance for the same periods; they count towards a commitment. */
+  /**
+   * What earlier invoices charged for the same periods, in advance or before late usage arrived; it counts towards a
+   * commitment.
+   */
   readonly billedBefore: readonly Line[]
   /** Keys of the lines by which earlier invoices reached a minimum ahead. */
   readonly minimumsBefore: ReadonlySet<string>

@@ -1,12 +1,15 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { timesFraction } from '../fraction.ts'
+import { intersect } from '../../time.ts'
+import { type Fraction, fraction, timesFraction } from '../fraction.ts'
+import { localDays } from '../periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax.ts'
 import { CLAUSE_LEVELS, type Commitment } from './clauses.ts'
 import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'
 import {
   adjustingLine,
   byPeriod,
+  heldIn,
   heldShare,
   inTurn,
   isAbout,
@@ -47,11 +50,21 @@ type Of = {
 }
 
 /**
- * The committed amount of a period: prorated by days where the period is partial or a commitment applies only to a part
- * of it.
+ * The committed amount of a period: prorated by days where the period is partial or paused or a commitment applies only
+ * to a part of it.
  */
 const committed = (all: Commitments, amountOf: (each: Commitment) => Decimal, { period, context }: Of): Decimal =>
-  sum(all.map(each => timesFraction(amountOf(each), heldShare(each.during, period.service, period.full, context.zone))))
+  sum(all.map(each => timesFraction(amountOf(each), shareOfPeriod(each, period, context))))
+
+/** The share of the full period for which a commitment is due: nothing is committed for the days of a pause. */
+function shareOfPeriod({ during }: Commitment, { service, full }: LinePeriod, { zone, pauses }: StepContext): Fraction {
+  const held = heldIn(during, service)
+  const paused = held === null ? [] : pauses.flatMap(pause => intersect(pause, held) ?? [])
+  const days = localDays(full, zone)
+  if (held === null || paused.length === 0 || days === 0) return heldShare(during, service, full, zone)
+  const off = paused.reduce((count, each) => count + localDays(each, zone), 0)
+  return fraction(Math.max(localDays(held, zone) - off, 0), days)
+}
 
 /** How much more is owed: the missing money, or the price of the missing units on top of those that were used. */
 function shortfall(all: Commitments, of: Of): Decimal {
@@ -88,9 +101,9 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
   return parts
 }
 
-/** The start of the keys of the lines that these commitments make for a period. */
-const keyOfMinimum = (all: Commitments, { service: { start, end } }: LinePeriod): string =>
-  ['COMMITMENT', all.map(({ id }) => id).join(' '), start, end].join(' ')
+/** The start of the keys of the lines that these commitments make for a period, wherever the period then ends. */
+const keyOfMinimum = (all: Commitments, { service: { start } }: LinePeriod): string =>
+  ['COMMITMENT', all.map(({ id }) => id).join(' '), start].join(' ')
 
 /**
  * Adds the lines that raise what was charged to what is committed. What earlier invoices added for the period and later
@@ -105,7 +118,7 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
   const made = byCategory(members, missing, context)
     .filter(([, exact]) => !exact.eq(ZERO))
     .map(([taxCategory, exact]) => {
-      const key = `${keyOfMinimum(all, period)} ${taxCategory}`
+      const key = `${keyOfMinimum(all, period)} ${period.service.end} ${taxCategory}`
       const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
       const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
       const inAdvance = step === 'COMMITMENT' && members.every(line => line.inAdvance)
@@ -115,6 +128,9 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
   const applied = made.flatMap(line => line.because.map(because => ({ ...because, exact: line.exact })))
   return { lines: [...lines, ...made], applied }
 }
+
+/** Whether they are of a period whose minimum a closed invoice has charged. */
+const isLate = (members: readonly Line[]): boolean => members.every(({ late }) => late)
 
 const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: Line): boolean =>
   a.start === b.start && a.end === b.end
@@ -127,8 +143,8 @@ const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: 
 export const commitments: Step = (lines, { commitments: all, billedBefore, minimumsBefore }, context) =>
   inTurn(lines, together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)), (now, group) => {
     const [first] = group
-    const periods = byPeriod(now.filter(line => isAbout(first, line))).filter(
-      members => first.inAdvance || members.some(line => !line.inAdvance),
+    const periods = byPeriod(now.filter(line => isAbout(first, line))).filter(members =>
+      isLate(members) ? first.isOfOnePrice : first.inAdvance || members.some(line => !line.inAdvance),
     )
     return inTurn(now, periods, (current, members) => {
       const earlier = billedBefore.filter(line => isAbout(first, line) && sameTime(line, members[0]))
@@ -136,7 +152,7 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
       const { period } = members[0]
       const of = { step: 'COMMITMENT', period, members, counted, context } as const
       const key = keyOfMinimum(group, period)
-      const isBilled = [...minimumsBefore].some(billed => billed.startsWith(`${key} `))
+      const isBilled = isLate(members) || [...minimumsBefore].some(billed => billed.startsWith(`${key} `))
       const addedBefore = isBilled ? max(shortfall(group, { ...of, counted: earlier, addedBefore: ZERO }), ZERO) : ZERO
       return trueUp(current, group, { ...of, addedBefore })
     })

@@ -17,6 +17,8 @@ export type StepContext = {
   readonly rounding: RoundingMode
   readonly tax: TaxDecided
   readonly zone: Zone
+  /** When the subscription is paused. */
+  readonly pauses: readonly Interval[]
   /** The period that the invoice collects: the time of clauses on its total. */
   readonly invoicePeriod: LinePeriod
 }
@@ -68,12 +70,16 @@ export function byPeriod(lines: readonly Line[]): (readonly [Line, ...Line[]])[]
 
 const FOREVER = instantOf(Date.UTC(2200, 0))
 
+/** The part of `time` in which a clause applies; null when there is none. */
+export const heldIn = (during: Span | null, time: Interval): Interval | null =>
+  during === null ? time : intersect(interval(during.start, during.end ?? FOREVER), time)
+
 /**
  * The local days of `time` in which a clause applies, as a share of the days of `within`; all of them for a clause
  * without dates.
  */
 export function heldShare(during: Span | null, time: Interval, within: Interval, zone: Zone): Fraction {
-  const held = during === null ? time : intersect(interval(during.start, during.end ?? FOREVER), time)
+  const held = heldIn(during, time)
   if (held === null) return NOTHING
   return held.start === within.start && held.end === within.end ? WHOLE : shareOf(held, within, zone)
 }

@@ -8,7 +8,15 @@ import {
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { contains, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import {
+  contains,
+  formatInstant,
+  type Instant,
+  type Interval,
+  instantOf,
+  intersect,
+  interval,
+} from '../../../../shared/time.ts'
 import {
   chargesNothing,
   isMetered,
@@ -20,7 +28,7 @@ import {
 } from '../terms/price-terms.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { withoutPauses } from './paused-days.ts'
-import { type ChargedSeats, seatCharges } from './seat-charges.ts'
+import { type ChargedSeats, paidSeatCharges, seatCharges } from './seat-charges.ts'
 
 export type Charge = PriceTerm & {
   /** Stable: the same charge has the same key whenever it is computed, and no two charges of an invoice share a key. */
@@ -64,11 +72,11 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   const charges: Charge[] = []
   for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
     if (period.covered.start >= until) break
-    if (!belongs(window, period.covered, term.inAdvance)) continue
+    if (!belongs(window, period.covered, term)) continue
     if (isOneOff(term) && period.covered.start > calendar.span.start) break
     charges.push(
       ...chargesOfPeriod(term, calendar, period, billed).filter(
-        charge => !term.inAdvance || (!billed.has(charge.key) && isDue(charge, window)),
+        charge => !term.inAdvance || (!billed.has(charge.key) && isDue(charge, period, window)),
       ),
     )
   }
@@ -81,6 +89,10 @@ export const owedPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.p
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
 export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
   calendar && billingPeriodAt(calendar.billingGrid, calendar.span, instant)
+
+/** The whole billing period of a charge; late usage has the period of its time. */
+export const fullPeriodOf = (charge: Charge): Interval =>
+  (charge.late === null ? charge.period : (periodAt(charge, charge.service.start) ?? charge.period)).full
 
 /** What a price charges for usage at this instant, on whichever invoice; null when it charges nothing. */
 export function chargeAt(term: PriceTerm, instant: Instant): Charge | null {
@@ -112,13 +124,50 @@ export const groupCharges = (charge: Charge): Charge[] =>
     charge.late === null ? (chargeAt(term, charge.service.start) ?? []) : [{ ...charge, ...term, persisted: [] }],
   )
 
-/** When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. */
-const isDue = ({ seats, service }: Charge, { cutoffAt }: InvoiceWindow): boolean =>
-  !seats?.before || service.start < cutoffAt
+/**
+ * The advance charges of these prices for periods that overlap `time`, as far as `billed` has them: what was paid ahead
+ * for this time.
+ */
+export const paidAhead = (terms: readonly PriceTerm[], time: Interval, billed: ReadonlySet<string>): Charge[] =>
+  terms.flatMap(term => {
+    const { calendar } = term
+    if (!calendar || !term.inAdvance || isOneOff(term) || chargesNothing(term)) return []
+    const charges: Charge[] = []
+    for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
+      if (period.covered.start >= time.end) break
+      if (period.covered.end <= time.start) continue
+      charges.push(...paidInPeriod(term, calendar, period, billed))
+    }
+    return charges
+  })
 
-/** In advance: periods that start in the advance window. In arrears: periods that end in the collected time. */
-function belongs(window: InvoiceWindow, covered: Interval, inAdvance: boolean): boolean {
-  if (inAdvance) return contains(advanceScan(window), covered.start)
+function paidInPeriod(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  whole: BillingPeriod,
+  billed: ReadonlySet<string>,
+): Charge[] {
+  const period = withoutPauses(calendar, whole)
+  if (term.seatChanges === null || !period)
+    return chargesOfPeriod(term, calendar, whole).filter(({ key }) => billed.has(key))
+  const keyed = (from: Instant) => keyOf(term, from)
+  return paidSeatCharges(calendar, whole, { billed, keyed }).map(paid => chargeOf(term, calendar, { period, ...paid }))
+}
+
+/**
+ * When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. Everything
+ * else is due where its period starts.
+ */
+const isDue = ({ seats, service }: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean =>
+  seats?.before ? service.start < window.cutoffAt : contains(advanceScan(window), covered.start)
+
+/**
+ * In advance: periods that start in the advance window, and for changing seats those that run in it. In arrears: periods
+ * that end in the collected time.
+ */
+function belongs(window: InvoiceWindow, covered: Interval, { inAdvance, seatChanges }: PriceTerm): boolean {
+  if (inAdvance && seatChanges === null) return contains(advanceScan(window), covered.start)
+  if (inAdvance) return intersect(advanceScan(window), covered) !== null
   const { arrears } = window
   return arrears !== null && arrears.start < covered.end && covered.end <= arrears.end
 }

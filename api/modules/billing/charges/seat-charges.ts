@@ -9,7 +9,7 @@ import {
 } from '../../../../shared/billing/charging/seats.ts'
 import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
 import { type Decimal, decimal, plain } from '../../../../shared/decimal.ts'
-import { formatInstant, type Instant, type Interval, parseInstant } from '../../../../shared/time.ts'
+import { formatInstant, type Instant, type Interval, interval, parseInstant } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-terms.ts'
 import { withoutPauses } from './paused-days.ts'
 
@@ -55,6 +55,21 @@ export function seatCharges(
     charges.push({ key, service: part.time, seats: { ...own, earlier } })
   }
   return charges
+}
+
+/** The advance charges of one billing period that `billed` has, as they were charged. */
+export function paidSeatCharges(
+  calendar: PriceCalendar,
+  whole: BillingPeriod,
+  { billed, keyed }: { readonly billed: ReadonlySet<string>; readonly keyed: (from: Instant) => string },
+): SeatCharge[] {
+  const { covered } = whole
+  const paid = paidIn(billed, covered, keyed).toSorted((a, b) => a.from - b.from || a.seats.cmp(b.seats))
+  return paid.flatMap(({ from, seats }, index) => {
+    const time = interval(from, covered.end)
+    const own = seatsOfPart({ time, seats, before: paid[index - 1]?.seats ?? null }, whole, calendar)
+    return own ? [{ key: `${keyed(from)} ${plain(seats)}`, service: time, seats: { ...own, earlier: [] } }] : []
+  })
 }
 
 function seatsOfPart(

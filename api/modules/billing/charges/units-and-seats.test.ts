@@ -234,4 +234,27 @@ describe('an item that is charged by its assignments', () => {
     const seats = [...five, ...many(3, '03-11')]
     expect(totals(ahead, [band], seats, { schedules: [{ commitment }] })).toEqual(expected)
   })
+
+  test('in advance for longer than an invoice, a rise is billed on the next invoice, once', () => {
+    const yearly = { ...ahead, billing_period: { type: 'YEAR', value: 1 } } as const
+    const exact = { subscription: { billing_time: 'EXACT' } } as const
+    // From 1 March 2026 for 365 days at 365 a seat; 3 more from 11 May for 294 days, and one more from 9 December for 82.
+    const seats = [...five, ...many(3, '05-11'), ...many(1, '12-09')]
+    const all = exampleInvoices(
+      exampleInputs({
+        start: day('03-01'),
+        items: [sold('PER_SEAT', [{ amount: eur('365') }], yearly), recurring('1')],
+        inputs: occupied(...seats),
+        ...exact,
+      }),
+      13,
+    )
+    const charged = all.flatMap(linesOf).filter(line => !line.endsWith(' 1.00'))
+    expect(charged.map(line => line.slice(5))).toEqual([
+      '03-01..2027-03-01 1825.00',
+      '05-11..2027-03-01 882.00',
+      '12-09..2027-03-01 82.00',
+      '03-01..2028-03-01 3285.00',
+    ])
+  })
 })

@@ -9,10 +9,11 @@ import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { fullPeriodOf } from '../charges/charges.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { pathOfClause } from './clauses-of.ts'
 import type { CountingCoupon } from './coupon-clauses.ts'
-import { groupOf, type LineSource, scopeOf } from './draft-line.ts'
+import { groupOf, type LineSource, pausedIn, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
 import { walletLines } from './wallet-lines.ts'
 
@@ -97,7 +98,7 @@ export const withDeductions = (lines: readonly DraftLine[], deducted: ClauseResu
     return part.eq(ZERO) ? line : { ...line, source: { ...line.source, deducted: plain(part) } }
   })
 
-function lineOf({ charge, metered, quantity }: RatedCharge): Line {
+function lineOf({ charge, metered, before, quantity }: RatedCharge): Line {
   const { pricingItemId, ...of } = scopeOf(charge)
   return {
     key: charge.key,
@@ -107,11 +108,11 @@ function lineOf({ charge, metered, quantity }: RatedCharge): Line {
     taxCategory: charge.taxCategory,
     because: [],
     // When seats change in a period its parts belong together: a minimum is due once for all of them.
-    period: { service: charge.seats ? charge.period.covered : charge.service, full: charge.period.full },
+    period: { service: charge.seats ? charge.period.covered : charge.service, full: fullPeriodOf(charge) },
     inAdvance: charge.inAdvance,
     late: charge.late !== null,
     applicableForClauses: null,
-    volume: isMetered(charge) ? metered.quantity : null,
+    volume: isMetered(charge) ? metered.quantity.minus((charge.late && before?.volume.quantity) ?? ZERO) : null,
   }
 }
 
@@ -155,7 +156,9 @@ function clauseLine(
   const { itemId, ...of } = line.of
   const coupon = coupons.find(each => each.coupon.coupon_id === why.coupon?.couponId)?.coupon
   const shared = groups.every(group => groupKey(group) === groupKey(first))
-  const ahead = line.inAdvance ? { key: line.key, in_advance: true } : {}
+  const ahead = line.inAdvance
+    ? { key: line.key, in_advance: true, ...pausedIn(line.period.service, context.pauses) }
+    : {}
   const source: ClauseSource = { clause: why.clauseId, step: why.step, ...ahead }
   return {
     key: line.key,

@@ -87,9 +87,8 @@ function commitmentOf(schedule: ScheduleInput, entry: ClauseEntry, terms: readon
   const inAdvance = about.length > 0 && about.every(term => term.inAdvance)
   const clause = clauseOf(schedule, entry)
   // A minimum of the whole invoice has no lines to date it by: it applies while its schedule is in force.
-  return [
-    { ...clause, during: clause.of === null ? withinOf(schedule, clause.during) : clause.during, value, inAdvance },
-  ]
+  const during = clause.of === null ? withinOf(schedule, clause.during) : clause.during
+  return [{ ...clause, during, value, inAdvance, isOfOnePrice: about.length === 1 }]
 }
 
 function withinOf({ start_at, end_at }: ScheduleInput, during: Span | null): Span {

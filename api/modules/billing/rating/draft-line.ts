@@ -1,6 +1,7 @@
 // Turns a rated charge into a draft line: what it refers to, its amount and its explanation.
 import { max, ZERO } from '../../../../shared/decimal.ts'
 import type { Volume } from '../../../../shared/rating/price.ts'
+import { type Interval, intersect } from '../../../../shared/time.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -16,6 +17,8 @@ export type LineSource = {
   readonly key: string
   /** Billed ahead of its time, so that no other invoice bills it again. */
   readonly in_advance: boolean
+  /** Parts of its time that are not charged because of a pause, as epoch milliseconds; absent where there are none. */
+  readonly paused?: readonly (readonly [number, number])[]
   /** Sold once: not refunded by days when its plan ends. */
   readonly one_off?: true
   /**
@@ -29,7 +32,11 @@ export type LineSource = {
 export function draftLine(rated: RatedCharge): DraftLine {
   const { charge, quantity } = rated
   const { key, taxCategory, service, inAdvance } = charge
-  const source: LineSource = { key, in_advance: inAdvance, ...(isOneOff(charge) ? { one_off: true } : {}) }
+  const source: LineSource = {
+    key,
+    in_advance: inAdvance,
+    ...(isOneOff(charge) ? { one_off: true } : inAdvance ? pausedIn(service, charge.calendar?.pauses) : {}),
+  }
   return {
     key,
     kind: 'REVENUE',
@@ -43,6 +50,12 @@ export function draftLine(rated: RatedCharge): DraftLine {
     details: priceDetails(rated),
     source,
   }
+}
+
+/** What a line stores of the pauses in its time: no day of them is refunded. */
+export function pausedIn(service: Interval, pauses: readonly Interval[] = []): Pick<LineSource, 'paused'> {
+  const paused = pauses.flatMap(pause => intersect(pause, service) ?? [])
+  return paused.length === 0 ? {} : { paused: paused.map(({ start, end }) => [start, end] as const) }
 }
 
 export const scopeOf = (charge: PriceTerm): DraftLine['of'] => ({

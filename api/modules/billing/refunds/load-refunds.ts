@@ -22,6 +22,7 @@ type LineRow = {
   readonly including: string
   readonly tax_category: TaxCategory
   readonly deducted: string
+  readonly paused: readonly (readonly [number, number])[] | null
 }
 
 /** The refunds on the invoice of `window`; runs no query where it has none. */
@@ -51,7 +52,7 @@ export async function loadChargedAhead(
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
       (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
       (l.amount_including_tax + coalesce(c.including, 0))::text as including,
-      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted
+      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'paused' as paused
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
     -- What credit notes give back, also those that are about to, is not given back again. They are below zero.
@@ -81,6 +82,7 @@ const chargedAhead = (row: LineRow): ChargedAhead => ({
   productItemId: row.product_item,
   isMinimum: row.is_minimum,
   service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
+  paused: (row.paused ?? []).map(([start, end]) => interval(instantOf(start), instantOf(end))),
   taxCategory: row.tax_category,
   excludingTax: decimal(row.excluding),
   includingTax: decimal(row.including),

@@ -1,5 +1,4 @@
 // Refunds as lines of an invoice, besides its charges. Pure.
-import { localDays } from '../../../../shared/billing/periods.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
@@ -7,7 +6,7 @@ import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import { groupOf, productItemView, scopeOf } from '../rating/draft-line.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import { type Refund, refundOf } from './refunds.ts'
+import { chargedDays, type Refund, refundOf } from './refunds.ts'
 
 /** What billing stores with the line of a refund. */
 type RefundSource = { readonly key: string; readonly in_advance: false; readonly refund_of_invoice_id: string }
@@ -39,8 +38,8 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
   const currency = inputs.subscription.billing_currency
   const includingTax = term.plan.amount_type === 'INCLUDING_TAX'
   const { quantity, left, paid } = refundOf(refund, { zone, currency, includingTax, rounding: roundingOf(inputs) })
-  const days = localDays(left, zone)
-  const all = localDays(charged.service, zone)
+  const days = chargedDays(left, charged.paused, zone)
+  const all = chargedDays(charged.service, charged.paused, zone)
   const key = `refund ${charged.invoiceId} ${charged.key}`
   const source: RefundSource = { key, in_advance: false, refund_of_invoice_id: charged.invoiceId }
   const billingPeriod = term.calendar?.billingPeriod ?? inputs.subscription.billing_period

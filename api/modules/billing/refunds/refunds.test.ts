@@ -22,6 +22,7 @@ const charged = (more: Partial<ChargedAhead> = {}): ChargedAhead => ({
   configId: 'config0',
   productItemId: 'item0',
   isMinimum: false,
+  paused: [],
   service: april,
   excludingTax: decimal('100'),
   includingTax: decimal('121'),
@@ -36,6 +37,14 @@ const inputsOf = (more: object, schedules?: readonly object[]) =>
     subscription: more,
     ...(schedules ? { schedules } : {}),
   })
+
+test('the days of a pause were not charged, so they are not refunded', () => {
+  // 20 of 30 days of April are charged; 15 of the days from the 6th on.
+  const paused = [interval(at('2026-04-11T00:00:00Z'), at('2026-04-21T00:00:00Z'))]
+  const of = { zone: UTC, currency: 'EUR', includingTax: false, rounding: 'DEFAULT' } as const
+  const { quantity } = refundOf({ charged: charged({ paused }), from: at('2026-04-06T00:00:00Z') }, of)
+  expect(plain(quantity)).toBe('-75')
+})
 
 describe('when an advance charge is refunded', () => {
   const cancelled = (refund: boolean) => ({

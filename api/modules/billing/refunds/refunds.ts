@@ -1,13 +1,21 @@
 // Refunds of advance charges when a subscription, or its plan, ends early: the unused days of what an invoice has
 // charged (semantics 4.1, 4.4). Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
-import { timesFraction } from '../../../../shared/billing/fraction.ts'
-import type { Zone } from '../../../../shared/billing/periods.ts'
+import { type Fraction, fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
+import { localDays, type Zone } from '../../../../shared/billing/periods.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { type Decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
-import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import {
+  at,
+  formatInstant,
+  type Instant,
+  type Interval,
+  instantOf,
+  intersect,
+  interval,
+} from '../../../../shared/time.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
@@ -22,6 +30,8 @@ export type ChargedAhead = {
   readonly productItemId: string | null
   readonly isMinimum: boolean
   readonly service: Interval
+  /** The parts of its time that were paused, so that their days were not charged. */
+  readonly paused: readonly Interval[]
   readonly taxCategory: TaxCategory
   readonly excludingTax: Decimal
   readonly includingTax: Decimal
@@ -87,10 +97,24 @@ export function refundOf(
   const left = includingTax ? charged.includingTax : charged.excludingTax
   // Credit notes may have credited more than was paid after discounts; the refund is then zero.
   const paid = left.lt(ZERO) ? left : max(left.minus(charged.deducted), ZERO)
-  const exact = timesFraction(paid, shareOf(days, charged.service, zone))
+  const exact = timesFraction(paid, shareLeft(charged, days, zone))
   const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
   return { quantity: ZERO.minus(back), left: days, paid }
 }
+
+/** The share of the charged days that are left. */
+function shareLeft({ service, paused }: ChargedAhead, left: Interval, zone: Zone): Fraction {
+  const days = chargedDays(service, paused, zone)
+  return paused.length === 0 || days <= 0
+    ? shareOf(left, service, zone)
+    : fraction(chargedDays(left, paused, zone), days)
+}
+
+/** The local days of a time without those of pauses. */
+export const chargedDays = (time: Interval, paused: readonly Interval[], zone: Zone): number =>
+  paused
+    .flatMap(pause => intersect(pause, time) ?? [])
+    .reduce((days, pause) => days - localDays(pause, zone), localDays(time, zone))
 
 /** The identity of a set of refunds: the same text for the same refunds. */
 export const refundsText = (refunds: readonly Refund[]): string =>

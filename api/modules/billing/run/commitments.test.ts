@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, max, plain } from '../../../../shared/decimal.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
+import { closeInTurn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import type { PricedInvoice } from './price-invoice.ts'
 
 const START = '2026-01-01T00:00:00Z'
 type Clauses = Partial<Pick<ScheduleInput, 'discount' | 'markup' | 'commitment'>>
@@ -17,7 +19,7 @@ const invoiceOf = ({ clauses, usage = '0', count = 1, ...example }: Of) =>
   ).at(-1)
 
 /** Every line with its type and amount. */
-const shown = (invoice: ReturnType<typeof invoiceOf>): string[] =>
+const shown = (invoice: Pick<PricedInvoice['columns'], 'content'> | undefined): string[] =>
   (invoice?.content.periods ?? []).flatMap(({ groups }) =>
     groups.flatMap(group =>
       group.lines.map(line => `${line.type} ${line.description}: ${line.amount_excluding_tax.quantity}`),
@@ -168,6 +170,47 @@ describe('markups and minimums of a schedule', () => {
       'REVENUE Tokens: 10.00',
       'COMMITMENT Minimum: 50.00',
       'REVENUE Tokens: 40.00',
+    ])
+  })
+
+  test('nothing is committed for the days of a pause', () => {
+    const pause = { type: 'PAUSE', start_at: '2026-01-11T00:00:00Z', end_at: '2026-01-21T00:00:00Z' } as const
+    const subscription = { inactive_periods: [pause] }
+    const clauses = { commitment: { pricings: [{ ids: ['pricing'], amount: eur('310') }] } }
+    expect(shown(invoiceOf({ items: [recurring('93')], clauses, subscription }))).toEqual([
+      'REVENUE Tokens: 63.00',
+      'COMMITMENT Minimum: 147.00',
+    ])
+  })
+
+  // January is charged 30 by its usage and 70 to reach 100.
+  test.each<[string, string, string[]]>([
+    ['lowers what was added for its period', '20', ['REVENUE Tokens: 20.00', 'COMMITMENT Minimum: -20.00']],
+    ['charges what is above the minimum', '90', ['REVENUE Tokens: 90.00', 'COMMITMENT Minimum: -70.00']],
+  ])('usage that arrives late %s', (_title, quantity, lines) => {
+    const commitment = {
+      pricing_item_configs: [{ ids: ['config0'], amount: eur('100'), end_at: '2026-02-01T00:00:00Z' }],
+    }
+    const inputs = exampleInputs({ start: START, items: [PER_UNIT], schedules: [{ commitment }] })
+    const [january, february] = closeInTurn(
+      inputs,
+      [
+        { day: 3, quantity: '30', after: 0 },
+        { day: 4, quantity, after: 1 },
+      ],
+      2,
+    )
+    expect(shown(january?.columns)).toEqual(['REVENUE Tokens: 30.00', 'COMMITMENT Minimum: 70.00'])
+    expect(shown(february?.columns)).toEqual(lines)
+  })
+
+  test('usage that arrives late leaves a minimum of several prices as it was charged', () => {
+    const commitment = { pricings: [{ ids: ['pricing'], amount: eur('100'), end_at: '2026-02-01T00:00:00Z' }] }
+    const inputs = exampleInputs({ start: START, items: [PER_UNIT, recurring('10')], schedules: [{ commitment }] })
+    const late = { day: 4, quantity: '20', after: 1 }
+    expect(shown(closeInTurn(inputs, [late], 2)[1]?.columns)).toEqual([
+      'REVENUE Tokens: 20.00',
+      'REVENUE Tokens: 10.00',
     ])
   })
 

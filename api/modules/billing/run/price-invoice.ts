@@ -13,7 +13,8 @@ import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
 import { defaultTaxCategory, roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
-import { type Charge, chargesOf } from '../charges/charges.ts'
+import { pausesIn } from '../../subscriptions/inactive-periods.ts'
+import { type Charge, chargesOf, fullPeriodOf, paidAhead } from '../charges/charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
@@ -30,7 +31,7 @@ import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
-import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
+import { advanceScan, type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
 import { countedCharges } from './counted-charges.ts'
 import { advanceChargesIn, type PeriodColumns } from './subscription-invoices.ts'
@@ -210,7 +211,7 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
 /** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 function withClauses(
   inputs: BillingInputs,
-  { terms, window, billed, usage, wallets = [] }: InvoiceRequest,
+  { terms, window, billed, usage, wallets = [], late = [] }: InvoiceRequest,
   { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
 ): Pick<PriceParts, 'draft' | 'steps'> {
   const all = clausesOf(inputs.schedules, terms)
@@ -231,14 +232,17 @@ function withClauses(
     rounding: roundingOf(inputs),
     tax: invoiceTax(draft, draft.dates.day).decision,
     zone: zoneOfParties(inputs),
+    pauses: pausesIn(inputs.subscription.inactive_periods),
     invoicePeriod: { service, full: fullPeriod(rated, service) },
   }
-  const earlier = ofSchedules.commitments.length > 0 ? chargedAheadOf(terms, window, billed) : []
-  const billedBefore = earlierLines(
-    earlier.map(charge => rateCharge(charge, usage, context.rounding)),
-    ofSchedules,
-    context,
-  )
+  const isCommitted = ofSchedules.commitments.length > 0
+  // What earlier invoices charged ahead counts towards the commitment for its time.
+  const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
+  const ratedBefore = [
+    ...earlier.map(charge => rateCharge(charge, usage, context.rounding)),
+    ...(isCommitted ? billedOfLate(rated, late) : []),
+  ]
+  const billedBefore = earlierLines(ratedBefore, ofSchedules, context)
   const clauses = { ...ofSchedules, discounts, freeUsage, wallets, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
@@ -246,21 +250,25 @@ function withClauses(
   return { draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) }, steps }
 }
 
+/** What closed invoices billed of the time of late usage, as the charges that they were. */
+const billedOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[]): RatedCharge[] =>
+  rated.flatMap(each => {
+    const unit = late.find(({ charge }) => charge.key === each.charge.key)?.unit
+    if (!unit || !each.before) return []
+    const charge = {
+      ...each.charge,
+      key: unit.unit,
+      late: null,
+      period: { ...each.charge.period, full: fullPeriodOf(each.charge) },
+    }
+    return [{ ...each, charge, metered: each.before.volume, exact: unit.exact, quantity: unit.printed, before: null }]
+  })
+
 /** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */
 const fullPeriod = (rated: readonly RatedCharge[], { start, end }: Interval): Interval =>
   rated.find(
     ({ charge: { inAdvance, period } }) => !inAdvance && period.covered.start === start && period.covered.end === end,
   )?.charge.period.full ?? { start, end }
-
-/**
- * What earlier invoices charged ahead for the time that this one collects: it counts towards the commitment for that
- * time.
- */
-function chargedAheadOf(terms: readonly PriceTerm[], { arrears, opensAt }: InvoiceWindow, billed: ReadonlySet<string>) {
-  if (arrears === null) return []
-  const ahead = { arrears: null, advance: arrears, cutoffAt: arrears.start, opensAt }
-  return chargesOf(terms, ahead, new Set()).filter(({ key, inAdvance }) => inAdvance && billed.has(key))
-}
 
 function periodColumns(window: InvoiceWindow, charges: readonly Charge[]): PeriodColumns {
   const period = periodOf(window)

@@ -1,6 +1,6 @@
 // What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice.
 import { decimal } from '../../../../shared/decimal.ts'
-import { at, interval } from '../../../../shared/time.ts'
+import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
 import type { PricedInvoice } from '../run/price-invoice.ts'
 
@@ -16,8 +16,12 @@ export const chargedAhead = ({ lines }: Pick<PricedInvoice, 'lines'>, invoiceId 
       productItemId: line.product_item_id,
       isMinimum: line.kind === 'COMMITMENT',
       service: interval(at(line.service_start ?? ''), at(line.service_end ?? '')),
+      paused: pausesOf(line.source['paused']),
       taxCategory: line.tax_category ?? 'STANDARD',
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),
       deducted: decimal(String(line.source['deducted'] ?? '0')),
     }))
+
+const pausesOf = (stored: unknown) =>
+  ((stored ?? []) as [number, number][]).map(([start, end]) => interval(instantOf(start), instantOf(end)))

@@ -28,6 +28,7 @@ export const context: StepContext = {
   rounding: 'DEFAULT',
   tax: taxAtRate('VAT', '21'),
   zone: UTC,
+  pauses: [],
   invoicePeriod: MARCH,
 }
 
@@ -83,6 +84,7 @@ export const discount = (id: string, value: Change, given: Partial<Discount> = {
 export const commitment = (id: string, amount: string, given: Partial<Commitment> = {}): Commitment => ({
   ...CLAUSE,
   inAdvance: false,
+  isOfOnePrice: true,
   value: { kind: 'AMOUNT', amount: decimal(amount) },
   ...given,
   id,

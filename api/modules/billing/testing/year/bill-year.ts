@@ -1,0 +1,207 @@
+// Bills a story with the code of the product: each invoice is closed at its cutoff, with what is known then.
+import { decimal, plain } from '../../../../../shared/decimal.ts'
+import { at, formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import { chargesOf } from '../../charges/charges.ts'
+import type { ClosedUsage } from '../../late/closed-usage.ts'
+import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
+import { type ChargedAhead, refundsIn, refundTimes } from '../../refunds/refunds.ts'
+import { type PricedInvoice, priceInvoice } from '../../run/price-invoice.ts'
+import { keyOfWindow } from '../../run/subscription-invoices.ts'
+import type { BillingInputs, ConfigInput, ScheduleInput } from '../../terms/billing-inputs.ts'
+import { resolveTerms } from '../../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
+import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
+import { chargedAhead } from '../charged-ahead.ts'
+import { exampleInputs, plainUsage } from '../example-inputs.ts'
+import { DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS } from './story.ts'
+
+export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
+
+/** The invoices of the story, in the order in which they close. */
+export function billYear(story: Story): Closed[] {
+  const closed: Closed[] = []
+  const keys = new Set<string>()
+  const billed = new Set<string>()
+  const counted: ClosedUsage[] = []
+  const ahead: ChargedAhead[] = []
+  for (;;) {
+    const next = nextWindow(story, keys, closed.at(-1)?.window.cutoffAt ?? story.start)
+    if (next === null) return closed
+    const { window, known } = next
+    const inputs = inputsOf(story, known)
+    const terms = resolveTerms(inputs)
+    const late = lateUnits(counted).flatMap((unit): LateCharge[] => {
+      const term = termOf(terms, unit)
+      return term ? [lateCharge(term, unit, `${window.cutoffAt}`)] : []
+    })
+    const needs = usageNeeds([...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)])
+    const invoice = priceInvoice(inputs, {
+      terms,
+      window,
+      billed: new Set(billed),
+      usage: new Map(needs.map(need => [need.key, usageIn(story, need, window.cutoffAt)])),
+      late,
+      refunds: refundsIn(window, refundTimes(inputs), ahead),
+      finalizedAt: window.cutoffAt,
+    })
+    const id = `invoice${closed.length}`
+    keys.add(keyOfWindow(window))
+    closed.push({ window, invoice })
+    for (const key of invoice.advanceCharges) billed.add(key)
+    ahead.push(...chargedAhead(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))))
+    const figures = { positions: [], customer_keys: [], names_hash: null, charges: invoice.counted }
+    counted.push({ invoice_id: id, subscription_id: 'subscription', ...figures })
+  }
+}
+
+/** The next invoice to close and what is known then: what happens before it closes may move or remove it. */
+function nextWindow(story: Story, keys: ReadonlySet<string>, from: number) {
+  let moment = from
+  for (;;) {
+    const known = knownAt(story, moment)
+    const window = firstOpen(inputsOf(story, known), keys)
+    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, from)
+    const action = story.actions.find(({ at: time }) => time > moment && time <= until)
+    if (action) {
+      moment = action.at
+      continue
+    }
+    if (window === null || window.cutoffAt > story.start + YEAR_DAYS * DAY) return null
+    return { window, known: knownAt(story, until) }
+  }
+}
+
+function firstOpen(inputs: BillingInputs, keys: ReadonlySet<string>): InvoiceWindow | null {
+  for (const window of invoiceWindows(inputs)) {
+    if (!keys.has(keyOfWindow(window))) return window
+  }
+  return null
+}
+
+/** Every need is for the one meter: what has arrived by then of what was used in its time. */
+function usageIn({ usage }: Story, { interval }: UsageNeed, cutoff: Instant) {
+  const quantities = usage
+    .filter(({ time }) => interval.start <= time && time < interval.end)
+    .flatMap(({ versions }) => versions.findLast(({ arrives }) => arrives <= cutoff)?.quantity ?? [])
+  if (quantities.length === 0) return []
+  return plainUsage(String(quantities.reduce((sum, quantity) => sum + quantity, 0)), quantities.length)
+}
+
+const euro = (amount: number, places: number) => ({
+  quantity: plain(decimal(`${amount}e-${places}`)),
+  currency: 'EUR',
+})
+const timeText = (moment: number): string => formatInstant(instantOf(moment))
+
+function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known): BillingInputs {
+  const prices = story.plans.flatMap(({ prices: own }) => own)
+  const base = exampleInputs({ start: timeText(story.start), items: [] })
+  const [product] = exampleInputs({ start: timeText(story.start), items: [{ bands: [] }] }).product_items
+  if (!product) throw new Error('an example has an item')
+  const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
+  const product_items = prices.map(({ id, kind }) => ({
+    ...product,
+    id: `item ${id}`,
+    model_type: MODELS[kind],
+    meter_value_calculation_id: kind === 'USAGE' ? 'calc' : null,
+  }))
+  return {
+    ...base,
+    customer: { ...base.customer, timezone: story.zone },
+    subscription: {
+      ...base.subscription,
+      billing_period: story.billing,
+      billing_time: story.calendar ? 'CALENDAR' : 'EXACT',
+      inactive_periods: [
+        ...pauses.map(({ start, end }) => ({
+          type: 'PAUSE' as const,
+          start_at: timeText(start),
+          end_at: timeText(end),
+        })),
+        ...(cancel
+          ? [{ type: 'CANCEL' as const, start_at: timeText(cancel.at), refund_advance_charges: cancel.refund }]
+          : []),
+      ],
+    },
+    schedules: phases.map(scheduleOf),
+    pricings: story.plans.map(plan => ({
+      id: `pricing ${plan.id}`,
+      pricing_plan_version_id: plan.id,
+      name: plan.id,
+      display_order: null,
+      items: plan.prices.map(price => ({
+        id: `priced ${price.id}`,
+        product_item_ids: [`item ${price.id}`],
+        configs: [configOf(price)],
+      })),
+    })),
+    product_items,
+    seats: prices
+      .filter(({ kind }) => kind === 'SEATS')
+      .flatMap(({ id }) =>
+        seats.map(({ start, end }) => ({
+          product_item_id: `item ${id}`,
+          start_at: timeText(start),
+          end_at: end === null ? null : timeText(end),
+        })),
+      ),
+  }
+}
+
+function configOf({ id, kind, amount, above, inAdvance, billing, pricing }: Price): ConfigInput {
+  const price = kind === 'FEE' ? { fixed_amount: euro(amount, 4) } : { amount: euro(amount, 4) }
+  return {
+    id,
+    pricing_type: above ? 'TIERED' : kind === 'FEE' ? 'FIXED' : 'FLAT',
+    bands: above
+      ? [{ ...price, tier_top_bound: { number: String(above.quantity) } }, { amount: euro(above.amount, 4) }]
+      : [price],
+    billing_in_advance: inAdvance,
+    ...(billing ? { billing_period: billing } : {}),
+    ...(pricing ? { pricing_period: pricing } : {}),
+  }
+}
+
+function scheduleOf({ id, plan, start, end, refund }: Phase): ScheduleInput {
+  const discounts = plan.prices.flatMap(price =>
+    price.discount === null ? [] : [{ ids: [price.id], percentage: String(price.discount) }],
+  )
+  const minimums = plan.prices.flatMap(price =>
+    price.minimum === null ? [] : [{ ids: [price.id], amount: euro(price.minimum, 2) }],
+  )
+  return {
+    id,
+    pricing_plan_id: 'plan',
+    pricing_plan_version_id: plan.id,
+    start_at: timeText(start),
+    end_at: end === null ? null : timeText(end),
+    pricing_currency: 'EUR',
+    billing_period: null,
+    discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
+    ...(minimums.length === 0 ? {} : { commitment: { pricing_item_configs: minimums } }),
+    ...(refund ? { refund_advance_charges: true as const } : {}),
+  }
+}
+
+/** A line as both sides write it: what kind, of which price and schedule, for which time, and its cents. */
+export type YearLine = {
+  readonly kind: string
+  readonly price: string
+  readonly phase: string
+  readonly start: number
+  readonly end: number
+  readonly cents: number
+}
+
+/** The lines of an invoice that are not zero. */
+export const linesOfYear = ({ invoice }: Closed): YearLine[] =>
+  invoice.lines.flatMap(line => {
+    const cents = Number(plain(decimal(line.amount_excluding_tax).times('100')))
+    if (cents === 0) return []
+    const kind = line.source['refund_of_invoice_id'] === undefined ? line.kind : 'REFUND'
+    const start = line.service_start === null ? 0 : at(line.service_start)
+    const end = line.service_end === null ? 0 : at(line.service_end)
+    return [
+      { kind, price: line.pricing_item_config_id ?? '', phase: line.pricing_plan_schedule_id ?? '', start, end, cents },
+    ]
+  })

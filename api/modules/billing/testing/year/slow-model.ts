@@ -1,0 +1,283 @@
+// What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
+// with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
+import { dayOf, type Length, periodAt } from './calendar.ts'
+import { type Closing, closingsOf, FAR, gridOf, type Span, spansOf } from './closings.ts'
+import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
+import type { Phase, Price, Story } from './story.ts'
+
+/** An invoice as the rules have it: when it closes, and by line the cents. */
+export type Expected = { readonly cutoff: number; readonly lines: ReadonlyMap<string, number> }
+
+/** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */
+type Period = Span & {
+  readonly fullDays: number
+  readonly charged: number
+  readonly from: number
+  readonly until: number
+}
+type Ahead = {
+  readonly phase: string
+  readonly price: Price
+  readonly span: Span
+  readonly paidDays: readonly number[]
+  readonly cents: number
+}
+type Books = {
+  /** By price, phase and start: what was charged ahead, with the seats of each part. */
+  readonly charged: Map<string, { readonly at: number; readonly seats: number }[]>
+  readonly ahead: Ahead[]
+  /** Of a period, the net of its charges and what was added to reach its minimum. */
+  readonly periods: Map<string, { net: number; added: number; end: number; days: number }>
+  /** Of closed usage: what was counted and charged. */
+  readonly usage: Map<
+    string,
+    { readonly phase: Phase; readonly price: Price; readonly period: Period; quantity: number; cents: number }
+  >
+}
+
+export function expectedYear(story: Story): Expected[] {
+  const books: Books = { charged: new Map(), ahead: [], periods: new Map(), usage: new Map() }
+  return closingsOf(story).map(closing => ({
+    cutoff: closing.cutoff,
+    lines: new Invoice(story, closing, books).lines(),
+  }))
+}
+
+class Invoice {
+  private readonly made = new Map<string, number>()
+  private readonly story: Story
+  private readonly closing: Closing
+  private readonly books: Books
+  constructor(story: Story, closing: Closing, books: Books) {
+    this.story = story
+    this.closing = closing
+    this.books = books
+  }
+
+  lines(): ReadonlyMap<string, number> {
+    this.lateUsage()
+    for (const phase of this.closing.known.phases) {
+      for (const price of phase.plan.prices) this.charge(phase, price)
+    }
+    this.refunds()
+    return new Map([...this.made].filter(([, value]) => value !== 0))
+  }
+
+  private add(kind: string, price: Price, phase: string, { start, end }: Span, value: number): void {
+    const key = `${kind} ${price.id} ${phase} ${start}..${end}`
+    this.made.set(key, (this.made.get(key) ?? 0) + value)
+  }
+
+  /** The charged days from one moment to another: the first day counts, the last does not, paused days do not. */
+  private days({ start, end }: Span): number[] {
+    const { zone } = this.story
+    const days: number[] = []
+    const paused = (day: number): boolean =>
+      this.closing.known.pauses.some(pause => dayOf(pause.start, zone) <= day && day < dayOf(pause.end, zone))
+    for (let day = dayOf(start, zone); day < dayOf(end, zone); day += 1) if (!paused(day)) days.push(day)
+    return days
+  }
+
+  private charge(phase: Phase, price: Price): void {
+    const { known, from, cutoff, ahead } = this.closing
+    const end = Math.min(phase.end ?? FAR(this.story), known.cancel?.at ?? FAR(this.story))
+    if (end <= phase.start) return
+    const scan = { start: from ?? cutoff, end: ahead }
+    if (price.kind === 'ONCE') {
+      const key = `${price.id} ${phase.id}`
+      if (phase.start < scan.start || phase.start >= scan.end || this.books.charged.has(key)) return
+      const [first] = spansOf(this.story, this.story.billing, { start: phase.start, end })
+      if (!first) return
+      this.books.charged.set(key, [])
+      this.add('REVENUE', price, phase.id, first, rounded(cents(price.amount)))
+      return
+    }
+    for (const span of spansOf(
+      this.story,
+      price.billing ?? this.story.billing,
+      { start: phase.start, end },
+      ahead + 1,
+    )) {
+      if (span.start >= Math.max(ahead, cutoff)) break
+      const charged = this.days(span).length
+      const wholeDays = dayOf(span.end, this.story.zone) - dayOf(span.start, this.story.zone)
+      if (charged === 0 && wholeDays > 0) continue
+      const period = { ...span, fullDays: span.until - span.from, charged }
+      if (price.inAdvance) this.chargeAhead(phase, price, period, scan)
+      else if (from !== null && from < span.end && span.end <= cutoff) this.chargeAfter(phase, price, period)
+    }
+  }
+
+  private chargeAfter(phase: Phase, price: Price, period: Period): void {
+    if (price.kind === 'USAGE') {
+      const quantity = this.used(period)
+      const value = usagePrice(price, quantity)
+      this.books.usage.set(`${price.id} ${phase.id} ${period.start}`, { phase, price, period, quantity, cents: value })
+      this.period(phase, price, period, [{ span: period, cents: value }])
+      return
+    }
+    const parts: { span: Span; cents: number }[] = []
+    let soFar = ratio(0, 1)
+    let billed = 0
+    for (const { span, seats } of price.kind === 'SEATS' ? this.stretches(period) : [{ span: period, seats: 1 }]) {
+      const days = this.days(span).length
+      if (price.kind === 'SEATS' && days === 0) continue
+      soFar = plus(soFar, this.worth(price, seats, days, period))
+      parts.push({ span, cents: rounded(soFar) - billed })
+      billed = rounded(soFar)
+    }
+    this.period(phase, price, period, parts)
+  }
+
+  private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {
+    const key = `${price.id} ${phase.id} ${period.start}`
+    const known = this.books.charged.get(key)
+    if (!known && !(scan.start <= period.start && period.start < scan.end)) return
+    const charged = known ?? []
+    this.books.charged.set(key, charged)
+    const dues = price.kind === 'SEATS' ? this.rises(period, charged) : known ? [] : [{ from: period.start, seats: 1 }]
+    const parts = dues.map(({ from, seats }) => {
+      const span = { start: from, end: period.end }
+      const days = this.days(span)
+      return { span, cents: rounded(this.worth(price, seats, days.length, period)), days }
+    })
+    const due = price.kind === 'SEATS' ? parts.filter(({ days }) => days.length > 0) : parts
+    if (due.length > 0) this.period(phase, price, period, due)
+  }
+
+  /** The seats of a period that are not paid for yet, each number with when they come; notes them as charged. */
+  private rises(period: Period, charged: { at: number; seats: number }[]): { from: number; seats: number }[] {
+    const found: { from: number; seats: number }[] = []
+    let paid: number | null = null
+    for (const { span, seats } of this.stretches(period)) {
+      for (const each of charged) if (each.at <= span.start) paid = Math.max(paid ?? 0, each.seats)
+      const before: number | null = paid
+      paid = Math.max(paid ?? 0, seats)
+      if (before !== null && (seats <= before || span.start >= this.closing.cutoff)) continue
+      charged.push({ at: span.start, seats })
+      found.push({ from: span.start, seats: seats - (before ?? 0) })
+    }
+    return found
+  }
+
+  /** The price of a number of seats, or of one fee, for some days of a period. */
+  private worth(price: Price, seats: number, days: number, period: Period): Ratio {
+    const scale = this.scale(
+      price.pricing ?? price.billing ?? this.story.billing,
+      price.billing ?? this.story.billing,
+      period,
+    )
+    return times(times(cents(price.amount * seats), scale), ratio(days, period.fullDays))
+  }
+
+  /** How many pricing periods make a billing period (semantics 3.3). */
+  private scale(pricing: Length, billing: Length, { from, until }: Period): Ratio {
+    const months = ({ type, value }: Length): number => (type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0)
+    const days = ({ type, value }: Length): number => (type === 'DAY' ? value : type === 'WEEK' ? 7 * value : 0)
+    if (months(pricing) > 0 && months(billing) > 0) return ratio(months(billing), months(pricing))
+    if (days(pricing) > 0) return ratio(days(billing) || until - from, days(pricing))
+    let sum = ratio(0, 1)
+    for (let day = from; day < until; day += 1) {
+      const [first, next] = periodAt(gridOf(this.story), pricing, day)
+      sum = plus(sum, ratio(1, next - first))
+    }
+    return sum
+  }
+
+  /** A period cut where the number of seats changes. */
+  private stretches({ start, end }: Span): { span: Span; seats: number }[] {
+    const { seats } = this.closing.known
+    const at = (moment: number): number =>
+      seats.filter(seat => seat.start <= moment && (seat.end === null || moment < seat.end)).length
+    const moments = [...new Set([start, ...seats.flatMap(seat => [seat.start, seat.end ?? start])])]
+      .filter(moment => start <= moment && moment < end)
+      .toSorted((a, b) => a - b)
+      .filter((moment, index, all) => index === 0 || at(moment) !== at(all[index - 1] ?? start))
+    return moments.map((moment, index) => ({
+      span: { start: moment, end: moments[index + 1] ?? end },
+      seats: at(moment),
+    }))
+  }
+
+  /** The lines of charges of one period, with what discounts and a minimum make of them. */
+  private period(
+    phase: Phase,
+    price: Price,
+    period: Period,
+    parts: readonly { span: Span; cents: number; days?: number[] }[],
+  ): void {
+    for (const { span, cents: value } of parts) this.add('REVENUE', price, phase.id, span, value)
+    const total = parts.reduce((sum, part) => sum + part.cents, 0)
+    const discount = price.discount !== null && total > 0 ? rounded(ratio(total * price.discount, 100)) : 0
+    this.add('DISCOUNT', price, phase.id, period, -discount)
+    for (const { span, cents: value, days = [] } of parts) {
+      if (!price.inAdvance) continue
+      const own = parts.length === 1 || total === 0 ? discount : rounded(ratio(discount * value, total))
+      this.books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents: value - own })
+    }
+    if (price.minimum === null) return
+    const key = `${price.id} ${phase.id} ${period.start}`
+    const sofar = this.books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
+    this.books.periods.set(key, sofar)
+    // A rise of seats in a period that was paid ahead and then cut short or paused: the rules do not say what its
+    // minimum is.
+    if (sofar.end !== period.end || sofar.days !== period.charged) {
+      this.add('COMMITMENT', price, phase.id, period, Number.NaN)
+      return
+    }
+    sofar.net += total - discount
+    const owed = rounded(ratio(price.minimum * period.charged, period.fullDays))
+    const missing = Math.max(0, owed - sofar.net) - sofar.added
+    sofar.added += missing
+    this.add('COMMITMENT', price, phase.id, period, missing)
+    if (price.inAdvance && missing !== 0)
+      this.books.ahead.push({ phase: phase.id, price, span: period, paidDays: this.days(period), cents: missing })
+  }
+
+  /** What has arrived by now of what was used in a time. */
+  private used({ start, end }: Span): number {
+    const { cutoff } = this.closing
+    return this.story.usage
+      .filter(({ time }) => start <= time && time < end)
+      .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= cutoff)?.quantity ?? 0), 0)
+  }
+
+  /** More usage of closed time is charged as if it had come in time; less is not given back. */
+  private lateUsage(): void {
+    for (const unit of this.books.usage.values()) {
+      const quantity = this.used(unit.period)
+      if (quantity <= unit.quantity) continue
+      const value = usagePrice(unit.price, quantity)
+      const more = value - unit.cents
+      unit.quantity = quantity
+      unit.cents = value
+      this.period(unit.phase, unit.price, unit.period, [{ span: unit.period, cents: more }])
+    }
+  }
+
+  /** What was charged for the days left when a phase, or the subscription, ends with a refund. */
+  private refunds(): void {
+    const { known, from, cutoff } = this.closing
+    if (from === null) return
+    for (const phase of known.phases) {
+      const ended = phase.refund ? phase.end : null
+      const cancelled =
+        known.cancel?.refund && (phase.end === null || known.cancel.at < phase.end) ? known.cancel.at : null
+      const moment = cancelled ?? ended
+      if (moment === null || moment <= from || moment > cutoff) continue
+      for (const { phase: id, price, span, paidDays, cents: paid } of this.books.ahead) {
+        if (id !== phase.id || moment >= span.end || paidDays.length === 0) continue
+        const start = Math.max(moment, span.start)
+        const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
+        this.add('REFUND', price, id, { start, end: span.end }, -rounded(ratio(paid * left, paidDays.length)))
+      }
+    }
+  }
+}
+
+/** In cents: one price, or two tiers. */
+function usagePrice({ amount, above }: Price, quantity: number): number {
+  const first = above ? Math.min(quantity, above.quantity) : quantity
+  const rest = above ? Math.max(quantity - above.quantity, 0) * above.amount : 0
+  return rounded(cents(first * amount + rest))
+}

@@ -1,0 +1,20 @@
+// Simulated years of random subscriptions: billing closes the same invoices with the same lines as a slow model written
+// from the rules. One seed again: SEED=123; more of them: SEEDS=20000.
+import { expect, test } from 'vitest'
+import { differences } from './compare.ts'
+
+const ONLY = process.env['SEED']
+const SEEDS = Number(process.env['SEEDS'] ?? 60)
+/** A test each, so that none takes long on a slow machine. */
+const AT_ONCE = 15
+const FIRST = ONLY ? [Number(ONLY)] : Array.from({ length: Math.ceil(SEEDS / AT_ONCE) }, (_, block) => block * AT_ONCE)
+
+test.each(FIRST)('years from seed %i on are billed as the rules say', first => {
+  const seeds = Array.from({ length: ONLY ? 1 : AT_ONCE }, (_, index) => first + index)
+  const failed = seeds.flatMap(seed => {
+    const found = differences(seed)
+    const again = `SEED=${seed} npm test -- --project unit api/modules/billing/testing/year`
+    return found.length === 0 ? [] : [`${again} # ${found.join(' | ')}`]
+  })
+  expect(failed).toEqual([])
+})
