@@ -3,6 +3,8 @@
 const TAX =
   'STANDARD: taxed by the rules of the countries. NO_TAX and EXEMPT: without tax. Null: the platform’s default.'
 
+const PLAN_VARIANT =
+  'DEFAULT: a schedule keeps the version it is on. RATE_CARD: it is priced at each moment by the version in force then.'
 const ONE_CUSTOMER =
   'Id of the only customer it is for. What is in it, and the plan that prices it, is for the same customer. It never changes.'
 
@@ -34,9 +36,13 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pricing_plan_subscription_entitlements: 'What each subscription grants by itself.',
   // Plans and prices
   amount_type: 'Whether prices are without tax (EXCLUDING_TAX, the default) or contain it.',
-  'PricingPlan.variant': 'Always DEFAULT.',
-  'PricingPlanCreate.variant': 'Always DEFAULT.',
-  'PricingPlanUpdate.variant': 'Always DEFAULT.',
+  'PricingPlan.variant': PLAN_VARIANT,
+  'PricingPlanCreate.variant': PLAN_VARIANT,
+  'PricingPlanUpdate.variant': 'It never changes.',
+  rate_card: 'Of a version of a rate card: when it comes into force.',
+  'RateCard.start_at':
+    'From when on the version prices the schedules of its plan, until the next version comes into force. The local day that it falls on ' +
+    'is the first that the version prices.',
   'PricingPlan.type': 'STANDARD: for every customer. CUSTOM: for one.',
   'PricingPlanCreate.type': 'STANDARD (the default): for every customer. CUSTOM: for one. It never changes.',
   'PricingPlanUpdate.type': 'It never changes.',

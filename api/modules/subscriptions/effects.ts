@@ -6,6 +6,7 @@ import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { CHANGE_OF_CUSTOMER_EFFECTS } from './coupons/change-of-customer.ts'
 import { REDEMPTION_EFFECTS } from './coupons/redemptions.ts'
+import { RATE_CARD_EFFECTS } from './rate-cards/guards.ts'
 import { scheduleResource } from './schedule.ts'
 import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
 
@@ -30,6 +31,7 @@ async function keepStart(uow: Uow, subscriptionId: Id<'ppsu'>, exceptId: Id<'pps
 export const SUBSCRIPTION_EFFECTS = [
   ...REDEMPTION_EFFECTS,
   ...CHANGE_OF_CUSTOMER_EFFECTS,
+  ...RATE_CARD_EFFECTS,
   afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
     if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, null)
   }),

@@ -8,6 +8,7 @@ import { entitlementsIn } from '../catalog/features/guards.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
+import { RATE_CARD_GUARDS } from './rate-cards/guards.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
@@ -39,6 +40,7 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
 export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseArchivingSubscribed),
   ...CHANGE_OF_CUSTOMER_GUARDS,
+  ...RATE_CARD_GUARDS,
   ...SEAT_GUARDS,
   ...entitlementsIn({ table: schedules, noun: 'schedule' }),
 ] as const

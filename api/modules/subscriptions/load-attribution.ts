@@ -8,6 +8,7 @@ import { groupBy } from '../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import type { AttributionTerms } from '../parties/customers/table.ts'
 import { pausesIn } from './inactive-periods.ts'
+import { type HeldCard, loadHeldVersions } from './rate-cards/held-versions.ts'
 import type { Subscription } from './table.ts'
 
 /** A customer as events name it. */
@@ -88,6 +89,8 @@ type HeldRow = Omit<AttributionSubscription, 'held'> & {
   readonly version_id: string
   readonly plan_reference: string
   readonly meters: string[]
+  /** The plan, if it is a rate card. */
+  readonly rate_card_id: string | null
 }
 
 async function loadSubscriptions(
@@ -103,6 +106,7 @@ async function loadSubscriptions(
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
       (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
       s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
+      case when p.variant = 'RATE_CARD' then p.id end as rate_card_id,
       array(select m.reference from priced_meters priced
         join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
         where priced.platform_id = h.platform_id and priced.environment = h.environment
@@ -117,18 +121,31 @@ async function loadSubscriptions(
       and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     order by s.id, h.start_at, h.id`)
   const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
-  for (const { start_ms, end_ms, inactive_periods, version_id, plan_reference, meters, ...own } of rows) {
-    const subscription = found.get(own.id) ?? { ...own, held: [] }
-    found.set(own.id, subscription)
-    const [start, end] = [Number(start_ms), end_ms === null ? null : Number(end_ms)]
+  const versionsOf = await loadHeldVersions(uow, rows.flatMap(cardOf))
+  for (const row of rows) {
+    const { inactive_periods, version_id, plan_reference, meters } = row
+    const { id, reference, customer_id, replicates, country } = row
+    const subscription = found.get(id) ?? { id, reference, customer_id, replicates, country, held: [] }
+    found.set(id, subscription)
+    const time = timeOf(row)
     // Cancelled before it started, it never held.
-    if (end !== null && end <= start) continue
-    const sold = { version_id, plan_reference, meters }
-    for (const part of outside({ start_ms: start, end_ms: end }, pausesIn(inactive_periods)))
-      subscription.held.push({ ...part, ...sold })
+    if (time.end_ms !== null && time.end_ms <= time.start_ms) continue
+    const card = cardOf(row)
+    const sold = card.length > 0 ? card.flatMap(versionsOf) : [{ ...time, version_id, meters }]
+    for (const { start_ms, end_ms, ...version } of sold)
+      for (const part of outside({ start_ms, end_ms }, pausesIn(inactive_periods)))
+        subscription.held.push({ ...part, version_id: version.version_id, plan_reference, meters: version.meters })
   }
   return [...found.values()]
 }
+
+const timeOf = ({ start_ms, end_ms }: HeldRow): HeldTime => ({
+  start_ms: Number(start_ms),
+  end_ms: end_ms === null ? null : Number(end_ms),
+})
+
+const cardOf = (row: HeldRow): HeldCard[] =>
+  row.rate_card_id === null ? [] : [{ subscriptionId: row.id, planId: row.rate_card_id, ...timeOf(row) }]
 
 type HeldTime = { readonly start_ms: number; readonly end_ms: number | null }
 

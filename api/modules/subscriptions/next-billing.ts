@@ -61,6 +61,18 @@ export async function wakeBillingOf(uow: Uow, customerIds: readonly string[]): P
   return rowCount ?? 0
 }
 
+/** Lets the billing run look now at what is billed by an ACTIVE schedule on the plan. */
+export async function wakeBillingOfPlan(uow: Uow, planId: string): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  const now = formatInstant(uow.now)
+  await uow.tx.execute(sql`
+    update pricing_plan_subscriptions set next_billing_at = ${now}
+    where platform_id = ${platformId} and environment = ${environment} and status = 'ACTIVE'
+      and next_billing_at > ${now}::timestamptz and id in (
+        select pricing_plan_subscription_id from pricing_plan_schedules
+        where platform_id = ${platformId} and environment = ${environment} and pricing_plan_id = ${planId} and status = 'ACTIVE')`)
+}
+
 /** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))

@@ -7,7 +7,7 @@ import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { checkClauses } from './clauses/check-clauses.ts'
 import { wakeBilling } from './next-billing.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
-import { type NamesVersion, namedVersion, requireSellable } from './schedule-version.ts'
+import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Schedule, Subscription } from './table.ts'
 
@@ -139,7 +139,8 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
   await checkClauses(uow, schedule)
-  return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE' })
+  const pricing_plan_version_id = await versionAtStart(uow, schedule)
+  return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })
 }
 
 export async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {

@@ -1,16 +1,18 @@
 // Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
 import { and, desc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
-import type { Uow } from '../../../shared/database/database.ts'
+import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { findOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { loadRateCards, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
 import {
   type Pricing,
   type PricingPlan,
   type PricingPlanVersion,
+  pricingPlans,
   pricingPlanVersions,
   pricings,
 } from '../catalog/pricing-plans/table.ts'
@@ -42,6 +44,10 @@ export async function namedVersion(uow: Uow, body: NamesVersion): Promise<Pricin
 async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>): Promise<PricingPlanVersion> {
   const plan = await selectPlan(uow, selector)
   const wanted = selector.type === 'VERSION' ? selector.version : undefined
+  if (wanted !== undefined && plan.variant === 'RATE_CARD') {
+    const message = 'A rate card prices by the version in force at each moment; leave type and version out.'
+    throw new AppError('INVALID_FIELD', message, { field: `${SELECTOR}.version` })
+  }
   if (selector.type === 'VERSION' && wanted === undefined) {
     throw new AppError('MISSING_FIELD', 'A selector of type VERSION needs the version.', {
       field: `${SELECTOR}.version`,
@@ -109,24 +115,53 @@ export async function requireSellable(
     const message = `The subscription is billed in ${subscription.billing_currency} and there are no exchange rates yet, so its plan must be priced in ${subscription.billing_currency} too.`
     throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
   }
-  await requireOffered(uow, version, subscription)
-  if (version.status === 'ACTIVE') await requireCurrency(uow, version, schedule.pricing_currency)
+  const plan = await planOf(uow, version)
+  requireOffered(plan, subscription)
+  const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
+  for (const each of sold) if (each.status === 'ACTIVE') await requireCurrency(uow, each, schedule.pricing_currency)
+}
+
+/** Held, so that the versions of a rate card stay as they are until commit (rate-cards/guards.ts). */
+async function planOf(uow: Uow, { pricing_plan_id: id }: PricingPlanVersion): Promise<PricingPlan> {
+  const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, id))
+  const [plan] = await uow.tx.select().from(pricingPlans).where(where).for('share')
+  if (!plan) throw notFound(pricingPlanResource, id, 'pricing_plan_id')
+  return plan
+}
+
+/** The versions of the rate card that price the schedule. Throws when none is in force at its start, from which it is priced. */
+async function requireInForce(uow: Uow, schedule: Schedule, activating: boolean) {
+  const versions = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id) ?? []
+  if (activating && !versionAt(versions, schedule.start_at)) {
+    const message = `The rate card has no ACTIVE version in force at ${schedule.start_at}; activate one that is.`
+    throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
+  }
+  return versionsDuring(versions, schedule).map(each => ({
+    id: each.pricing_plan_version_id,
+    status: 'ACTIVE' as const,
+  }))
+}
+
+/** The version that a schedule names: on a rate card the one in force at its start, once there is one. */
+export async function versionAtStart(uow: ReadUow, schedule: Schedule): Promise<string> {
+  const versions = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id) ?? []
+  return versionAt(versions, schedule.start_at)?.pricing_plan_version_id ?? schedule.pricing_plan_version_id
 }
 
 /** A CUSTOM plan is for one customer (semantics 3.1). */
-async function requireOffered(
-  uow: Uow,
-  { pricing_plan_id }: PricingPlanVersion,
-  { customer_id }: Subscription,
-): Promise<void> {
-  const plan = await findOne(uow, pricingPlanResource, pricing_plan_id)
-  if (!plan || plan.customer_id === null || plan.customer_id === customer_id) return
+function requireOffered(plan: PricingPlan, { customer_id }: Subscription): void {
+  if (plan.customer_id === null || plan.customer_id === customer_id) return
   throw new AppError('INVALID_FIELD', 'The plan is for another customer; choose one for all, or its own.', {
     field: 'pricing_plan_version_id',
   })
 }
 
-async function requireCurrency(uow: Uow, version: PricingPlanVersion, currency: string): Promise<void> {
+/** Throws INVALID_FIELD when a price of the version is in another currency. */
+export async function requireCurrency(
+  uow: Uow,
+  version: Pick<PricingPlanVersion, 'id'>,
+  currency: string,
+): Promise<void> {
   const where = and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, version.id))
   const all = await uow.tx.select().from(pricings).where(where)
   const foreign = all.find(pricing => currenciesOf(pricing).some(priced => priced !== currency))

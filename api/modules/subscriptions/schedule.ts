@@ -19,7 +19,7 @@ import { CommitmentShape, MarkupShape } from './clauses/schema.ts'
 import { AppliedCouponShape, CouponIds, PromotionCodes } from './coupons/schema.ts'
 import { couponsOf } from './coupons/show-coupons.ts'
 import { takeCoupons } from './coupons/take-coupons.ts'
-import { type GivenVersion, requireSellable } from './schedule-version.ts'
+import { type GivenVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { type Schedule, type Subscription, schedules } from './table.ts'
@@ -73,6 +73,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
   }),
   resolve: async (uow, row, previous) => ({
     ...row,
+    pricing_plan_version_id: row.status === 'ACTIVE' ? row.pricing_plan_version_id : await versionAtStart(uow, row),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
     applied_coupons: await takeCoupons(uow, {
       schedule: row,

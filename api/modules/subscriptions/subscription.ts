@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { formatInstant } from '../../../shared/time.ts'
 import {
   defineResource,
   field,
@@ -27,6 +28,7 @@ import { findMany, findOne, getOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { loadRateCards, type RateCardVersions, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
@@ -38,7 +40,7 @@ import {
   SubscriptionTypes,
   SubscriptionVariant,
 } from './schema.ts'
-import { type Subscription, schedules, subscriptions } from './table.ts'
+import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const
@@ -277,6 +279,7 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
     rows.map(row => row.billing_entity_id),
   )
   const ids = rows.map(row => row.id)
+  const now = formatInstant(uow.now)
   const active = await uow.tx
     .select()
     .from(schedules)
@@ -288,6 +291,10 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
       ),
     )
     .orderBy(asc(schedules.start_at))
+  const cards = await loadRateCards(
+    uow,
+    active.map(schedule => schedule.pricing_plan_id),
+  )
   return rows.map(row => ({
     customer_reference: (row.customer_id !== null && customers.get(row.customer_id)) || null,
     billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
@@ -296,11 +303,25 @@ async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promis
       .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at }) => ({
         id,
         pricing_plan_id,
-        pricing_plan_version_id,
+        pricing_plan_version_id: versionNow(
+          { pricing_plan_version_id, start_at, end_at },
+          cards.get(pricing_plan_id),
+          now,
+        ),
         start_at,
         end_at,
       })),
   }))
+}
+
+/** Of a rate card: the version in force now, or at the nearest moment of the schedule (contract: expandable on rate card plans). */
+function versionNow(
+  schedule: Pick<Schedule, 'pricing_plan_version_id' | 'start_at' | 'end_at'>,
+  card: RateCardVersions | undefined,
+  now: string,
+): string {
+  const sold = card ? versionsDuring(card, schedule) : []
+  return (versionAt(sold, now) ?? sold[0])?.pricing_plan_version_id ?? schedule.pricing_plan_version_id
 }
 
 async function referencesOf(

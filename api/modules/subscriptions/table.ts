@@ -1,4 +1,4 @@
-import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, pgTable, pgView, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.ts'
 import type { Id } from '../../../shared/ids.ts'
@@ -66,6 +66,16 @@ export const schedules = pgTable('pricing_plan_schedules', {
   /** Whether what it has charged ahead is credited for the days left when it ends. */
   refund_advance_charges: boolean().notNull().default(false),
 })
+
+/** The versions that price each schedule, and when: its own, or those of its rate card in turn. */
+export const scheduleVersions = pgView('schedule_versions', {
+  platform_id: text().notNull(),
+  environment: text().notNull(),
+  pricing_plan_schedule_id: text().$type<Id<'ppsc'>>().notNull(),
+  pricing_plan_version_id: text().notNull(),
+  start_at: timestamp().notNull(),
+  end_at: timestamp(),
+}).existing()
 
 export type Subscription = typeof subscriptions.$inferSelect
 export type Schedule = typeof schedules.$inferSelect

@@ -30,8 +30,10 @@ export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly stri
     ), prices as (
       select h.id as schedule_id, i.meter_value_calculation_id as calculation_id, min(config ->> 'id') as config_id
       from pricing_plan_schedules h
+      join schedule_versions v on v.platform_id = h.platform_id and v.environment = h.environment
+        and v.pricing_plan_schedule_id = h.id
       join pricings p on p.platform_id = h.platform_id and p.environment = h.environment
-        and p.pricing_plan_version_id = h.pricing_plan_version_id
+        and p.pricing_plan_version_id = v.pricing_plan_version_id
       cross join jsonb_array_elements(p.items) as item
       cross join jsonb_array_elements(item -> 'configs') as config
       join product_items i on i.platform_id = p.platform_id and i.environment = p.environment

@@ -118,7 +118,8 @@ export async function loadWatched(
       and exists (select from pricing_plan_schedules h
         where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
           and h.status = 'ACTIVE' and h.start_at <= ${now}::timestamptz and (h.end_at is null or h.end_at > ${now}::timestamptz)
-          and (h.pricing_plan_version_id in (select id from versions) or (entitlements <> '[]' and ${grants})))
+          and (exists (select from schedule_versions v where v.platform_id = h.platform_id and v.environment = h.environment
+              and v.pricing_plan_schedule_id = h.id and v.pricing_plan_version_id in (select id from versions)) or (entitlements <> '[]' and ${grants})))
     order by s.id limit ${of.limit}`)
   const terms = await loadTerms(
     uow,

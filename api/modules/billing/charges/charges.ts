@@ -193,7 +193,7 @@ function chargesOfPeriod(
   if (term.inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })
   const persist = term.calculation?.persist === true
-  const usageOver = (time: Interval) => usageInterval(persist, calendar.span.start, time, term.persisted)
+  const usageOver = (time: Interval) => usageInterval(persist, calendar.since, time, term.persisted)
   if (!isRatedPerPricingPeriod(term))
     return [chargeOf(term, calendar, { period, service: covered, usage: usageOver(covered) })]
   return [...billingPeriods(calendar.pricingGrid, covered)].map(piece => {

@@ -28,9 +28,9 @@ export function tieringTime(
   { calculation }: UsageQuestion,
 ): { readonly now: Interval; readonly before: Interval | null } | null {
   if (!calendar || usage === null) return null
-  const { span, pricingGrid } = calendar
+  const { span, since, pricingGrid } = calendar
   const from = billingPeriodAt(pricingGrid, span, service.start)?.covered.start ?? service.start
-  const upTo = ({ end }: Interval) => usageInterval(calculation.persist, span.start, interval(from, end))
+  const upTo = ({ end }: Interval) => usageInterval(calculation.persist, since, interval(from, end))
   return { now: upTo(usage), before: billedUsage && upTo(billedUsage) }
 }
 
@@ -63,7 +63,7 @@ function startOfSteps({ config, service }: Charge, { span, pricingGrid, billingG
 
 function stepsOf(
   { calculation, persisted, service, late }: Charge,
-  { span, pricingGrid, billingGrid }: PriceCalendar,
+  { span, since, pricingGrid, billingGrid }: PriceCalendar,
   start: Instant,
 ): UsageStep[] {
   // A late charge is counted from what was persisted in its own time.
@@ -76,7 +76,7 @@ function stepsOf(
         pricingPeriod: from,
         billingPeriod: period.full.start,
         share: shareIn(period.full.start, { span, billingGrid }),
-        usage: usageInterval(persist, span.start, interval(from, piece.covered.end), known),
+        usage: usageInterval(persist, since, interval(from, piece.covered.end), known),
       }
     }),
   )

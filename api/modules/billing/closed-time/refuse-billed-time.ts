@@ -37,8 +37,11 @@ export async function refuseBilledTime(
     join pricing_plan_schedules h on ${here('h')} and h.pricing_plan_subscription_id = theirs.id and h.status = 'ACTIVE'
       and tstzrange(h.start_at, h.end_at) && tstzrange(mine.start_at, mine.end_at)
       and tstzrange(h.start_at, h.end_at) && tstzrange(v.period_start, v.period_end)
-    join priced_meters a on ${here('a')} and a.pricing_plan_version_id = mine.pricing_plan_version_id
-    join priced_meters b on ${here('b')} and b.pricing_plan_version_id = h.pricing_plan_version_id and b.meter_id = a.meter_id
+    join schedule_versions my_prices on ${here('my_prices')} and my_prices.pricing_plan_schedule_id = mine.id
+    join schedule_versions prices on ${here('prices')} and prices.pricing_plan_schedule_id = h.id
+    join priced_meters a on ${here('a')} and a.pricing_plan_version_id = my_prices.pricing_plan_version_id
+    join priced_meters b on ${here('b')} and b.pricing_plan_version_id = prices.pricing_plan_version_id
+      and b.meter_id = a.meter_id
     join meters m on ${here('m')} and m.id = a.meter_id
     where ${here('mine')} and mine.id in ${scheduleIds}
     order by v.period_end desc

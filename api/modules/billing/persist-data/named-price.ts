@@ -4,6 +4,7 @@ import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import { versionAt } from '../../catalog/pricing-plans/rate-card.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan } from '../terms/windows.ts'
@@ -51,13 +52,17 @@ function pricingOf(
   { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
 ): PricingInput {
   const pricing = inputs.pricings.find(each => each.id === id)
-  const version = schedule.pricing_plan_version_id
+  const version = versionOf(schedule, moment)
   const time = formatInstant(moment.at)
   if (!pricing) throw missing('pricing_id', id, `the plan version ${version}, which is in force at ${time}`)
   if (pricing.pricing_plan_version_id === version) return pricing
   const message = `The pricing is of another version of the subscription's plans; at ${time} the version ${version} is in force.`
   throw refuse('INVALID_FIELD', 'pricing_id', message)
 }
+
+/** The version that prices the schedule then. */
+const versionOf = ({ rate_card, pricing_plan_version_id }: ScheduleInput, moment: Moment): string =>
+  (rate_card && versionAt(rate_card, formatInstant(moment.at))?.pricing_plan_version_id) ?? pricing_plan_version_id
 
 /** The error is the same whether the object belongs to another tenant or does not exist. */
 const missing = (field: string, id: string, of: string): AppError =>

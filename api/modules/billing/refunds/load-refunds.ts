@@ -29,7 +29,7 @@ type LineRow = {
 export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: InvoiceWindow): Promise<Refund[]> {
   const times = refundTimes(inputs)
   const { arrears } = window
-  const near = [...times].filter(([, time]) => arrears !== null && arrears.start < time && time <= arrears.end)
+  const near = [...times.values()].filter(({ from }) => arrears !== null && arrears.start < from && from <= arrears.end)
   return refundsIn(window, times, await loadChargedAhead(uow, inputs, near))
 }
 
@@ -40,11 +40,11 @@ export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: I
 export async function loadChargedAhead(
   uow: ReadUow,
   inputs: BillingInputs,
-  near: readonly (readonly [string, Instant])[] = [...refundTimes(inputs)],
+  near: readonly { readonly scheduleId: string; readonly from: Instant }[] = [...refundTimes(inputs).values()],
 ): Promise<ChargedAhead[]> {
   if (near.length === 0) return []
   const { platformId, environment } = uow.tenant
-  const first = formatInstant(instantOf(Math.min(...near.map(([, time]) => time))))
+  const first = formatInstant(instantOf(Math.min(...near.map(({ from }) => from))))
   const { rows } = await uow.tx.execute<LineRow>(sql`
     select l.invoice_id, l.source ->> 'key' as key, l.kind = 'COMMITMENT' as is_minimum, l.pricing_plan_schedule_id as schedule, l.pricing_item_id as item,
       l.pricing_item_config_id as config, l.product_item_id as product_item,
@@ -66,7 +66,7 @@ export async function loadChargedAhead(
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
-      and l.pricing_plan_schedule_id in ${near.map(([scheduleId]) => scheduleId)}
+      and l.pricing_plan_schedule_id in ${[...new Set(near.map(({ scheduleId }) => scheduleId))]}
     order by l.invoice_id, l.line_order`)
   return rows
     .map(chargedAhead)

@@ -16,7 +16,10 @@ import {
   intersect,
   interval,
 } from '../../../../shared/time.ts'
+import { versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import { spanOf } from '../terms/sold-pricings.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
 /** An advance charge on a FINAL invoice, or a minimum that it reached ahead, less what credit notes have credited of it. */
@@ -42,12 +45,36 @@ export type ChargedAhead = {
 /** A charge in advance. The days from `from` on are refunded. */
 export type Refund = { readonly charged: ChargedAhead; readonly from: Instant }
 
-type Ended = Pick<BillingInputs, 'schedules' | 'subscription'>
+type Ended = Parameters<typeof zoneOfParties>[0] & Pick<BillingInputs, 'schedules' | 'subscription' | 'pricings'>
 
-/**
- * For each schedule, from when on its advance charges are unused and refunded; a schedule without refunds is absent.
- */
-export function refundTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Instant> {
+/** From when on advance charges are unused and refunded: those of a schedule, or of one price of it (`ofPrice`). */
+export type RefundTimes = ReadonlyMap<string, { readonly scheduleId: string; readonly from: Instant }>
+
+const ofPrice = (scheduleId: string, configId: string): string => `${scheduleId} ${configId}`
+
+/** What is without refunds is absent. */
+export const refundTimes = (inputs: Ended): RefundTimes =>
+  new Map([
+    ...[...endTimes(inputs)].map(([id, from]) => [id, { scheduleId: id, from }] as const),
+    ...inputs.schedules.flatMap(schedule => takeovers(schedule, inputs)),
+  ])
+
+/** When another version of a rate card takes over, which charges its own price for the days left. */
+function takeovers(schedule: ScheduleInput, inputs: Ended) {
+  if (!schedule.rate_card || schedule.rate_card.length < 2) return []
+  const spans = versionSpans(schedule.rate_card, spanOf(schedule), zoneOfParties(inputs))
+  return spans.slice(0, -1).flatMap(({ pricing_plan_version_id: version, span: { end } }) =>
+    end === null
+      ? []
+      : inputs.pricings
+          .filter(pricing => pricing.pricing_plan_version_id === version)
+          .flatMap(pricing => pricing.items.flatMap(item => item.configs))
+          .map(({ id }) => [ofPrice(schedule.id, id), { scheduleId: schedule.id, from: end }] as const),
+  )
+}
+
+/** For each schedule that ends with refunds, when that is. */
+function endTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Instant> {
   const cancelled = subscription.inactive_periods.find(period => period.refund_advance_charges === true)
   const until = cancelled ? at(cancelled.start_at) : null
   return new Map(
@@ -64,15 +91,14 @@ const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | nu
   refund_advance_charges === true && end_at !== null ? at(end_at) : null
 
 /** The refunds that belong on the invoice of this window: those that start in the time it collects. */
-export const refundsIn = (
-  window: InvoiceWindow,
-  times: ReadonlyMap<string, Instant>,
-  charged: readonly ChargedAhead[],
-): Refund[] =>
+export const refundsIn = (window: InvoiceWindow, times: RefundTimes, charged: readonly ChargedAhead[]): Refund[] =>
   charged.flatMap(each => {
-    const time = times.get(each.scheduleId)
+    const found = [each.scheduleId, ofPrice(each.scheduleId, each.configId ?? '')].flatMap(
+      key => times.get(key)?.from ?? [],
+    )
     const { arrears } = window
-    if (time === undefined || arrears === null || time <= arrears.start || time > arrears.end) return []
+    const time = instantOf(Math.min(...found))
+    if (found.length === 0 || arrears === null || time <= arrears.start || time > arrears.end) return []
     // A charge whose period never began is refunded in full.
     const from = instantOf(Math.max(time, each.service.start))
     return from < each.service.end ? [{ charged: each, from }] : []

@@ -7,6 +7,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
+import type { RateCardVersions } from '../../catalog/pricing-plans/rate-card.ts'
 import type { SplitPricing, Tiering } from '../../catalog/pricing-plans/schema.ts'
 import type { ModelType } from '../../catalog/products/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
@@ -49,6 +50,8 @@ export type ScheduleInput = {
   readonly id: string
   readonly pricing_plan_id: string
   readonly pricing_plan_version_id: string
+  /** Of a rate card: the versions in force during the schedule, in order of time; absent for any other plan. */
+  readonly rate_card?: RateCardVersions
   readonly start_at: string
   readonly end_at: string | null
   readonly pricing_currency: string

@@ -28,7 +28,11 @@ export type CatalogInputs = Pick<
   'plans' | 'pricings' | 'product_items' | 'products' | 'product_categories' | 'calculations' | 'condition_names'
 >
 
-type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id'>
+type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id' | 'rate_card'>
+
+/** The versions that price a schedule. */
+const versionsOf = ({ pricing_plan_version_id, rate_card }: Named): readonly string[] =>
+  rate_card ? rate_card.map(each => each.pricing_plan_version_id) : [pricing_plan_version_id]
 
 /**
  * Reads what all of these sell, and returns a function that gives the part of some: the same object for the same plans.
@@ -52,7 +56,7 @@ export async function loadCatalog(
   return of => {
     const key = JSON.stringify([
       [...new Set(of.map(each => each.pricing_plan_id))].sort(),
-      [...new Set(of.map(each => each.pricing_plan_version_id))].sort(),
+      [...new Set(of.flatMap(versionsOf))].sort(),
     ])
     const found = known.get(key) ?? partOf(whole, of)
     known.set(key, found)
@@ -64,7 +68,7 @@ export async function loadCatalog(
 function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
   const ids = (list: readonly (string | null)[]) => new Set(list)
   const planIds = ids(of.map(each => each.pricing_plan_id))
-  const versionIds = ids(of.map(each => each.pricing_plan_version_id))
+  const versionIds = ids(of.flatMap(versionsOf))
   const prices = whole.pricings.filter(each => versionIds.has(each.pricing_plan_version_id))
   const itemIds = ids(prices.flatMap(price => price.items.flatMap(item => item.product_item_ids)))
   const items = whole.product_items.filter(({ id }) => itemIds.has(id))
@@ -126,7 +130,7 @@ async function loadPlans(uow: ReadUow, of: readonly Named[]): Promise<PlanInput[
 async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<PricingInput[]> {
   if (of.length === 0) return []
   const p = pricings
-  const versions = [...new Set(of.map(schedule => schedule.pricing_plan_version_id))]
+  const versions = [...new Set(of.flatMap(versionsOf))]
   return await uow.tx
     .select({
       id: p.id,

@@ -1,10 +1,12 @@
 // Reads the inputs of invoices for any number of subscriptions at once. Reads only the columns that an invoice depends
 // on, in a fixed order, so that two readings of the same state have the same inputs_hash.
-import { and, asc, inArray, isNotNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
+import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
 import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
@@ -186,8 +188,10 @@ async function loadSchedules(
       commitment: s.commitment,
       refund: s.refund_advance_charges,
       type: s.type,
+      variant: pricingPlans.variant,
     })
     .from(s)
+    .innerJoin(pricingPlans, and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, s.pricing_plan_id)))
     .where(
       and(
         inThisTenant(uow, s),
@@ -197,13 +201,19 @@ async function loadSchedules(
     )
     .orderBy(asc(s.start_at), asc(s.id))
   const held = rows.filter(({ status, subscription_id: id }) => status === 'ACTIVE' || drafts.has(id))
+  const cards = await loadRateCards(
+    uow,
+    held.flatMap(row => (row.variant === 'RATE_CARD' ? [row.pricing_plan_id] : [])),
+  )
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, refund, type, ...given }) => {
+      own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
         const { coupons, markup, commitment, ...schedule } = given
+        const card = cards.get(schedule.pricing_plan_id)
         return {
           ...schedule,
+          ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
           ...(coupons.length > 0 ? { coupons } : {}),
           ...(markup ? { markup } : {}),
           ...(commitment ? { commitment } : {}),

@@ -7,11 +7,11 @@ import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import { at, type Interval, instantOf } from '../../../../shared/time.ts'
+import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
-import { defaultTaxCategory } from '../../invoices/document/parties.ts'
+import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import { countsAssignments } from '../../subscriptions/seats/seat-count.ts'
 import type {
@@ -26,12 +26,15 @@ import type {
   ProductItemInput,
   ScheduleInput,
 } from './billing-inputs.ts'
+import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
 import { activeSpan, gridOf } from './windows.ts'
 
 /** How the time of a price is cut. */
 export type PriceCalendar = {
-  /** The schedule's time, within the time in which the subscription is active. */
+  /** The time in which the schedule sells the price, within the time in which the subscription is active. */
   readonly span: Span
+  /** The start of the schedule: from then on usage is carried over, also over a change of its rate card. */
+  readonly since: Instant
   readonly billingPeriod: PeriodLength
   readonly pricingPeriod: PeriodLength
   readonly billingGrid: PeriodGrid
@@ -92,13 +95,11 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
     categories: byId(inputs.product_categories),
     calculations: byId(inputs.calculations),
   }
+  const zone = zoneOfParties(inputs)
   const charging = inputs.schedules.filter(({ trial }) => trial !== true)
   return charging.flatMap(schedule =>
     inGroups(
-      inputs.pricings
-        .filter(pricing => pricing.pricing_plan_version_id === schedule.pricing_plan_version_id)
-        .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
-        .flatMap(pricing => termsOfPricing(shared, { schedule, pricing })),
+      soldPricings(inputs.pricings, schedule, zone).flatMap(sold => termsOfPricing(shared, { schedule, ...sold })),
     ),
   )
 }
@@ -107,7 +108,11 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
 function inGroups(terms: readonly PriceTerm[]): PriceTerm[] {
   return terms.map(term => {
     const name = term.config.volume_group_reference
-    const group = name ? terms.filter(other => other !== term && other.config.volume_group_reference === name) : []
+    const inSame = (other: PriceTerm) =>
+      other !== term &&
+      other.config.volume_group_reference === name &&
+      other.pricing.pricing_plan_version_id === term.pricing.pricing_plan_version_id
+    const group = name ? terms.filter(inSame) : []
     return group.length === 0 ? term : { ...term, group }
   })
 }
@@ -158,7 +163,7 @@ function byId<T extends { readonly id: string }>(list: readonly T[]): Find<T> {
 
 function termsOfPricing(
   of: Shared,
-  { schedule, pricing }: { readonly schedule: ScheduleInput; readonly pricing: PricingInput },
+  { schedule, pricing, during, takesOver }: SoldPricing & { readonly schedule: ScheduleInput },
 ): PriceTerm[] {
   const { inputs } = of
   const plan = of.plans(schedule.pricing_plan_id)
@@ -169,7 +174,8 @@ function termsOfPricing(
       const category = product.category_id === null ? null : of.categories(product.category_id)
       const calculationId = productItem.meter_value_calculation_id
       const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, of.names)
-      return item.configs.map(
+      const isCharged = (config: ConfigInput) => !takesOver || !isOneOff({ productItem }) || isOnDemand({ config })
+      return item.configs.filter(isCharged).map(
         (config): PriceTerm => ({
           subscriptionId: inputs.subscription.id,
           schedule,
@@ -190,7 +196,7 @@ function termsOfPricing(
           persisted: persistedOf(inputs, schedule, config),
           seatChanges: seatChangesOf(inputs, productItem, config),
           inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
-          calendar: calendarOf(of, schedule, config),
+          calendar: calendarOf(of, { schedule, config, during }),
         }),
       )
     }),
@@ -208,17 +214,23 @@ function termsOfPricing(
 
 function calendarOf(
   { inputs, span, pauses }: Shared,
-  schedule: ScheduleInput,
-  config: ConfigInput,
+  {
+    schedule,
+    config,
+    during,
+  }: Pick<SoldPricing, 'during'> & {
+    readonly schedule: ScheduleInput
+    readonly config: ConfigInput
+  },
 ): PriceCalendar | null {
   if (!span) return null
-  const own = { start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }
-  const left = clip(own, span)
+  const left = clip(during, span)
   if (!left) return null
   const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
   const pricingPeriod = config.pricing_period ?? billingPeriod
   return {
     span: left,
+    since: instantOf(Math.max(at(schedule.start_at), span.start)),
     billingPeriod,
     pricingPeriod,
     billingGrid: gridOf(inputs, span, billingPeriod),
@@ -264,9 +276,6 @@ const taxCategoryOf = (
   productItem.tax_category ?? product.tax_category ?? category?.tax_category ?? defaultTaxCategory({ platform })
 
 const LAST = Number.MAX_SAFE_INTEGER
-const byOrder = (a: { display_order?: number | null }, b: { display_order?: number | null }): number =>
-  (a.display_order ?? LAST) - (b.display_order ?? LAST)
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
   productItem.model_type === 'USAGE_BASED'

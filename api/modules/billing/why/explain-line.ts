@@ -70,7 +70,7 @@ function usageView({ positions }: Basis, { charge, metered }: Rated): LineExplan
 
 const priceView = ({ charge }: Rated): LineExplanation['price'] => ({
   pricing_plan_id: charge.plan.id,
-  pricing_plan_version_id: charge.schedule.pricing_plan_version_id,
+  pricing_plan_version_id: charge.pricing.pricing_plan_version_id,
   pricing_plan_schedule_id: charge.schedule.id,
   pricing_id: charge.pricing.id,
   pricing_item_id: charge.item.id,

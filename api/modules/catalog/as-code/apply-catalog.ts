@@ -146,10 +146,20 @@ async function applyVersion(
   { stored, known, planId, version: entry, at, endings }: VersionOf,
 ): Promise<void> {
   const found = stored.versions.get(planId)?.find(({ version }) => version === entry.version)
-  const row = found ?? (await newVersion(uow, planId, entry.version))
+  const row = await inForceFrom(uow, found ?? (await newVersion(uow, planId, entry.version)), entry)
   if (row.status === 'DRAFT' && entry.pricings) await applyPricings(uow, { stored, known, row, given: entry.pricings })
   const resource = pricingPlanVersionResource
   await moved(uow, { resource, row, target: entry.status ?? null, at, endings })
+}
+
+/** A version of a rate card, with the time from which it is in force. */
+async function inForceFrom(
+  uow: Uow,
+  row: PricingPlanVersion,
+  { rate_card }: VersionEntry,
+): Promise<PricingPlanVersion> {
+  if (rate_card === undefined || row.status !== 'DRAFT') return row
+  return await updateResource(uow, pricingPlanVersionResource, row.id, { rate_card })
 }
 
 /** A version keeps the number it has in the file, so that schedules and people mean the same by it everywhere. */

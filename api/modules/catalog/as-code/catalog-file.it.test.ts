@@ -102,6 +102,19 @@ const FILE = {
       ],
     },
     {
+      reference: 'card',
+      variant: 'RATE_CARD',
+      versions: [
+        {
+          version: 1,
+          status: 'ACTIVE',
+          rate_card: { start_at: '2026-01-01T00:00:00Z' },
+          pricings: [priced('0.015')],
+        },
+        { version: 2, status: 'DRAFT', rate_card: { start_at: '2026-07-01T00:00:00Z' }, pricings: [priced('0.012')] },
+      ],
+    },
+    {
       reference: 'pro',
       name: 'Pro',
       amount_type: 'INCLUDING_TAX',
@@ -143,7 +156,7 @@ describe('a file that is applied', () => {
     const applied = await apply(a, FILE)
     expect(applied.status).toBe(200)
     expect(applied.body['changes']).toEqual(planned.body['changes'])
-    expect(changed(applied)).toHaveLength(21)
+    expect(changed(applied)).toHaveLength(24)
 
     const pulled = await pull(a)
     expect(pulled).toMatchObject(FILE)

@@ -63,9 +63,11 @@ function diffVersions(stored: StoredCatalog, { own, given, plan, at }: Versions)
       reference: `${plan.reference}@${entry.version}`,
       differences: found,
     })
-    if (row && row.status !== 'DRAFT' && found.some(each => each.field.startsWith('pricings'))) {
+    const fixed = found.find(each => each.field !== 'status')
+    if (row && row.status !== 'DRAFT' && fixed) {
       const message = `Version ${entry.version} is ${row.status}, and its prices never change; add a version ${highest + 1} with the new ones.`
-      refusals.push({ field: `${field}.pricings`, code: 'INVALID_OPERATION', message })
+      const [member = ''] = fixed.field.split('.')
+      refusals.push({ field: `${field}.${member}`, code: 'INVALID_OPERATION', message })
     }
   }
   return { changes, refusals }
@@ -75,12 +77,14 @@ function diffVersions(stored: StoredCatalog, { own, given, plan, at }: Versions)
 function versionDifferences(
   stored: StoredCatalog,
   row: PricingPlanVersion | undefined,
-  { status, pricings }: VersionEntry,
+  { status, rate_card, pricings }: VersionEntry,
 ): Difference[] {
   const found: Difference[] =
     status !== undefined && status !== row?.status
       ? [{ field: 'status', before: row?.status ?? null, after: status }]
       : []
+  if (rate_card !== undefined && !isDeepStrictEqual(rate_card, row?.rate_card))
+    found.push({ field: 'rate_card', before: row?.rate_card ?? null, after: rate_card })
   if (pricings === undefined) return found
   const before = row ? pricingEntries(stored, row.id) : []
   for (let place = 0; place < Math.max(before.length, pricings.length); place += 1) {

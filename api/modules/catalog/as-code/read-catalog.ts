@@ -85,9 +85,10 @@ const named = (section: Section, row: StoredRow): string => referenceOf(row) ?? 
 
 /** Throws INVALID_OPERATION naming a resource that has no reference to be named by. */
 export function catalogFile(stored: StoredCatalog): CatalogDocument {
-  const versionEntry = ({ id, version, status }: PricingPlanVersion): VersionEntry => ({
+  const versionEntry = ({ id, version, status, rate_card }: PricingPlanVersion): VersionEntry => ({
     version,
     status,
+    ...(rate_card ? { rate_card } : {}),
     pricings: pricingEntries(stored, id),
   })
   const sections = SECTION_NAMES.map(section => {

@@ -1,6 +1,7 @@
 // The catalog file and what is answered about it. Entries are checked by the shapes of their resources, when they are planned.
 import Type, { type Static } from 'typebox'
 import { Optional, Reference, Shape } from '../../../resource/shapes.ts'
+import { RateCardShape } from '../pricing-plans/schema.ts'
 import { SECTION_NAMES, type Section } from './sections.ts'
 
 const ENTRIES_MAX = 5_000
@@ -23,6 +24,7 @@ const Version = Shape(
         description: 'Of a new version that says nothing: DRAFT.',
       }),
     ),
+    rate_card: Optional(RateCardShape),
     pricings: Optional(
       Type.Array(Type.Object({}, { additionalProperties: true }), {
         maxItems: PRICINGS_MAX,

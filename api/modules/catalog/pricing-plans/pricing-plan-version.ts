@@ -11,7 +11,8 @@ import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { checkActivation } from './check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
-import { PricingCategories } from './schema.ts'
+import { checkRateCard } from './rate-card.ts'
+import { PricingCategories, RateCardShape } from './schema.ts'
 import { type PricingPlanVersion, pricingPlanVersions } from './table.ts'
 import { pricingCategoriesOf } from './version-pricings.ts'
 
@@ -26,6 +27,7 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     version: readOnly(Type.Integer()),
     status: field(LifecycleStatus),
     copied_from_pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'never' }),
+    rate_card: field(RateCardShape, { change: 'draft' }),
   },
   operations: ['create', 'list', 'get', 'update', 'delete'],
   filters: { pricing_plan_id: { kind: 'equals', column: 'pricing_plan_id' } },
@@ -56,6 +58,7 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     return { version: (highest?.version ?? 0) + 1 }
   },
   check: async (uow, row, previous) => {
+    await checkRateCard(uow, row)
     if (row.status !== 'ACTIVE' || previous?.status === 'ACTIVE') return
     if (!previous) {
       const message = 'A new version is DRAFT: give it its pricings, then make it ACTIVE.'

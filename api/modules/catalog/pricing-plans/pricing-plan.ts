@@ -9,7 +9,7 @@ import { PricingPlanVersionInfos } from './schema.ts'
 import { type PricingPlan, type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
 
 const Type = OneOf('STANDARD', 'CUSTOM')
-const Variant = OneOf('DEFAULT')
+const Variant = OneOf('DEFAULT', 'RATE_CARD')
 
 export const pricingPlanResource = defineResource<PricingPlan>({
   objectType: 'PRICING_PLAN',
@@ -71,7 +71,12 @@ export const pricingPlanResource = defineResource<PricingPlan>({
       (row): Row => ({
         pricing_plan_version_infos: versions
           .filter(version => version.pricing_plan_id === row.id)
-          .map(({ version, id, status }) => ({ version, id, status })),
+          .map(({ version, id, status, rate_card }) => ({
+            version,
+            id,
+            status,
+            ...(rate_card ? { rate_card } : {}),
+          })),
       }),
     )
   },
@@ -81,9 +86,12 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   },
 })
 
-/** A CUSTOM plan is for one customer, and stays so: its subscriptions are the customer's (semantics 3.1). */
+/**
+ * A CUSTOM plan is for one customer, and stays so: its subscriptions are the customer's (semantics 3.1). A rate card stays one too:
+ * its versions are in force by time.
+ */
 function checkCustomer(row: PricingPlan, previous: PricingPlan | null): void {
-  for (const field of ['type', 'customer_id'] as const) {
+  for (const field of ['type', 'customer_id', 'variant'] as const) {
     if (!previous || row[field] === previous[field]) continue
     throw new AppError('INVALID_FIELD', `${field} never changes; create another plan.`, { field })
   }

@@ -37,7 +37,6 @@ describe('plans', () => {
   })
 
   test.each([
-    ['a rate card', { variant: 'RATE_CARD' }, 'variant'],
     ['a rule of selection', { pricing_plan_selection_rules: [] }, 'pricing_plan_selection_rules'],
     ['a customer of a plan for all', { customer_id: 'cust_1' }, 'customer_id'],
   ])('%s is refused by name', async (_name, over, field) => {
@@ -238,7 +237,7 @@ describe('versions', () => {
     expect(refusal(active)).toEqual([400, 'INVALID_FIELD', 'status'])
   })
 
-  test.each(['rate_card', 'billing_period_settings', 'pricing_currency_settings', 'pricing_categories', 'version'])(
+  test.each(['billing_period_settings', 'pricing_currency_settings', 'pricing_categories', 'version'])(
     '%s is refused by name',
     async name => {
       const plan = await a.seed.make(pricingPlanResource)

@@ -7,6 +7,7 @@ import { lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+import type { RateCard } from './schema.ts'
 import { type PricingPlanVersion, pricingPlanVersions } from './table.ts'
 
 export type PutVersion = {
@@ -14,6 +15,7 @@ export type PutVersion = {
   readonly version?: number | null
   readonly status?: PricingPlanVersion['status'] | null
   readonly copied_from_pricing_plan_version_id?: string | null
+  readonly rate_card?: RateCard | null
 }
 
 /**

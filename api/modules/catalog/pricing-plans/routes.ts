@@ -6,6 +6,7 @@ import { IdText, LifecycleStatus, Nullable, Optional, Shape } from '../../../res
 import { viewOf } from '../../../resource/views.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { putVersion } from './put-version.ts'
+import { RateCardShape } from './schema.ts'
 
 const VERSION_MAX = 2_147_483_647
 
@@ -15,6 +16,7 @@ const PutVersionBody = Shape(
     version: Optional(Nullable(Type.Integer({ minimum: 1, maximum: VERSION_MAX }))),
     status: Optional(Nullable(LifecycleStatus)),
     copied_from_pricing_plan_version_id: Optional(Nullable(IdText('pricing plan version'))),
+    rate_card: Optional(Nullable(RateCardShape)),
   },
   { title: 'PricingPlanVersionUpsert' },
 )

@@ -16,6 +16,7 @@ import {
   Period,
   Reference,
   Shape,
+  Timestamp,
 } from '../../../resource/shapes.ts'
 import { type Conditions, ConfigConditions, type Expression, TieringConditions } from '../conditions/schema.ts'
 
@@ -106,8 +107,17 @@ export const PricingItemShape = Shape({
 export const PricingItemsShape = Type.Array(PricingItemShape, { maxItems: ITEMS_MAX })
 export const ProductIds = Type.Array(IdText('product'), { minItems: 1, maxItems: ITEMS_MAX, uniqueItems: true })
 
+/** When a version of a rate card comes into force; it is in force until the next one is. */
+export const RateCardShape = Shape({ start_at: Timestamp }, { title: 'RateCard' })
+export type RateCard = Static<typeof RateCardShape>
+
 export const PricingPlanVersionInfos = Type.Array(
-  Type.Object({ version: Type.Integer(), id: Type.String(), status: LifecycleStatus }),
+  Type.Object({
+    version: Type.Integer(),
+    id: Type.String(),
+    status: LifecycleStatus,
+    rate_card: Optional(Nullable(RateCardShape)),
+  }),
 )
 export const PricingCategories = Type.Array(
   Type.Object({

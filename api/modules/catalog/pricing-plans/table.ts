@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
 import type { Entitlement } from '../features/schema.ts'
-import type { PricingItem } from './schema.ts'
+import type { PricingItem, RateCard } from './schema.ts'
 
 export const pricingPlans = pgTable('pricing_plans', {
   ...tenantColumns(),
@@ -14,7 +14,7 @@ export const pricingPlans = pgTable('pricing_plans', {
   /** Of a CUSTOM plan: the customer it is for. */
   customer_id: text(),
   amount_type: text().$type<'EXCLUDING_TAX' | 'INCLUDING_TAX'>().notNull(),
-  variant: text().$type<'DEFAULT'>().notNull(),
+  variant: text().$type<'DEFAULT' | 'RATE_CARD'>().notNull(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
 })
 
@@ -24,6 +24,8 @@ export const pricingPlanVersions = pgTable('pricing_plan_versions', {
   version: integer().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
   copied_from_pricing_plan_version_id: text(),
+  /** Of a rate card: from when on the version is in force. */
+  rate_card: wireJson<RateCard>(),
 })
 
 export const pricings = pgTable('pricings', {

@@ -4,6 +4,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
 import type { Schedule } from '../table.ts'
@@ -22,7 +23,7 @@ export async function checkClauses(uow: Uow, schedule: Schedule): Promise<void> 
     return own
   })
   if (!entries.some(({ level }) => level !== null)) return
-  const sold = await loadSold(uow, schedule.pricing_plan_version_id)
+  const sold = await loadSold(uow, schedule)
   for (const { list, path, ids, value } of entries)
     for (const [index, id] of ids.entries()) {
       if (!sold[list].has(id)) {
@@ -99,12 +100,19 @@ function checkCurrency(currency: string, { pricing_currency }: Schedule, field: 
   throw invalid(`The schedule is priced in ${pricing_currency}; give the amount in it.`, field)
 }
 
-/** What a version sells, by the list that names it. */
-async function loadSold(uow: Uow, versionId: string): Promise<Record<DiscountList | 'metered', ReadonlySet<string>>> {
+async function versionsSold(uow: Uow, { pricing_plan_id, pricing_plan_version_id }: Schedule): Promise<string[]> {
+  const versions = (await loadRateCards(uow, [pricing_plan_id])).get(pricing_plan_id) ?? []
+  return [pricing_plan_version_id, ...versions.map(each => each.pricing_plan_version_id)]
+}
+
+/** What a schedule sells, by the list that names it: what its version does, or any version of its rate card. */
+async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountList | 'metered', ReadonlySet<string>>> {
   const priced = await uow.tx
     .select({ id: pricings.id, items: pricings.items })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId)))
+    .where(
+      and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
+    )
   const items = priced.flatMap(pricing => pricing.items)
   const itemIds = items.flatMap(item => item.product_item_ids)
   const of = await uow.tx

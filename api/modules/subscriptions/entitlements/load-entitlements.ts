@@ -6,7 +6,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
-import { schedules, subscriptions } from '../table.ts'
+import { schedules, scheduleVersions, subscriptions } from '../table.ts'
 
 /** What one subscription has of each feature it grants. */
 export type SubscriptionGrants = {
@@ -44,13 +44,21 @@ async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
     .select({
       subscriptionId: subscriptions.id,
       customerId: subscriptions.customer_id,
-      versionId: schedules.pricing_plan_version_id,
+      versionId: scheduleVersions.pricing_plan_version_id,
       entitlements: schedules.entitlements,
     })
     .from(subscriptions)
     .innerJoin(
       schedules,
       and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptions.id)),
+    )
+    .innerJoin(
+      scheduleVersions,
+      and(
+        inThisTenant(uow, scheduleVersions),
+        eq(scheduleVersions.pricing_plan_schedule_id, schedules.id),
+        holdsAt(scheduleVersions, at),
+      ),
     )
     .where(
       and(
@@ -60,12 +68,14 @@ async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
         // A cancellation holds from its moment on, also before the run that notes it.
         or(isNull(subscriptions.cancelled_at), gt(subscriptions.cancelled_at, at)),
         eq(schedules.status, 'ACTIVE'),
-        lte(schedules.start_at, at),
-        or(isNull(schedules.end_at), gt(schedules.end_at, at)),
+        holdsAt(schedules, at),
       ),
     )
     .orderBy(asc(subscriptions.id))
 }
+
+type Timed = Pick<typeof schedules, 'start_at' | 'end_at'> | Pick<typeof scheduleVersions, 'start_at' | 'end_at'>
+const holdsAt = ({ start_at, end_at }: Timed, at: string) => and(lte(start_at, at), or(isNull(end_at), gt(end_at, at)))
 
 /** By version, the entitlements of its pricings in the order of display. Every pricing of a version is on: DEFAULT is the one kind. */
 async function grantedByVersions(

@@ -17,7 +17,7 @@ import { customerResource } from '../../parties/customers/resource.ts'
 import { lockSubscription } from '../next-billing.ts'
 import { scheduleResource } from '../schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
-import { schedules } from '../table.ts'
+import { schedules, scheduleVersions } from '../table.ts'
 import { countsAssignments } from './seat-count.ts'
 import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
 import { type SeatAssignment, seatAssignments } from './table.ts'
@@ -165,8 +165,15 @@ async function pricesOf(uow: ReadUow, row: SeatAssignment): Promise<PricingItem[
     .select({ items: pricings.items })
     .from(pricings)
     .innerJoin(
+      scheduleVersions,
+      and(
+        inThisTenant(uow, scheduleVersions),
+        eq(scheduleVersions.pricing_plan_version_id, pricings.pricing_plan_version_id),
+      ),
+    )
+    .innerJoin(
       schedules,
-      and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_version_id, pricings.pricing_plan_version_id)),
+      and(inThisTenant(uow, schedules), eq(schedules.id, scheduleVersions.pricing_plan_schedule_id)),
     )
     .where(
       and(inThisTenant(uow, pricings), eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id)),

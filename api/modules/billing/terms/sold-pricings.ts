@@ -1,0 +1,39 @@
+// Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn (semantics 3.1). Pure.
+import type { Span, Zone } from '../../../../shared/billing/periods.ts'
+import { at } from '../../../../shared/time.ts'
+import { versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
+
+/** A pricing that a schedule sells, and the time in which it does. */
+export type SoldPricing = {
+  readonly pricing: PricingInput
+  readonly during: Span
+  /** Whether it takes over from another version, which has charged what is charged once. */
+  readonly takesOver: boolean
+}
+
+/** The time of a schedule. */
+export const spanOf = ({ start_at, end_at }: Pick<ScheduleInput, 'start_at' | 'end_at'>): Span => ({
+  start: at(start_at),
+  end: end_at === null ? null : at(end_at),
+})
+
+/** In the order of versions; those of one version by display order, then by name. */
+export function soldPricings(all: readonly PricingInput[], schedule: ScheduleInput, zone: Zone): SoldPricing[] {
+  const span = spanOf(schedule)
+  const versions = schedule.rate_card
+    ? versionSpans(schedule.rate_card, span, zone)
+    : [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span }]
+  return versions.flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
+    all
+      .filter(pricing => pricing.pricing_plan_version_id === version)
+      .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
+      .map(pricing => ({ pricing, during, takesOver: index > 0 })),
+  )
+}
+
+const LAST = Number.MAX_SAFE_INTEGER
+/** Those without a display order come last. */
+export const byOrder = (a: { display_order?: number | null }, b: { display_order?: number | null }): number =>
+  (a.display_order ?? LAST) - (b.display_order ?? LAST)
+export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,76 @@
+// New prices come by a version of the rate card, and what was priced stays as it was: a version does not come into force in the past of
+// a schedule, and one that has priced a schedule stays ACTIVE (semantics 3.1).
+import { and, eq, sql } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { afterSave, beforeSave } from '../../../resource/rules.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
+import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
+import { wakeBillingOfPlan } from '../next-billing.ts'
+import { requireCurrency } from '../schedule-version.ts'
+import { schedules } from '../table.ts'
+
+type Change = { readonly row: PricingPlanVersion; readonly from: string; readonly until: string | null }
+
+/** What comes into force or ceases to be, and when; null where neither happens. */
+async function changeOf(
+  uow: Uow,
+  row: PricingPlanVersion,
+  previous: PricingPlanVersion | null,
+): Promise<Change | null> {
+  const was = previous?.status === 'ACTIVE'
+  if (!row.rate_card || was === (row.status === 'ACTIVE')) return null
+  // Held: schedules of the plan are activated before this, or see what becomes of the version.
+  const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, row.pricing_plan_id))
+  await uow.tx.select({ id: pricingPlans.id }).from(pricingPlans).where(where).for('no key update')
+  const from = row.rate_card.start_at
+  const card = (await loadRateCards(uow, [row.pricing_plan_id])).get(row.pricing_plan_id) ?? []
+  return { row, from, until: card.find(({ start_at }) => start_at > from)?.start_at ?? null }
+}
+
+/** The ACTIVE schedules of the plan that the version prices, or would. */
+const pricedSchedules = (uow: Uow, { row, from, until }: Change) =>
+  uow.tx
+    .select({ id: schedules.id, start_at: schedules.start_at, pricing_currency: schedules.pricing_currency })
+    .from(schedules)
+    .where(
+      and(
+        inThisTenant(uow, schedules),
+        eq(schedules.pricing_plan_id, row.pricing_plan_id),
+        eq(schedules.status, 'ACTIVE'),
+        sql`tstzrange(${schedules.start_at}, ${schedules.end_at}) && tstzrange(${from}::timestamptz, ${until}::timestamptz)`,
+      ),
+    )
+
+async function keepWhatWasPriced(
+  uow: Uow,
+  row: PricingPlanVersion,
+  previous: PricingPlanVersion | null,
+): Promise<void> {
+  const change = await changeOf(uow, row, previous)
+  if (!change) return
+  const priced = await pricedSchedules(uow, change)
+  const [first] = priced
+  if (!first) return
+  const named = { resourceId: first.id, resourceType: 'PRICING_PLAN_SCHEDULE' }
+  if (row.status !== 'ACTIVE') {
+    const message = `The schedule ${first.id} is priced by this version of the rate card; add a version that comes into force later instead.`
+    throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named })
+  }
+  if (change.from <= formatInstant(uow.now)) {
+    const message = `The schedule ${first.id} is priced by this rate card already, and its past stays as it is: let the version come into force later than now.`
+    throw new AppError('INVALID_FIELD', message, { field: 'rate_card.start_at', ...named })
+  }
+  for (const currency of new Set(priced.map(each => each.pricing_currency))) await requireCurrency(uow, row, currency)
+}
+
+/** Invoices that are not FINAL yet are computed again by the versions that price them now. */
+async function billAgain(uow: Uow, row: PricingPlanVersion, previous: PricingPlanVersion | null): Promise<void> {
+  if (row.rate_card && row.status !== previous?.status) await wakeBillingOfPlan(uow, row.pricing_plan_id)
+}
+
+export const RATE_CARD_GUARDS = [beforeSave(pricingPlanVersionResource, keepWhatWasPriced)] as const
+export const RATE_CARD_EFFECTS = [afterSave(pricingPlanVersionResource, billAgain)] as const
