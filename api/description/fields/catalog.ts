@@ -119,6 +119,26 @@ export const CATALOG: Readonly<Record<string, string>> = {
   tiering_meter_value_calculation_id:
     'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
   tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
+  wallet_grants: 'Rules by which each charge of the price grants to a wallet of the customer. Null: none.',
+  'PricingItemConfigWalletGrant.wallet_type_id':
+    'The type of the wallet; the wallet is made where the customer has none.',
+  'PricingItemConfigWalletGrant.source':
+    'Of a PER_SEAT item. PER_SEAT: a fixed number of credits for each assignment, by its share of the period, for its occupant alone. ' +
+    'SEAT_POOL (the default): a fixed quantity for each paid seat, for all together.',
+  'PricingItemConfigWalletGrant.amount_grant': 'For wallets of money: an amount, or a percentage of the price.',
+  'PricingItemConfigWalletGrant.credits_grant':
+    'For wallets of credits: a number of credits, or a conversion of what is paid.',
+  'PricingItemConfigWalletGrantAmountGrant.amount': 'The amount granted; on a ONE_OFF item priced FLAT, for each unit.',
+  'PricingItemConfigWalletGrantAmountGrant.percentage': 'The percentage of the price that is granted: "10" is 10 %.',
+  'PricingItemConfigWalletGrantCreditsGrant.credits':
+    'The credits granted; on a ONE_OFF item priced FLAT, for each unit.',
+  'PricingItemConfigWalletGrantCreditsGrant.conversion':
+    'How many credits one unit of money that is paid gives: a rate, alone or with its credit type. 5.00 at a rate of 10 gives 50.',
+  'WalletGrantConversion.rate': 'How many credits one unit of money gives.',
+  'WalletGrantConversion.credit_type_id': 'Id of the credit type; null: that of the wallet type.',
+  'PricingItemConfigWalletGrant.expiry_policy': 'When what is granted expires. Null: never.',
+  'PricingItemConfigWalletGrantExpiryPolicy.expiry_period': 'How long after its start a grant expires.',
+  'ProductItemCredits.credit_type': 'The credit type, when it is expanded.',
   default_units: 'Of a ONE_OFF item that is priced FLAT: how many units are sold. Only `number`. Null: 1.',
   default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: those that are assigned.',
   on_demand:

@@ -35,6 +35,17 @@ export const WALLETS: Readonly<Record<string, string>> = {
   expire_at: 'Until when it can be spent, exclusive. Null: it never expires.',
   reverted_at: 'When the grant was taken back; null while it stands.',
   revert_reason: 'Why the grant was taken back.',
+  'WalletGrant.seat': 'Of a grant PER_SEAT: who may spend it, and the item whose seat it is for.',
+  'WalletGrant.over_granted':
+    'Of a grant PER_SEAT beyond the paid seats: what was granted so. It can be spent all the same.',
+  'WalletBalanceStatus.over_granted':
+    'The part that was granted for seats beyond the paid ones; absent where there is none.',
+  'WalletBalanceCustomerDetail.over_granted':
+    'The part that was granted for seats beyond the paid ones; absent where there is none.',
+  customer_details: 'What was granted for the seats of each customer; absent where no seat is granted anything.',
+  'WalletBalanceCustomerDetail.balance':
+    'What was granted for the seats of the customer, less what expired, was reverted or was settled.',
+  'WalletOverGranted.credits': 'The credits.',
   balance_at: 'The time of the balance.',
   'WalletBalanceStatus.balance': 'What was granted, less what expired, was reverted or was settled.',
   reserved_balance: 'The part of the balance that is reserved.',

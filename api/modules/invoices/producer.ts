@@ -4,6 +4,7 @@
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
+import type { ChargeGrant } from './charge-grants.ts'
 import type { LineValues } from './lines/table.ts'
 import type { InvoiceColumns, InvoiceRow } from './table.ts'
 
@@ -11,6 +12,8 @@ import type { InvoiceColumns, InvoiceRow } from './table.ts'
 export type ComputedInvoice = {
   readonly columns: InvoiceColumns
   readonly lines: readonly LineValues[]
+  /** What its charges grant to wallets; absent for a kind of invoice that grants nothing. */
+  readonly grants?: readonly ChargeGrant[]
   /** A hash of all its inputs except usage. */
   readonly inputsHash: string
   /** Everything accepted before this instant is counted; null where nothing is metered. */
@@ -18,8 +21,9 @@ export type ComputedInvoice = {
 }
 
 /** Its stored columns. */
-export const storedColumns = ({ columns, inputsHash, usageCountedUntil }: ComputedInvoice) => ({
+export const storedColumns = ({ columns, grants = [], inputsHash, usageCountedUntil }: ComputedInvoice) => ({
   ...columns,
+  grants,
   inputs_hash: inputsHash,
   usage_counted_until: usageCountedUntil === null ? null : formatInstant(usageCountedUntil),
 })

@@ -32,7 +32,7 @@ export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
   return row ? await withCustomFields(uow, row) : await getInvoice(uow, id)
 }
 
-const { content: _printed, ...OUTLINE } = getTableColumns(invoices)
+const { content: _printed, grants: _granted, ...OUTLINE } = getTableColumns(invoices)
 
 /**
  * The invoices of subscriptions that hold their periods, in order. There may be a thousand, so their content is not

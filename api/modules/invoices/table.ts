@@ -1,6 +1,7 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
+import type { ChargeGrant } from './charge-grants.ts'
 import type { CreditTerms } from './credits/schema.ts'
 import type { OneOffTerms } from './one-off/schema.ts'
 import type { InvoiceContent } from './schema.ts'
@@ -79,6 +80,8 @@ export const invoices = pgTable('invoices', {
   /** What an on-demand charge bills; null for others. */
   on_demand: wireJson<OnDemandTerms>(),
   content: wireJson<InvoiceContent>().notNull(),
+  /** What its charges grant to wallets; not shown. */
+  grants: wireJson<readonly ChargeGrant[]>().notNull(),
   inputs_hash: text().notNull(),
   /** Everything accepted before this instant is counted; null where nothing is metered. */
   usage_counted_until: timestamp(),
@@ -95,13 +98,14 @@ export type StoredInvoice = typeof invoices.$inferSelect
 /** An invoice with its own custom fields, which may change after it is FINAL. */
 export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly CustomFieldView[] }
 
-/** An invoice without its printed content, which is nearly all of its size. */
-export type InvoiceOutline = Omit<StoredInvoice, 'content'>
+/** An invoice without its printed content, which is nearly all of its size, and without what it grants. */
+export type InvoiceOutline = Omit<StoredInvoice, 'content' | 'grants'>
 
 /** The initial values of columns that only users and other documents change. */
 export const UNTOUCHED = {
   holds_period: true,
   own_notes: [],
+  grants: [],
   one_off: null,
   on_demand: null,
   original_invoice_id: null,

@@ -10,6 +10,8 @@ import { type ExpiryJobDeps, expiryJobs } from './expiry/jobs.ts'
 import { grantRoutes } from './grants/routes.ts'
 import { leaseJobs } from './reservations/jobs.ts'
 import { reservationRoutes } from './reservations/routes.ts'
+import { RULE_GUARDS } from './rules/check-rules.ts'
+import { followCharges } from './rules/follow-charges.ts'
 import { followInvoice } from './spending/follow-invoice.ts'
 import { walletFunds } from './spending/purse.ts'
 import { walletResource } from './wallet.ts'
@@ -29,9 +31,14 @@ export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   effects: [
     {
       ...INVOICE,
-      afterSave: (uow, row, previous) => followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null),
+      // What is granted first may be spent by the same invoice.
+      afterSave: async (uow, row, previous) => {
+        await followCharges(uow, row as InvoiceRow, previous as InvoiceRow | null)
+        await followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null)
+      },
     },
   ],
+  guards: RULE_GUARDS,
   extensions: [extend(FUNDS, walletFunds)],
   resources: [walletTypeResource, walletResource, walletGrantResource],
   routes: (app, deps) => {

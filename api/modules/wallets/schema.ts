@@ -1,16 +1,7 @@
 // Wire shapes of wallets.
 import Type, { type Static } from 'typebox'
-import {
-  Amount,
-  Currency,
-  DecimalText,
-  IdText,
-  Nullable,
-  OneOf,
-  Optional,
-  Shape,
-  TaxCategory,
-} from '../../resource/shapes.ts'
+import { Amount, Currency, IdText, Nullable, OneOf, Optional, Shape, TaxCategory } from '../../resource/shapes.ts'
+import { Credits } from '../catalog/credit-types/schema.ts'
 
 const AmountTerms = Shape(
   { default_currency: Optional(Nullable(Currency)), tax_category: Optional(Nullable(TaxCategory)) },
@@ -31,8 +22,6 @@ export const BalanceTerms = Shape({ default_currency: Optional(Nullable(Currency
 export type CreditTerms = Static<typeof CreditTerms>
 export type BalanceTerms = Static<typeof BalanceTerms>
 
-export const Credits = Shape({ quantity: DecimalText, credit_type_id: IdText('credit type') }, { title: 'Credits' })
-
 /** Why the service reverted a grant (contract: Wallet grants and balances). */
 export const REVERT_REASONS = [
   'INVOICE_VOIDED',
@@ -44,14 +33,21 @@ export const REVERT_REASONS = [
   'SUBSCRIPTION_CANCEL_UNDONE',
   'WALLET_GRANT_REVERTED',
 ] as const
-export const GrantSource = Type.Enum(['MANUAL', 'SEAT_POOL', 'PER_SEAT'], {
-  description: 'What granted it: a call (MANUAL), or the rule of a price.',
+export const GrantSource = Type.Enum(['MANUAL', 'CHARGE', 'SEAT_POOL', 'PER_SEAT'], {
+  description:
+    'What granted it: a call (MANUAL), or the rule of a price: by its charge (CHARGE), by its paid seats together (SEAT_POOL), or by one assignment of a seat (PER_SEAT).',
 })
+/** Who may spend a grant PER_SEAT, and of which item it is a seat (contract: Wallet grants and balances, seat). */
+export const GrantSeat = Shape(
+  { customer_id: IdText('customer'), product_item_id: IdText('product item') },
+  { title: 'WalletGrantSeat' },
+)
+/** Granted beyond the paid seats; it is not withheld (contract: Wallet rules 4). */
+export const OverGranted = Shape({ credits: Credits }, { title: 'WalletOverGranted' })
 export const RevertReasonText = Type.Enum([...REVERT_REASONS])
 
 export type RevertReason = (typeof REVERT_REASONS)[number]
 export type MoneyView = Static<typeof Amount>
-export type CreditsView = Static<typeof Credits>
 
 /** Credits or money, by what the wallet holds. */
 export const WalletBalanceValue = Type.Object(

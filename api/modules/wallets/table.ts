@@ -3,7 +3,9 @@ import type { Account, EntryType } from '../../../shared/billing/wallets/ledger.
 import type { GrantType } from '../../../shared/billing/wallets/spending-order.ts'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { PAUSABLE } from '../../resource/shapes.ts'
-import type { BalanceTerms, CreditsView, CreditTerms, MoneyView, ReservationStatus, RevertReason } from './schema.ts'
+import type { CreditsView } from '../catalog/credit-types/schema.ts'
+import type { ChargeOfGrant } from '../invoices/charge-grants.ts'
+import type { BalanceTerms, CreditTerms, MoneyView, ReservationStatus, RevertReason } from './schema.ts'
 
 export const walletTypes = pgTable('wallet_types', {
   ...tenantColumns(),
@@ -42,6 +44,12 @@ export const walletGrants = pgTable('wallet_grants', {
   source: text().notNull(),
   reverted_at: timestamp(),
   revert_reason: text().$type<RevertReason>(),
+  /** For a grant PER_SEAT: who may spend it, and of which item it is a seat. */
+  seat: wireJson<{ readonly customer_id: string; readonly product_item_id: string }>(),
+  /** For a grant PER_SEAT beyond the paid seats: how much of it that is. */
+  over_granted: wireJson<{ readonly credits: CreditsView }>(),
+  /** For a grant by rule: the charge behind it. */
+  charge: wireJson<ChargeOfGrant>(),
 })
 
 export type WalletGrant = typeof walletGrants.$inferSelect

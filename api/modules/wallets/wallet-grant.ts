@@ -2,9 +2,10 @@
 // grants and balances). Reverting is the only change of a grant; its spending is recorded in the ledger.
 import { defineResource, type Resource, readOnly } from '../../resource/define-resource.ts'
 import { Amount, Description, IdText, OneOf, Timestamp } from '../../resource/shapes.ts'
+import { Credits } from '../catalog/credit-types/schema.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
-import { Credits, GrantSource, RevertReasonText } from './schema.ts'
+import { GrantSeat, GrantSource, OverGranted, RevertReasonText } from './schema.ts'
 import { type WalletGrant, walletGrants } from './table.ts'
 import { walletResource } from './wallet.ts'
 
@@ -27,6 +28,8 @@ export const walletGrantResource: Resource<WalletGrant> = defineResource<WalletG
     start_at: readOnly(Timestamp),
     expire_at: readOnly(Timestamp),
     source: readOnly(GrantSource),
+    seat: readOnly(GrantSeat),
+    over_granted: readOnly(OverGranted),
     reverted_at: readOnly(Timestamp),
     revert_reason: readOnly(RevertReasonText),
   },

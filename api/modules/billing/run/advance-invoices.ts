@@ -2,6 +2,7 @@
 // it takes what was read and returns what is to be saved, so a group of subscriptions is computed first and saved
 // together.
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -76,6 +77,8 @@ export type Advanced = {
   readonly closings: readonly Closing[]
   /** The pins of invoices that become FINAL. */
   readonly pins: readonly Pin[]
+  /** Whether charges granted something that invoices of this run could not spend yet: they are computed again at once. */
+  readonly granted: boolean
   /** The invoices that hold periods after this run, by their cutoff. */
   readonly rows: readonly SubscriptionInvoice[]
 }
@@ -99,10 +102,12 @@ export function advanceInvoices(of: Advance): Advanced {
   const pins: Pin[] = []
   let rows = [...of.state.rows]
   let late = of.late
+  let granted = false
   for (const target of of.targets) {
-    const step = advanceOne(of, { target, rows, late })
+    const step = advanceOne(of, { target, rows, late, granted })
     if (!step) continue
     pending.push(step.pending)
+    granted ||= grantsAnew(step.pending, of.now)
     rows = withInvoice(rows, step.pending)
     if (step.pin) pins.push(step.pin)
     if (!step.closing) continue
@@ -110,13 +115,23 @@ export function advanceInvoices(of: Advance): Advanced {
     // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
     if (step.takesLate) late = []
   }
-  return { pending, closings, pins, rows }
+  return { pending, closings, pins, granted, rows }
+}
+
+/** Whether saving it grants something that its stored state had not granted. */
+function grantsAnew({ stored, row }: PendingInvoice, now: Instant): boolean {
+  if (row.status === 'VOID' || row === stored) return false
+  const started = (of: InvoiceRow, until: Instant): unknown => of.grants.filter(grant => at(grant.start_at) <= until)
+  const before = stored === null ? [] : started(stored, at(stored.updated_at))
+  return row.grants.length > 0 && !isDeepStrictEqual(started(row, now), before)
 }
 
 type Step = {
   readonly target: Target
   readonly rows: readonly SubscriptionInvoice[]
   readonly late: readonly TouchedUnit[]
+  /** Whether an invoice before it granted something. */
+  readonly granted: boolean
 }
 type Stepped = {
   readonly pending: PendingInvoice
@@ -126,7 +141,7 @@ type Stepped = {
 }
 
 /** Moves one invoice as far as it may go now. Null when there is rightly no invoice. */
-function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped | null {
+function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): Stepped | null {
   const { now, state, complete } = of
   const { inputs } = state
   const { key, window } = target
@@ -154,13 +169,11 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })
   of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
-  const due =
-    saved.row.status === 'DRAFT' &&
-    !saved.row.on_hold &&
-    saved.row.finalize_at !== null &&
-    at(saved.row.finalize_at) <= now
   // An invoice whose period ended only now is closed by the next run, which reads exactly what it counts.
-  if (!due || !target.closes || finalFault(counted.columns) !== null) return { ...only(saved), takesLate }
+  // One that may spend what this run grants is closed by the next run, which knows it.
+  const mayGrantMore = granted || grantsAnew(saved, now)
+  if (!isDue(saved.row, now) || !target.closes || mayGrantMore || finalFault(counted.columns) !== null)
+    return { ...only(saved), takesLate }
   const closing = ({ counted: charges }: PricedInvoice): Closing => ({
     inputs,
     invoiceId: saved.row.id,
@@ -178,6 +191,10 @@ function advanceOne(of: Advance, { target, rows, late: found }: Step): Stepped |
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   return { pending, closing: closing(last), pin, takesLate }
 }
+
+/** Whether its grace period is over. */
+const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): boolean =>
+  status === 'DRAFT' && !on_hold && finalize_at !== null && at(finalize_at) <= now
 
 /** What an invoice for a window needs from a purse. */
 export const fundsRequest = (
@@ -199,6 +216,7 @@ type Computed = {
 const computedOf = ({ countedUntil }: Advance, counted: PricedInvoice, inputsHash: string): ComputedInvoice => ({
   columns: counted.columns,
   lines: counted.lines,
+  grants: counted.grants,
   inputsHash,
   usageCountedUntil: counted.counted.length > 0 ? countedUntil : null,
 })
@@ -278,7 +296,7 @@ export function invoiceHashOf(
 
 /** The rows with this invoice as it is now, by cutoff; an invoice that no longer holds its period is left out. */
 function withInvoice(rows: readonly SubscriptionInvoice[], { row, lines }: PendingInvoice): SubscriptionInvoice[] {
-  const { content: _printed, custom_fields: _fields, ...outline } = row
+  const { content: _printed, grants: _granted, custom_fields: _fields, ...outline } = row
   const before = rows.find(({ id }) => id === row.id)
   const advance_charges = lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines)
   const others = rows.filter(({ id }) => id !== row.id)

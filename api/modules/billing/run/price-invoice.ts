@@ -6,6 +6,7 @@ import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import { buildDocument, type DocumentAmounts, documentAmounts } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoice.ts'
 import { invoiceDates } from '../../invoices/document/invoice-dates.ts'
@@ -15,6 +16,7 @@ import type { LineValues } from '../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import { type Charge, chargesOf, fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import { grantsOfCharges } from '../grants/grants-of-charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
@@ -62,6 +64,8 @@ export type InvoiceRequest = {
 export type PricedInvoice = {
   readonly columns: InvoiceColumns & PeriodColumns
   readonly lines: readonly LineValues[]
+  /** What its charges grant to wallets. */
+  readonly grants: readonly ChargeGrant[]
   /** Keys of the charges that it bills in advance, and of the minimums that it reaches ahead. */
   readonly advanceCharges: readonly string[]
   /** What it would have billed if it were closed now. */
@@ -85,6 +89,7 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
   return {
     columns: { ...document.columns, ...periodColumns(request.window, rated.charges) },
     lines: document.lines,
+    grants: grantsOfCharges(inputs, request, { rated: rated.all, printed: amounts.printed }),
     advanceCharges: advanceChargesIn(document.lines),
     counted: countedCharges(rated.all, amounts.printed, parts),
   }

@@ -154,7 +154,8 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
     // A test clock stands still between its changes, so its figures do not become stale.
     const refreshMs = isTestTime() ? null : undefined
     const nextBillingAt =
-      comeBack(complete, plan, uow.now) ?? nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
+      comeBack(complete, plan, { now: uow.now, granted: step.granted }) ??
+      nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
     const invoices = rows.slice(place, place + step.pending.length)
     place += step.pending.length
@@ -186,7 +187,11 @@ async function holdStates(
 }
 
 /** When the next run is due because this one could not process everything; null when it could. */
-function comeBack(complete: boolean, plan: BillingPlan, now: Instant): Instant | null {
+function comeBack(
+  complete: boolean,
+  plan: BillingPlan,
+  { now, granted }: { readonly now: Instant; readonly granted: boolean },
+): Instant | null {
   if (!complete) return instantOf(now + RETRY_MS)
-  return plan.moving > 0 ? now : null
+  return granted || plan.moving > 0 ? now : null
 }

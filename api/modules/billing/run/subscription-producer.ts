@@ -65,8 +65,8 @@ function recomputationOf(invoiceId: string, state: InvoiceState, build: PriceWin
 /** What the document needs from a priced invoice. */
 const computedOf = (
   { inputsHash }: InvoiceState,
-  { columns, lines, usageCountedUntil }: CountedInvoice,
-): ComputedInvoice => ({ columns, lines, inputsHash, usageCountedUntil })
+  { columns, lines, grants, usageCountedUntil }: CountedInvoice,
+): ComputedInvoice => ({ columns, lines, grants, inputsHash, usageCountedUntil })
 
 /** Stores what an invoice that closes in this transaction counted. Throws when the exact set of events is not known. */
 async function closeWith(

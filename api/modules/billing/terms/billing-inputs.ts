@@ -8,7 +8,7 @@ import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/p
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
 import type { RateCardVersions } from '../../catalog/pricing-plans/rate-card.ts'
-import type { SplitPricing, Tiering } from '../../catalog/pricing-plans/schema.ts'
+import type { SplitPricing, Tiering, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ModelType } from '../../catalog/products/schema.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
@@ -83,6 +83,7 @@ export type ConfigInput = {
   readonly split_pricing?: SplitPricing | null
   readonly default_units?: { readonly number?: string | null } | null
   readonly default_seats_value?: { readonly number?: string | null } | null
+  readonly wallet_grants?: readonly WalletGrantRule[] | null
   readonly conditions?: Conditions | null
   readonly on_demand?: boolean | null
 }
@@ -104,6 +105,9 @@ export type PricingInput = {
 
 /** A seat assignment of an item that is charged by its assignments. */
 export type SeatInput = {
+  /** Only where the seat is granted something to a wallet. */
+  readonly id?: string
+  readonly customer_id?: string
   readonly product_item_id: string
   readonly start_at: string
   readonly end_at: string | null

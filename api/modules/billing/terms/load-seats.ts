@@ -4,9 +4,9 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { countsAssignments } from '../../subscriptions/seats/seat-count.ts'
+import { followsAssignments, grantsPerSeat } from '../../subscriptions/seats/seat-count.ts'
 import { seatAssignments } from '../../subscriptions/seats/table.ts'
-import type { SeatInput } from './billing-inputs.ts'
+import type { ConfigInput, SeatInput } from './billing-inputs.ts'
 import type { CatalogInputs } from './load-catalog.ts'
 
 type Selling = { readonly subscription: { readonly id: string }; readonly catalog: CatalogInputs }
@@ -16,12 +16,17 @@ type Selling = { readonly subscription: { readonly id: string }; readonly catalo
  * no such prices.
  */
 export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<ReadonlyMap<string, SeatInput[]>> {
-  const itemIds = new Map(all.map(({ subscription, catalog }) => [subscription.id, countedItems(catalog)]))
+  const itemIds = new Map(
+    all.map(({ subscription, catalog }) => [subscription.id, itemsWith(catalog, followsAssignments)]),
+  )
+  const granting = new Map(all.map(({ subscription, catalog }) => [subscription.id, itemsWith(catalog, grantsPerSeat)]))
   const ids = [...itemIds].flatMap(([id, counted]) => (counted.size > 0 ? [id] : []))
   if (ids.length === 0) return new Map()
   const a = seatAssignments
   const rows = await uow.tx
     .select({
+      id: a.id,
+      customer_id: a.customer_id,
       subscription_id: a.pricing_plan_subscription_id,
       product_item_id: a.product_item_id,
       start_at: a.start_at,
@@ -34,15 +39,21 @@ export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<
   return new Map(
     [...groupBy(counted, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _, ...seat }) => seat),
+      own.map(({ subscription_id: _, id: seatId, customer_id, ...seat }) =>
+        // Who occupies a seat matters only where the seat itself is granted something.
+        granting.get(id)?.has(seat.product_item_id) ? { ...seat, id: seatId, customer_id } : seat,
+      ),
     ]),
   )
 }
 
-/** The PER_SEAT items that have a price without a fixed number of seats. */
-function countedItems({ pricings, product_items }: CatalogInputs): ReadonlySet<string> {
+/** The PER_SEAT items that have such a price. */
+function itemsWith(
+  { pricings, product_items }: CatalogInputs,
+  isSuch: (config: ConfigInput) => boolean,
+): ReadonlySet<string> {
   const bySeat = new Set(product_items.flatMap(item => (item.model_type === 'PER_SEAT' ? [item.id] : [])))
   if (bySeat.size === 0) return bySeat
-  const priced = pricings.flatMap(pricing => pricing.items).filter(item => item.configs.some(countsAssignments))
+  const priced = pricings.flatMap(pricing => pricing.items).filter(item => item.configs.some(isSuch))
   return new Set(priced.flatMap(item => item.product_item_ids).filter(id => bySeat.has(id)))
 }

@@ -15,6 +15,7 @@ import type {
   PricingItemInput,
   SplitPricing,
   Tiering,
+  WalletGrantRule,
 } from './schema.ts'
 
 /** What items name by id or reference, found: by the path it stands at. */
@@ -75,8 +76,30 @@ function canonicalConfigs(
       default_units: config.default_units ?? null,
       default_seats_value: config.default_seats_value ?? null,
       on_demand: config.on_demand ?? false,
+      wallet_grants: config.wallet_grants?.map(canonicalRule) ?? null,
     }
   })
+}
+
+/** A bare number as conversion is its rate. An empty policy is none. */
+function canonicalRule(rule: NonNullable<PricingItemConfigInput['wallet_grants']>[number]): WalletGrantRule {
+  const { amount_grant: money, credits_grant: credits, expiry_policy: policy } = rule
+  const conversion = credits?.conversion ?? null
+  return {
+    wallet_type_id: rule.wallet_type_id,
+    source: rule.source ?? null,
+    amount_grant: money ? { amount: money.amount ?? null, percentage: money.percentage ?? null } : null,
+    credits_grant: credits
+      ? {
+          credits: credits.credits ?? null,
+          conversion:
+            typeof conversion === 'string'
+              ? { credit_type_id: null, rate: conversion }
+              : conversion && { credit_type_id: conversion.credit_type_id ?? null, rate: conversion.rate },
+        }
+      : null,
+    expiry_policy: policy?.expiry_period ? { expiry_period: policy.expiry_period } : null,
+  }
 }
 
 /** An expression is all they have. */

@@ -2,14 +2,16 @@
 import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
+import { isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
 import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
+import { checkWalletGrants } from './check-wallet-grants.ts'
 import type { PricePeriod, PricingItem, PricingItemConfig } from './schema.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */
 export type Priced =
   | { readonly model: 'USAGE_BASED'; readonly metric: 'NUMBER' | 'AMOUNT'; readonly tieringMetric?: boolean }
-  | { readonly model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT' }
+  | { readonly model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT' | 'CREDITS' }
 
 const refuse = (code: ErrorCode, field: string, message: string): never => {
   throw new AppError(code, message, { field })
@@ -18,6 +20,12 @@ const refuse = (code: ErrorCode, field: string, message: string): never => {
 /** Throws INVALID_FIELD or MISSING_FIELD with a path below `field`, where the config stands. */
 export function checkPrice(config: PricingItemConfig, priced: Priced, field: string): void {
   const model = findPriceModel(config.pricing_type)
+  if (priced.model === 'CREDITS' || isInCredits(config))
+    refuse(
+      'INVALID_FIELD',
+      `${field}.bands.0.credits`,
+      'Prices in credits are not billed yet; price the item in money.',
+    )
   if (priced.model !== 'USAGE_BASED') {
     checkUnmetered(config, priced.model, field)
   } else {
@@ -36,6 +44,11 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
   checkTiering(config, priced, field)
   checkSplit(config, priced, `${field}.split_pricing`)
   checkCounts(config, priced.model, field)
+  checkWalletGrants(config, priced.model, field)
+  if (isInCredits(config)) {
+    checkCreditsPrice(config, priced, field)
+    return
+  }
   const reading = parsePriceConfig(config, { metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER' })
   if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
   const silent = config.bands.every(band => !band.amount && !band.fixed_amount && !band.percentage)
@@ -46,8 +59,29 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
 
 const ONLY_ONE_OFF = 'Only an item that is sold once, ONE_OFF, can be charged on demand.'
 
+/** A price in credits is of usage that is counted, never of money (contract: Wallet rules). */
+function checkCreditsPrice(config: PricingItemConfig, priced: Priced, field: string): void {
+  const index = config.bands.findIndex(band => band.credits)
+  const refuseCredits = (message: string) => refuse('INVALID_FIELD', `${field}.bands.${index}.credits`, message)
+  if (priced.model !== 'USAGE_BASED')
+    refuseCredits(`Only usage is priced in credits; a ${priced.model} item costs money.`)
+  if (priced.model === 'USAGE_BASED' && priced.metric !== 'NUMBER')
+    refuseCredits('The item is metered in money, which is not priced in credits.')
+  if (config.split_pricing) refuse('INVALID_FIELD', `${field}.split_pricing`, 'A price in credits cannot be split.')
+  if (config.volume_group_reference) {
+    const message = 'A price in credits finds its tier by its own usage; leave volume_group_reference out.'
+    refuse('INVALID_FIELD', `${field}.volume_group_reference`, message)
+  }
+  const reading = parseCreditsPrice(config)
+  if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
+}
+
 /** What an item that is not metered can be priced by. */
-function checkUnmetered(config: PricingItemConfig, model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT', field: string): void {
+function checkUnmetered(
+  config: PricingItemConfig,
+  model: Exclude<Priced['model'], 'USAGE_BASED'>,
+  field: string,
+): void {
   const { pricing_type: type, on_demand: onDemand = false } = config
   if (onDemand && model !== 'ONE_OFF') refuse('INVALID_FIELD', `${field}.on_demand`, ONLY_ONE_OFF)
   const price = findPriceModel(type)
@@ -62,20 +96,37 @@ function checkUnmetered(config: PricingItemConfig, model: 'RECURRING' | 'ONE_OFF
     RECURRING: isLump,
     ONE_OFF: isLump || type === 'FLAT' || isChosen,
     PER_SEAT: bySeat && price.metrics.includes('NUMBER'),
+    CREDITS: bySeat && price.metrics.includes('NUMBER'),
   }
   const wanted = {
     RECURRING: 'A RECURRING item is charged a lump sum: FIXED.',
     ONE_OFF:
       'A ONE_OFF item is charged a lump sum, FIXED, or by units, FLAT; on demand also an amount of choice, FLEXIBLE.',
     PER_SEAT: 'A PER_SEAT item is charged by its seats: FLAT, TIERED, TOP_TIERED or STAIR_STEP.',
+    CREDITS: 'A CREDITS item is charged by the credits: FLAT, TIERED, TOP_TIERED or STAIR_STEP.',
   }
   if (!fits[model]) refuse('INVALID_FIELD', `${field}.pricing_type`, wanted[model])
   if (config.default_included_volume) {
     refuse('INVALID_FIELD', `${field}.default_included_volume`, 'Only usage that is metered can be included.')
   }
+  if (model === 'CREDITS') checkCreditsItem(config, field)
   if (model !== 'ONE_OFF') return
   for (const name of ['billing_period', 'pricing_period'] as const) {
     if (config[name]) refuse('INVALID_FIELD', `${field}.${name}`, `It is charged once, so it has no ${name}.`)
+  }
+}
+
+/** A CREDITS item charges the credits that wallets lacked, which is known at the end of a period. */
+function checkCreditsItem(
+  { billing_in_advance, pricing_period, billing_period }: PricingItemConfig,
+  field: string,
+): void {
+  if (billing_in_advance) {
+    const message = 'The credits that wallets lack are known at the end of a period; they are not billed in advance.'
+    refuse('INVALID_FIELD', `${field}.billing_in_advance`, message)
+  }
+  if (pricing_period && billing_period) {
+    checkUsagePeriods(pricing_period, billing_period, `${field}.pricing_period`)
   }
 }
 

@@ -19,8 +19,11 @@ import {
   Timestamp,
 } from '../../../resource/shapes.ts'
 import { type Conditions, ConfigConditions, type Expression, TieringConditions } from '../conditions/schema.ts'
+import { Credits } from '../credit-types/schema.ts'
 
 const ITEMS_MAX = 200
+/** By what a rule of a PER_SEAT price grants: by the paid seats together, or by each assignment. */
+const SEAT_SOURCES = ['SEAT_POOL', 'PER_SEAT'] as const
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 
 /** The block a price stands for, in units of the metered value. */
@@ -33,6 +36,7 @@ export const PricingBand = Shape({
   amount: Given(Amount),
   fixed_amount: Given(Amount),
   percentage: Given(DecimalText),
+  credits: Given(Credits),
   minimum_amount: Given(Amount),
   maximum_amount: Given(Amount),
   minimum_number: Given(DecimalText),
@@ -73,6 +77,36 @@ const SplitPricingShape = Shape(
   { title: 'SplitPricing' },
 )
 
+/** How many rules of one price grant to wallets. */
+const RULES_MAX = 10
+/** How many credits a price pays for; a bare number is the rate. */
+const Conversion = Type.Union([
+  DecimalText,
+  Shape({ credit_type_id: Given(IdText('credit type')), rate: DecimalText }, { title: 'WalletGrantConversion' }),
+])
+const WalletGrantRuleShape = Shape(
+  {
+    wallet_type_id: IdText('wallet type'),
+    source: Given(Type.Enum(SEAT_SOURCES)),
+    amount_grant: Given(
+      Shape(
+        { amount: Given(Amount), percentage: Given(DecimalText) },
+        { title: 'PricingItemConfigWalletGrantAmountGrant' },
+      ),
+    ),
+    credits_grant: Given(
+      Shape(
+        { credits: Given(Credits), conversion: Given(Conversion) },
+        { title: 'PricingItemConfigWalletGrantCreditsGrant' },
+      ),
+    ),
+    expiry_policy: Given(
+      Shape({ expiry_period: Given(Period) }, { title: 'PricingItemConfigWalletGrantExpiryPolicy' }),
+    ),
+  },
+  { title: 'PricingItemConfigWalletGrant' },
+)
+
 export const PricingItemConfigShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM_CONFIG')),
   id: Optional(IdText('config of this item')),
@@ -93,6 +127,7 @@ export const PricingItemConfigShape = Shape({
   default_units: Given(Count),
   default_seats_value: Given(Count),
   on_demand: Given(Type.Boolean()),
+  wallet_grants: Given(Type.Array(WalletGrantRuleShape, { maxItems: RULES_MAX })),
 })
 
 export const PricingItemShape = Shape({
@@ -134,6 +169,19 @@ export type IncludedVolume = Static<typeof IncludedVolume>
 export type Tiering = { name: string | null; expression: Expression }
 /** The properties a price is split by, by both of their names. */
 export type SplitPricing = { meter_properties: { id: string; reference: string }[] }
+/** A rule by which a charge grants to a wallet, as stored; exactly one way to find the quantity is not null. */
+export type WalletGrantRule = {
+  wallet_type_id: string
+  /** Only of a PER_SEAT item. */
+  source: (typeof SEAT_SOURCES)[number] | null
+  amount_grant: { amount: Static<typeof Amount> | null; percentage: string | null } | null
+  credits_grant: {
+    credits: Static<typeof Credits> | null
+    conversion: { credit_type_id: string | null; rate: string } | null
+  } | null
+  /** Null: it never expires. */
+  expiry_policy: { expiry_period: Static<typeof Period> } | null
+}
 export type PricePeriod = Static<typeof Period>
 /** What a request may say about a config, before it is canonical. */
 export type PricingItemConfigInput = Static<typeof PricingItemConfigShape>
@@ -173,6 +221,8 @@ export type PricingItemConfig = {
   default_seats_value?: Static<typeof Count> | null
   /** Of an item that is sold once: whether only a charge on demand bills it. Prices saved before it existed lack it. */
   on_demand?: boolean
+  /** What its charges grant to wallets. */
+  wallet_grants?: WalletGrantRule[] | null
 }
 
 /** An item as stored and shown. This release prices exactly one product item. */

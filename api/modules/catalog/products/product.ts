@@ -18,13 +18,14 @@ import {
 import { getOne, requireAll } from '../../../resource/store.ts'
 import { canonicalConditions } from '../conditions/canonical-conditions.ts'
 import { checkConditions } from '../conditions/check-conditions.ts'
+import { creditTypeResource } from '../credit-types/credit-type.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
 import { requireOpenTo } from './private-entries.ts'
 import { productCategoryResource } from './product-category.ts'
-import { ModelType, UnitName, UsageBased } from './schema.ts'
+import { ItemCredits, ModelType, UnitName, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
 
 export const productResource: Resource<Product> = defineResource<Product>({
@@ -100,6 +101,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     type: field(OneOf('REVENUE', 'DEDUCTION'), { change: 'draft' }),
     model_type: field(ModelType, { create: 'required', change: 'draft' }),
     usage_based: field(UsageBased, { change: 'draft' }),
+    credits: field(ItemCredits, { change: 'draft' }),
     meter_value_calculation_id: readOnly(IdText('meter value calculation')),
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
@@ -120,6 +122,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   searchable: ['name', 'reference', 'description'],
   expand: {
     product: { by: 'product_id', to: () => productResource },
+    credit_type: { by: 'credit_type_id', to: () => creditTypeResource, within: 'credits' },
     meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
     tiering_meter_value_calculation: {
       by: 'tiering_meter_value_calculation_id',
@@ -133,10 +136,15 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     },
   },
   defaults: () => ({ type: 'REVENUE' }),
-  resolve: async (uow, row) => ({ ...row, usage_based: await canonicalUsage(uow, row.usage_based) }),
+  resolve: async (uow, row) => ({
+    ...row,
+    usage_based: await canonicalUsage(uow, row.usage_based),
+    credits: row.credits && { credit_type_id: row.credits.credit_type_id },
+  }),
   check: async (uow, row, previous) => {
     if (!previous) await requireOpenProduct(uow, row)
     checkModel(row)
+    await checkCredits(uow, row)
     if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
     await checkUsage(uow, row.usage_based)
   },
@@ -190,10 +198,25 @@ async function checkUsage(uow: Uow, usage: NonNullable<ProductItem['usage_based'
   await checkConditions(uow, [{ conditions: usage.conditions, meter, field: 'usage_based.conditions' }])
 }
 
+async function checkCredits(uow: Uow, { credits }: ProductItem): Promise<void> {
+  if (!credits) return
+  const field = 'credits.credit_type_id'
+  const [found] = await requireAll(uow, creditTypeResource, [{ id: credits.credit_type_id, field }])
+  if (found?.status !== 'ARCHIVED') return
+  throw new AppError('INVALID_FIELD', 'The credit type is ARCHIVED; choose another.', { field })
+}
+
 function checkModel(row: ProductItem): void {
   if (row.model_type === 'USAGE_BASED' && !row.usage_based) {
     const message = 'A USAGE_BASED item needs the calculation that measures it; a meter without one cannot be sold.'
     throw new AppError('MISSING_FIELD', message, { field: 'usage_based.meter_value_calculation_id' })
+  }
+  if (row.model_type === 'CREDITS' && !row.credits) {
+    const message = 'A CREDITS item needs the credit type that it sells.'
+    throw new AppError('MISSING_FIELD', message, { field: 'credits.credit_type_id' })
+  }
+  if (row.model_type !== 'CREDITS' && row.credits) {
+    throw new AppError('INVALID_FIELD', `A ${row.model_type} item sells no credits.`, { field: 'credits' })
   }
   if (row.model_type !== 'USAGE_BASED' && row.usage_based) {
     throw new AppError('INVALID_FIELD', `A ${row.model_type} item is not measured.`, { field: 'usage_based' })

@@ -13,9 +13,21 @@ export const UsageBased = Shape({
   conditions: Optional(Nullable(ItemConditions)),
 })
 
-/** How an item is charged: by what is metered, again and again, once, or by seats. */
-export const ModelType = OneOf('USAGE_BASED', 'RECURRING', 'ONE_OFF', 'PER_SEAT')
+/** How an item is charged: by what is metered, again and again, once, by seats, or by the credits that wallets lack. */
+export const ModelType = OneOf('USAGE_BASED', 'RECURRING', 'ONE_OFF', 'PER_SEAT', 'CREDITS')
 export type ModelType = Static<typeof ModelType>
+
+/** For a CREDITS item: the credits that it sells. */
+export const ItemCredits = Shape(
+  {
+    credit_type_id: IdText('credit type'),
+    // Shown by expand[]; what is sent back of it is not read.
+    credit_type: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  },
+  { title: 'ProductItemCredits' },
+)
+/** As stored. */
+export type ItemCredits = { credit_type_id: string }
 
 const UnitText = Type.String({ minLength: 1, maxLength: 64 })
 export const UnitName = Shape({ singular: UnitText, plural: UnitText })

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
-import type { ModelType, UnitName, UsageBased } from './schema.ts'
+import type { ItemCredits, ModelType, UnitName, UsageBased } from './schema.ts'
 
 type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
 
@@ -38,6 +38,8 @@ export const productItems = pgTable('product_items', {
   model_type: text().$type<ModelType>().notNull(),
   usage_based: wireJson<UsageBased>(),
   meter_value_calculation_id: text().generatedAlwaysAs(sql`usage_based ->> 'meter_value_calculation_id'`),
+  credits: wireJson<ItemCredits>(),
+  credit_type_id: text().generatedAlwaysAs(sql`credits ->> 'credit_type_id'`),
   unit_name: wireJson<UnitName>(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
 })

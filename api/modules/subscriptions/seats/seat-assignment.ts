@@ -18,7 +18,7 @@ import { lockSubscription } from '../next-billing.ts'
 import { scheduleResource } from '../schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { schedules, scheduleVersions } from '../table.ts'
-import { countsAssignments } from './seat-count.ts'
+import { followsAssignments } from './seat-count.ts'
 import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
 import { type SeatAssignment, seatAssignments } from './table.ts'
 
@@ -155,9 +155,9 @@ async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
   refuse('product_item_id', 'No schedule of the subscription prices this item; name one that it sells.')
 }
 
-/** Whether a schedule of the subscription charges the item by its assignments. */
+/** Whether what a schedule of the subscription charges or grants for the item depends on its assignments. */
 export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<boolean> =>
-  (await pricesOf(uow, row)).some(({ configs }) => configs.some(countsAssignments))
+  (await pricesOf(uow, row)).some(({ configs }) => configs.some(followsAssignments))
 
 /** How the schedules of the subscription price the item. */
 async function pricesOf(uow: ReadUow, row: SeatAssignment): Promise<PricingItem[]> {

@@ -13,7 +13,7 @@ import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.t
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { WalletBalanceValue } from '../schema.ts'
+import { OverGranted, WalletBalanceValue } from '../schema.ts'
 import { wallets } from '../table.ts'
 import { walletResource } from '../wallet.ts'
 import { FORECAST_DAYS, loadForecast } from './forecast.ts'
@@ -22,11 +22,20 @@ import { listTransactions, TRANSACTION_LIST, WalletTransaction } from './transac
 
 const BalanceBody = Shape({ balance_at: Optional(Nullable(Timestamp)) })
 
+const balanceParts = {
+  balance: Nullable(WalletBalanceValue),
+  reserved_balance: Nullable(WalletBalanceValue),
+  open_balance: Nullable(WalletBalanceValue),
+  over_granted: Optional(OverGranted),
+}
+const CustomerDetail = Type.Object(
+  { customer_id: Type.String(), ...balanceParts },
+  { title: 'WalletBalanceCustomerDetail' },
+)
 const BalanceStatus = Type.Object(
   {
-    balance: Nullable(WalletBalanceValue),
-    reserved_balance: Nullable(WalletBalanceValue),
-    open_balance: Nullable(WalletBalanceValue),
+    ...balanceParts,
+    customer_details: Optional(Type.Array(CustomerDetail)),
     balance_at: Timestamp,
   },
   { title: 'WalletBalanceStatus' },

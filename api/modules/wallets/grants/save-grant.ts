@@ -12,7 +12,12 @@ export type NewGrant = Pick<
   WalletGrant,
   'customer_id' | 'billing_entity_id' | 'wallet_id' | 'type' | 'start_at' | 'expire_at' | 'source'
 > &
-  Partial<Pick<WalletGrant, 'description' | 'grant_amount' | 'grant_credits' | 'paid_amount'>>
+  Partial<
+    Pick<
+      WalletGrant,
+      'description' | 'grant_amount' | 'grant_credits' | 'paid_amount' | 'seat' | 'over_granted' | 'charge'
+    >
+  >
 
 /** Saves a grant that has been checked, and posts its entry. Emits WALLET_GRANT.CREATED. */
 export async function saveGrant(uow: Uow, grant: NewGrant, cause: Cause): Promise<WalletGrant> {

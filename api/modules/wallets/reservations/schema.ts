@@ -1,7 +1,8 @@
 // Wire shapes of reservations.
 import Type, { type Static } from 'typebox'
 import { Amount, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../../resource/shapes.ts'
-import { Credits, RESERVATION_STATUSES } from '../schema.ts'
+import { Credits } from '../../catalog/credit-types/schema.ts'
+import { RESERVATION_STATUSES } from '../schema.ts'
 
 const UNIT_MS = { SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000 } as const
 

@@ -1,0 +1,188 @@
+// What the charges of an invoice grant, follows the invoice (contract: Wallet grant, funded → reverted): granted once,
+// when the time of the charge starts; kept at what the charge grants; reverted when the charge is gone. It runs in the
+// transaction that saves the invoice, which holds its subscription, so two workers never grant twice; a unique index
+// refuses it as well.
+import { and, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { at } from '../../../../shared/time.ts'
+import { saveNew } from '../../../resource/commands.ts'
+import { findMany } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { ChargeGrant } from '../../invoices/charge-grants.ts'
+import { isCreditNote } from '../../invoices/settlement.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { changeGranted } from '../grants/change-granted.ts'
+import { revertGrant } from '../grants/revert-grant.ts'
+import { saveGrant } from '../grants/save-grant.ts'
+import { holdWallets } from '../ledger/hold-wallet.ts'
+import type { Cause } from '../ledger/post-entries.ts'
+import {
+  type GrantAccounts,
+  type Wallet,
+  type WalletGrant,
+  walletGrantAccounts,
+  walletGrants,
+  wallets,
+} from '../table.ts'
+import { unitOf, type WalletUnit } from '../unit.ts'
+import { walletResource } from '../wallet.ts'
+import { walletTypeResource } from '../wallet-type.ts'
+import { loadReason } from './revert-reason.ts'
+
+type Invoice = Pick<
+  InvoiceRow,
+  | 'id'
+  | 'type'
+  | 'status'
+  | 'grants'
+  | 'holds_period'
+  | 'customer_id'
+  | 'billing_entity_id'
+  | 'pricing_plan_subscription_id'
+>
+type Known = { readonly grant: WalletGrant; readonly accounts: GrantAccounts }
+
+/** Brings the grants of the saved invoice to what its charges grant now. Idempotent. */
+export async function followCharges(uow: Uow, row: Invoice, previous: Invoice | null): Promise<void> {
+  if (row.grants.length === 0 && (previous?.grants ?? []).length === 0) return
+  if (isCreditNote(row) || isClosed(row, previous)) return
+  const due = row.status === 'VOID' ? [] : row.grants.filter(grant => isDue(uow, grant))
+  const known = await loadKnown(uow, row.id, due)
+  const kept = new Set(due.map(({ charge }) => charge.key))
+  const gone = known.filter(
+    ({ grant: { charge, reverted_at } }) =>
+      reverted_at === null && charge !== null && charge.invoice_id === row.id && !kept.has(charge.key),
+  )
+  if (gone.length > 0) {
+    const reasonOf = await loadReason(uow, row)
+    for (const { grant } of gone) await revertGrant(uow, grant.id, { reason: reasonOf(grant), cause: causeOf(grant) })
+  }
+  if (due.length === 0) return
+  const into = await walletsFor(uow, row.customer_id, [...new Set(due.map(grant => grant.wallet_type_id))])
+  await holdWallets(
+    uow,
+    [...into.values()].map(({ wallet }) => wallet.id),
+  )
+  const byKey = groupBy(known, ({ grant }) => grant.charge?.key ?? '')
+  for (const grant of due) {
+    const target = into.get(grant.wallet_type_id)
+    if (target) await bringTo(uow, row, { grant, known: byKey.get(grant.charge.key) ?? [], ...target })
+  }
+}
+
+/** An invoice that was closed before keeps what it granted. */
+const isClosed = (row: Invoice, previous: Invoice | null): boolean =>
+  previous !== null && previous.status !== 'OPEN' && previous.status !== 'DRAFT' && row.status !== 'VOID'
+
+/** A seat grants as soon as it is assigned, though it starts later; any other charge when its time starts. */
+const isDue = (uow: Uow, { source, start_at }: ChargeGrant): boolean => source === 'PER_SEAT' || at(start_at) <= uow.now
+
+type Target = { readonly wallet: Wallet; readonly unit: WalletUnit }
+
+async function bringTo(
+  uow: Uow,
+  row: Invoice,
+  { grant, known, wallet, unit }: Target & { readonly grant: ChargeGrant; readonly known: readonly Known[] },
+): Promise<void> {
+  // A grant that was reverted by a call stays reverted.
+  if (known.some(({ grant: { revert_reason } }) => revert_reason === 'WALLET_GRANT_REVERTED')) return
+  const charge = { ...grant.charge, invoice_id: row.id }
+  const used = sum(
+    known
+      .filter(each => each.grant.reverted_at !== null)
+      .map(({ accounts }) => decimal(accounts.spent).plus(accounts.reserved)),
+  )
+  const quantity = decimal(grant.quantity).minus(used)
+  const terms = { ...worthOf(unit, quantity), over_granted: overGranted(unit, grant, quantity), charge }
+  const live = known.find(each => each.grant.reverted_at === null)
+  if (live) {
+    await changeGranted(uow, live, { quantity, terms, cause: causeOf({ ...live.grant, charge }) })
+    return
+  }
+  if (quantity.lte(ZERO)) return
+  const { source, description, start_at, expire_at, paid_amount = null, seat = null } = grant
+  const values = {
+    customer_id: row.customer_id,
+    billing_entity_id: row.billing_entity_id,
+    wallet_id: wallet.id,
+    type: 'DEFAULT' as const,
+    source,
+    description,
+    paid_amount,
+    start_at,
+    expire_at,
+    seat,
+    ...terms,
+  }
+  const cause: Cause = grant.seat_assignment_id
+    ? { type: 'SEAT_ASSIGNMENT', id: grant.seat_assignment_id }
+    : { type: 'CHARGE', id: charge.key }
+  await saveGrant(uow, values, cause)
+}
+
+const causeOf = ({ charge }: Pick<WalletGrant, 'charge'>): Cause => ({ type: 'CHARGE', id: charge?.key ?? null })
+
+function worthOf(unit: WalletUnit, quantity: Decimal): Pick<WalletGrant, 'grant_amount' | 'grant_credits'> {
+  const text = plain(quantity)
+  if (unit.kind === 'CREDITS')
+    return { grant_amount: null, grant_credits: { quantity: text, credit_type_id: unit.creditTypeId } }
+  if (unit.currency === null) throw new Error('a wallet type that prices grant to has a currency')
+  return { grant_amount: { quantity: text, currency: unit.currency }, grant_credits: null }
+}
+
+const overGranted = (unit: WalletUnit, { over_granted }: ChargeGrant, quantity: Decimal) =>
+  over_granted && unit.kind === 'CREDITS'
+    ? { credits: { quantity: plain(quantity), credit_type_id: unit.creditTypeId } }
+    : null
+
+/** The grants of this invoice and of these charges, reverted ones too. */
+async function loadKnown(uow: Uow, invoiceId: string, due: readonly ChargeGrant[]): Promise<Known[]> {
+  const [g, a] = [walletGrants, walletGrantAccounts]
+  const keys = due.map(({ charge }) => charge.key)
+  return await uow.tx
+    .select({ grant: g, accounts: a })
+    .from(g)
+    .innerJoin(a, and(inThisTenant(uow, a), eq(a.grant_id, g.id)))
+    .where(
+      and(
+        inThisTenant(uow, g),
+        isNotNull(g.charge),
+        or(
+          sql`${g.charge} ->> 'invoice_id' = ${invoiceId}`,
+          keys.length === 0 ? undefined : sql`${g.charge} ->> 'key' = any(${sql.param(keys)}::text[])`,
+        ),
+      ),
+    )
+}
+
+/** The customer's wallet of each type, made where there is none. */
+async function walletsFor(uow: Uow, customerId: string, typeIds: readonly string[]): Promise<Map<string, Target>> {
+  const types = await findMany(uow, walletTypeResource, typeIds)
+  const own = await uow.tx
+    .select()
+    .from(wallets)
+    .where(
+      and(
+        inThisTenant(uow, wallets),
+        eq(wallets.customer_id, customerId),
+        inArray(wallets.wallet_type_id, [...typeIds]),
+        ne(wallets.status, 'ARCHIVED'),
+      ),
+    )
+  const into = new Map<string, Target>()
+  for (const type of types) {
+    const found = own.find(wallet => wallet.wallet_type_id === type.id)
+    const wallet =
+      found ??
+      (await saveNew(uow, walletResource, {
+        reference: `${type.reference}-${customerId}`,
+        status: 'ACTIVE',
+        wallet_type_id: type.id,
+        customer_id: customerId,
+      }))
+    into.set(type.id, { wallet, unit: unitOf(type) })
+  }
+  return into
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { type Circumstances, revertReason } from './revert-reason.ts'
+
+const charge = {
+  key: 'k',
+  invoice_id: 'invo_1',
+  schedule_id: 'ppsc_1',
+  schedule_start_at: '2026-03-01T00:00:00Z',
+  schedule_end_at: null,
+  service_end_at: '2026-04-01T00:00:00Z',
+  cancelled: false,
+}
+const schedule = { id: 'ppsc_1', start_at: '2026-03-01T00:00:00Z', end_at: null }
+const ended = (type: string, start_at = '2026-03-11T00:00:00Z') => ({
+  subscription: { status: 'ACTIVE', inactive_periods: [{ type, start_at }] },
+})
+const subscription = { status: 'ACTIVE', inactive_periods: [] }
+const now: Circumstances = { subscription, isVoided: false, schedules: [schedule] }
+
+test.each<[string, Partial<Circumstances>, object]>([
+  ['SUBSCRIPTION_VOIDED', { subscription: { status: 'VOID', inactive_periods: [] }, isVoided: true }, {}],
+  ['INVOICE_VOIDED', { isVoided: true, ...ended('CANCEL') }, {}],
+  ['SUBSCRIPTION_UPGRADED', ended('UPGRADE'), {}],
+  ['SUBSCRIPTION_CANCELLED', ended('CANCEL'), {}],
+  // It ends after the charge, which is then not why the charge is gone.
+  ['SCHEDULE_DELETED', { ...ended('CANCEL', '2026-05-01T00:00:00Z'), schedules: [] }, {}],
+  ['SUBSCRIPTION_CANCEL_UNDONE', {}, { charge: { ...charge, cancelled: true } }],
+  ['SCHEDULE_DELETED', { schedules: [] }, {}],
+  ['SCHEDULE_DATES_CHANGED', { schedules: [{ ...schedule, end_at: '2026-03-05T00:00:00Z' }] }, {}],
+  [
+    'SCHEDULE_DATES_CHANGED',
+    { schedules: [{ ...schedule, start_at: '2026-04-01T00:00:00Z' }] },
+    { source: 'PER_SEAT' },
+  ],
+  ['WALLET_GRANT_REVERTED', {}, { source: 'PER_SEAT' }],
+  ['SCHEDULE_DATES_CHANGED', {}, {}],
+])('%s', (reason, circumstances, grant) => {
+  expect(revertReason({ source: 'CHARGE', charge, ...grant }, { ...now, ...circumstances })).toBe(reason)
+})
