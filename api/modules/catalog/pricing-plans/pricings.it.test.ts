@@ -60,6 +60,7 @@ describe('pricings', () => {
             split_pricing: null,
             default_units: null,
             default_seats_value: null,
+            wallet_grants: null,
           },
         ],
       },
@@ -147,7 +148,7 @@ describe('pricings', () => {
     ['usage in advance', { ...FLAT, billing_in_advance: true }, 'INVALID_FIELD', `${config}.billing_in_advance`],
     ['empty conditions', { ...FLAT, conditions: {} }, 'MISSING_FIELD', `${config}.conditions`],
     ['included volume', { ...FLAT, default_included_volume: {} }, 'INVALID_FIELD', `${config}.default_included_volume`],
-    ['a price in credits', { ...FLAT, bands: [{ credits: {} }] }, 'INVALID_FIELD', `${config}.bands.0.credits`],
+    ['credits without a quantity', { ...FLAT, bands: [{ credits: {} }] }, 'MISSING_FIELD', `${config}.bands.0.credits`],
     [
       'two currencies',
       { ...FLAT, bands: [{ amount: eur('1'), fixed_amount: { quantity: '1', currency: 'USD' } }] },
