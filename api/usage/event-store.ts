@@ -9,17 +9,9 @@ import { tooLong } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
+import { type EventFilter, listStoredEvents, readBeyond } from './list/list-stored-events.ts'
 import { receivedEvents, repeatsByMinute } from './received-events.ts'
-import {
-  type EventFilter,
-  type EventKey,
-  findStoredEvent,
-  listStoredEvents,
-  readBeyond,
-  readStoredAt,
-  readStoredEvents,
-  type StoredEvent,
-} from './stored-events.ts'
+import { type EventKey, findStoredEvent, readStoredAt, readStoredEvents, type StoredEvent } from './stored-events.ts'
 import { waitForUsage } from './up-to-date.ts'
 
 export type EventPage = {

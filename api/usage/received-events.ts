@@ -32,9 +32,9 @@ export async function receivedEvents(
   const filter = tenantFilter(tenant)
   const rows = await selectRows<KeyRow>(
     client,
-    `SELECT ${KEY_COLUMNS}, 0 FROM usage_events FINAL
+    `SELECT ${KEY_COLUMNS}, 0 FROM usage_event_times FINAL
      WHERE ${filter.scope} AND received_at >= ${instantSql(filter, start)} AND received_at < ${instantSql(filter, end)} AND deleted = 0
-     ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1`,
+     ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1`,
     filter.params,
   )
   return rows.map(keyOf)

@@ -1,29 +1,12 @@
 // Single events as ClickHouse keeps them: the one that counts of each reference, and every duplicate that reached the log.
-// Reads are bounded whatever a tenant has stored: a list reaches LIST_DEPTH events, and looks at recent time first.
-import { eventHash } from '../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import {
-  type Beyond,
-  beyondSql,
-  type EventPosition,
-  type LogPlace,
-  NEWEST_FIRST,
-  OLDEST_FIRST,
-} from './event-cursor.ts'
-import { byCustomer, instantSql, tenantFilter, type UsageFilter } from './usage-sql.ts'
+import type { LogPlace } from './event-cursor.ts'
+import { instantSql, tenantFilter } from './usage-sql.ts'
 
-/** How many events, newest first, a list reaches. What lies deeper is found with a narrower filter. */
-export const LIST_DEPTH = 10_000
 /** Events read whole in one query: their ids travel in the address of the request, which servers bound. */
 const READ_MAX = 100
-/** A statement that takes longer is given up; the caller is told to narrow it. */
-const EXECUTION_SECONDS_MAX = 20
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-/** Parts of the table that hold only older time are not opened until the time before has too few events. */
-const WINDOWS_MS = [HOUR_MS, 2 * DAY_MS, 60 * DAY_MS]
 
 /** What decides whether an event is billed, and where it is. */
 export type EventKey = {
@@ -46,17 +29,6 @@ export type StoredEvent = EventKey & {
   readonly deleted: boolean
   /** Whether a duplicate says something else than the event that counts. */
   readonly contentDiffers: boolean
-}
-
-export type EventFilter = {
-  readonly customerKeys?: readonly string[] | undefined
-  readonly meterReference?: string | undefined
-  readonly reference?: string | undefined
-  readonly deleted?: boolean | undefined
-  /** Only duplicates, or none of them. */
-  readonly duplicate?: boolean | undefined
-  readonly from?: Instant | undefined
-  readonly before?: Instant | undefined
 }
 
 /** The columns of a key. */
@@ -86,10 +58,6 @@ type Content = [
 ]
 type EventRow = [...key: KeyRow, ...content: Content]
 const CONTENT_COLUMNS = 'reference, value_references, value_quantities, value_currencies'
-
-/** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */
-const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
-  max_execution_time = ${EXECUTION_SECONDS_MAX}`
 
 /** The event that counts for this id, deleted or not; null when the tenant has none. */
 export async function findStoredEvent(
@@ -121,117 +89,6 @@ export async function readStoredAt(client: ClickHouseClient, tenant: Tenant, idH
   return at === 0 ? null : instantOf(at)
 }
 
-/** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
-export async function listStoredEvents(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  query: { readonly filter: EventFilter; readonly now: Instant; readonly limit: number; readonly offset: number },
-): Promise<{ keys: EventKey[]; total: number }> {
-  const { limit, offset } = query
-  for (const filter of widening(query.filter, query.now)) {
-    const total = await countUpTo(client, tenant, filter)
-    if (total < LIST_DEPTH && filter.from !== query.filter.from) continue
-    const keys = offset >= total ? [] : await readKeys(client, tenant, { filter, limit, offset })
-    return { keys, total }
-  }
-  throw new Error('the last window is the whole time')
-}
-
-/** The same filter over ever more time, the last one over all of what it asks. A reference or a customer needs no windows. */
-function* widening(filter: EventFilter, now: Instant): Generator<EventFilter> {
-  const end = Math.min(filter.before ?? Number.POSITIVE_INFINITY, now)
-  const narrow = filter.reference !== undefined || filter.customerKeys !== undefined
-  for (const length of narrow ? [] : WINDOWS_MS) {
-    if (end - length > (filter.from ?? 0)) yield { ...filter, from: instantOf(end - length) }
-  }
-  yield filter
-}
-
-/**
- * At most `limit` of the records that match on one side of a position, the nearest first. Nearer time is looked through first, so
- * that going on through a long list costs the same everywhere.
- */
-export async function readBeyond(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  query: {
-    readonly filter: EventFilter
-    readonly position: EventPosition
-    readonly side: Beyond['side']
-    readonly limit: number
-  },
-): Promise<EventKey[]> {
-  const { filter, position, side, limit } = query
-  const narrow = filter.reference !== undefined || filter.customerKeys !== undefined
-  for (const length of [...(narrow ? [] : WINDOWS_MS), undefined]) {
-    const until =
-      length === undefined ? undefined : instantOf(position.timestamp + (side === 'OLDER' ? -length : length))
-    const keys = await readKeys(client, tenant, { filter, limit, offset: 0, beyond: { side, position, until } })
-    if (keys.length === limit || until === undefined) return keys
-  }
-  throw new Error('the last window is the whole time')
-}
-
-async function countUpTo(client: ClickHouseClient, tenant: Tenant, events: EventFilter): Promise<number> {
-  const filter = tenantFilter(tenant)
-  const sources = sourcesOf(filter, tenant, events).map(
-    ({ from }) => `(SELECT 1 AS found FROM ${from} LIMIT ${LIST_DEPTH})`,
-  )
-  const rows = await selectRows<[string]>(
-    client,
-    `SELECT least(count(), ${LIST_DEPTH}) FROM (${sources.join(' UNION ALL ')}) ${SETTINGS}`,
-    filter.params,
-  )
-  return Number(rows[0]?.[0] ?? 0)
-}
-
-async function readKeys(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  page: { readonly filter: EventFilter; readonly limit: number; readonly offset: number; readonly beyond?: Beyond },
-): Promise<EventKey[]> {
-  const filter = tenantFilter(tenant)
-  const order = page.beyond?.side === 'NEWER' ? OLDEST_FIRST : NEWEST_FIRST
-  const beyond = page.beyond ? ` AND ${beyondSql(filter, page.beyond)}` : ''
-  const limit = filter.bind(page.limit, 'UInt32')
-  const offset = filter.bind(page.offset, 'UInt32')
-  const reach = filter.bind(page.limit + page.offset, 'UInt32')
-  const sources = sourcesOf(filter, tenant, page.filter).map(
-    ({ from, duplicate }) =>
-      `(SELECT id_hash, customer_key, meter_reference, subscription, properties, timestamp, received_at, log_partition, log_seq, log_line,
-          ${duplicate} AS duplicate FROM ${from}${beyond} ORDER BY ${order} LIMIT ${reach})`,
-  )
-  const rows = await selectRows<KeyRow>(
-    client,
-    `SELECT ${KEY_COLUMNS}, duplicate FROM (${sources.join(' UNION ALL ')})
-     ORDER BY ${order} LIMIT ${limit} OFFSET ${offset} ${SETTINGS}`,
-    filter.params,
-  )
-  return rows.map(keyOf)
-}
-
-/** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
-function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): { from: string; duplicate: 0 | 1 }[] {
-  const { customerKeys, meterReference, reference, deleted, duplicate, from, before } = events
-  const { platformId, environment } = tenant
-  const where = [
-    filter.scope,
-    ...(customerKeys ? [byCustomer(filter, customerKeys)] : []),
-    ...(meterReference === undefined ? [] : [`meter_reference = ${filter.bind(meterReference, 'String')}`]),
-    ...(reference === undefined
-      ? []
-      : [`id_hash = ${filter.bind(eventHash(platformId, environment, reference), 'String')}`]),
-    ...(from === undefined ? [] : [`timestamp >= ${instantSql(filter, from)}`]),
-    ...(before === undefined ? [] : [`timestamp < ${instantSql(filter, before)}`]),
-  ].join(' AND ')
-  const state = deleted === undefined ? '' : ` AND deleted = ${deleted ? 1 : 0}`
-  const none = (wanted: boolean): string => (wanted ? '' : ' AND 0')
-  return [
-    { from: `usage_events FINAL WHERE ${where}${state}${none(duplicate !== true)}`, duplicate: 0 },
-    { from: `usage_duplicates FINAL WHERE ${where}${none(duplicate !== false && deleted !== true)}`, duplicate: 1 },
-  ]
-}
-
 /** The records at these places, whole, in this order. A record that is gone is left out. */
 export async function readStoredEvents(
   client: ClickHouseClient,
@@ -257,12 +114,23 @@ async function readTable(
   if (keys.length === 0) return []
   const filter = tenantFilter(tenant)
   const times = keys.map(key => key.timestamp)
+  const among = (column: string, names: readonly string[]): string =>
+    `${column} IN ${filter.bind([...new Set(names)], 'Array(String)')}`
   const own = table === 'usage_events' ? '0, {content}, deleted, 0' : '1, {content}, 0, content_differs'
   const newest = table === 'usage_events' ? 'ORDER BY version DESC LIMIT 1 BY id_hash' : ''
   const rows = await selectRows<EventRow>(
     client,
     `SELECT ${KEY_COLUMNS}, ${own.replace('{content}', CONTENT_COLUMNS)} FROM ${table}
-     WHERE ${filter.scope} AND timestamp >= ${instantSql(filter, instantOf(Math.min(...times)))}
+     WHERE ${filter.scope}
+       AND ${among(
+         'customer_key',
+         keys.map(key => key.customerKey),
+       )}
+       AND ${among(
+         'meter_reference',
+         keys.map(key => key.meterReference),
+       )}
+       AND timestamp >= ${instantSql(filter, instantOf(Math.min(...times)))}
        AND timestamp <= ${instantSql(filter, instantOf(Math.max(...times)))}
        AND id_hash IN ${filter.bind([...new Set(keys.map(key => key.idHash))], 'Array(String)')} ${newest}`,
     filter.params,

@@ -4,7 +4,7 @@ import { LIMIT_DEFAULT, PageQuery } from '../../../http/pagination.ts'
 import { SliceQuery } from '../../../list/slice.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
-import { LIST_DEPTH } from '../../../usage/stored-events.ts'
+import { LIST_DEPTH } from '../../../usage/list/list-stored-events.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { NOT_MATCHED_VARIANTS } from './decide-billing.ts'
 
