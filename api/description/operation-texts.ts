@@ -32,6 +32,14 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'an amount that the customer chooses. With the header `Idempotency-Key` a repeat does not charge twice. With `preview` nothing is stored.',
   pricing_plan_schedules_on_demand_items_read:
     'The items have the ids that `invoices_charge_on_demand_pricing_items` takes. Pricings and categories without such items are left out.',
+  bulk_actions_check:
+    'Chooses the invoices that `bulk_actions_create` would choose now: DRAFT, not on hold, and with this invoice date in their time ' +
+    'zone. Says how many they are, and names ten of them.',
+  bulk_actions_create:
+    'Chooses the DRAFT invoices with this invoice date that are not on hold, at most 10,000, and makes them FINAL one after the other ' +
+    'in the background. Read `bulk_actions_items_read` to see what became of each.',
+  bulk_actions_items_read:
+    'An invoice that could not become FINAL is FAILED, with the reason in `message`. It stops none of the others.',
   events_delete:
     'The event no longer counts. OPEN and DRAFT invoices follow when they are next computed; a FINAL invoice never changes. The ' +
     'reference cannot be used again.',

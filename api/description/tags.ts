@@ -106,6 +106,11 @@ export const TAGS: readonly Tag[] = [
     'An invoice is OPEN while its period runs, DRAFT when the period has ended, and FINAL when it has its number. A FINAL invoice never changes.',
   ),
   tag(
+    'bulk-actions',
+    'Bulk actions',
+    'A bulk action makes all DRAFT invoices of a date FINAL. Each invoice succeeds or fails by itself.',
+  ),
+  tag(
     'payments',
     'Payments',
     'A payment that was made elsewhere is recorded for an invoice, which is paid by it in part or in full.',

@@ -13,6 +13,7 @@ export const INVOICE_EVENTS = defineEvents({
     'PAID',
     'OVERDUE',
   ],
+  BULK_ACTION: ['CREATED', 'UPDATED'],
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

@@ -1,6 +1,9 @@
 // Invoices as documents: parties, amounts, number and PDF. Producers decide what is owed.
 import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { bulkActionResource } from './bulk-actions/bulk-action.ts'
+import { type BulkJobDeps, bulkActionJobs, bulkActionReactions } from './bulk-actions/jobs.ts'
+import { bulkActionRoutes } from './bulk-actions/routes.ts'
 import { creditProducer } from './credits/credit-producer.ts'
 import { INVOICE_EVENTS } from './events.ts'
 import { INVOICE_GUARDS } from './guards.ts'
@@ -18,15 +21,18 @@ const LINE = {
   pricing_type: 'FIXED',
   pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
 }
-export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps, OverdueJobDeps>({
+export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps, OverdueJobDeps & BulkJobDeps>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
   guards: INVOICE_GUARDS,
   routes: (app, deps) => {
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)
+    bulkActionRoutes(app, deps)
   },
-  jobs: overdueJobs,
+  resources: [bulkActionResource],
+  jobs: [...overdueJobs, ...bulkActionJobs],
+  reactions: bulkActionReactions,
   producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {
     'GET /v1/invoices': {},
@@ -54,6 +60,10 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
       ...anInvoice,
       body: () => ({ periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }] }] }] }),
     },
+    'POST /v1/bulk-actions/check': {
+      body: () => ({ type: 'FINALIZE_INVOICES', finalize_invoices: { invoice_date: '2026-01-31' } }),
+    },
+    'GET /v1/bulk-actions/:id/items': onSeeded('BULK_ACTION'),
     'POST /v1/invoices/:id/refresh': { ...anInvoice, body: () => ({ types: ['FULL'] }) },
   },
 })

@@ -32,6 +32,7 @@ afterAll(async () => {
  * it.
  */
 const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
+  'BULK_ACTION.UPDATED': 'api/modules/invoices/bulk-actions/bulk-actions.it.test.ts',
   'INVOICE.OVERDUE': 'api/modules/invoices/overdue/overdue.it.test.ts',
   'INVOICE.STATUS_TO_DRAFT': 'api/modules/invoices/invoices.it.test.ts',
   'INVOICE.STATUS_TO_OPEN': 'api/modules/invoices/invoices.it.test.ts',

@@ -1,0 +1,99 @@
+// Runs one bulk action: its invoices one after the other, each in transactions of its own. The outcome of each is
+// stored, so a run that is killed, or started twice, continues where it was.
+import { and, asc, eq } from 'drizzle-orm'
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { saveChange } from '../../../resource/commands.ts'
+import { lockOne } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { finalizeInvoice } from '../changes/finalize-invoice.ts'
+import type { InvoiceDeps } from '../producer.ts'
+import { getInvoice } from '../repository.ts'
+import { bulkActionResource } from './bulk-action.ts'
+import { type BulkAction, type BulkActionItem, bulkActionItems } from './table.ts'
+
+const SERVICE: Actor = { id: null, requestId: null }
+
+export type BulkRun = {
+  readonly tenant: Tenant
+  readonly id: string
+  /** True on the last try: a temporary error then ends the action. */
+  readonly last: boolean
+}
+
+export type BulkDeps = InvoiceDeps & { readonly failpoint?: Failpoints }
+
+/** Throws temporary errors, so that it is tried again; on the last try they end the action as ERROR. */
+export async function runBulkAction(deps: BulkDeps, { tenant, id, last }: BulkRun): Promise<void> {
+  const action = await inTenant(deps.database, tenant, SERVICE, uow => begin(uow, id))
+  if (!action) return
+  const actor: Actor = { id: action.actor_id, requestId: null }
+  try {
+    for (;;) {
+      const item = await inTenant(deps.database, tenant, SERVICE, uow => nextItem(uow, id))
+      if (!item) break
+      const message = await finalizeOne(deps, { tenant, actor, invoiceId: item.invoice_id })
+      await inTenant(deps.database, tenant, SERVICE, uow => finishItem(uow, item, message))
+      await deps.failpoint?.('bulk-actions.after-item')
+    }
+    await inTenant(deps.database, tenant, SERVICE, uow => finish(uow, id, null))
+  } catch (error) {
+    const message = error instanceof AppError ? error.message : 'Something went wrong on our side; create it again.'
+    if (last) await inTenant(deps.database, tenant, SERVICE, uow => finish(uow, id, message))
+    throw error
+  }
+}
+
+/** Null when there is nothing to do: it has ended. */
+async function begin(uow: Uow, id: string): Promise<BulkAction | null> {
+  const row = await lockOne(uow, bulkActionResource, id)
+  if (!row || row.status === 'DONE' || row.status === 'ERROR') return null
+  if (row.status === 'IN_PROGRESS') return row
+  return await saveChange(uow, bulkActionResource, row, {
+    status: 'IN_PROGRESS',
+    executed_at: formatInstant(uow.now),
+  })
+}
+
+async function nextItem(uow: Uow, id: string): Promise<BulkActionItem | null> {
+  const i = bulkActionItems
+  const [item] = await uow.tx
+    .select()
+    .from(i)
+    .where(and(inThisTenant(uow, i), eq(i.bulk_action_id, id), eq(i.status, 'SCHEDULED')))
+    .orderBy(asc(i.created_at), asc(i.id))
+    .limit(1)
+  return item ?? null
+}
+
+type One = { readonly tenant: Tenant; readonly actor: Actor; readonly invoiceId: string }
+
+/** Why the invoice did not become FINAL; null when it is. A temporary error is thrown. */
+async function finalizeOne(deps: BulkDeps, { tenant, actor, invoiceId: id }: One): Promise<string | null> {
+  const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (row.on_hold) return 'The invoice was put on hold meanwhile; release it first.'
+  try {
+    await finalizeInvoice(deps, { tenant, actor, id })
+    return null
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return error.message
+  }
+}
+
+async function finishItem(uow: Uow, { id }: BulkActionItem, message: string | null): Promise<void> {
+  await uow.tx
+    .update(bulkActionItems)
+    .set({ status: message === null ? 'SUCCEEDED' : 'FAILED', message, updated_at: formatInstant(uow.now) })
+    .where(and(inThisTenant(uow, bulkActionItems), eq(bulkActionItems.id, id)))
+}
+
+/** `fault`: what stopped it for good; null when every invoice has its outcome. */
+async function finish(uow: Uow, id: string, fault: string | null): Promise<void> {
+  const row = await lockOne(uow, bulkActionResource, id)
+  if (row?.status !== 'IN_PROGRESS') return
+  await saveChange(uow, bulkActionResource, row, { status: fault === null ? 'DONE' : 'ERROR', message: fault })
+}
