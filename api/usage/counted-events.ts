@@ -20,6 +20,8 @@ export type CountedQuery = {
   /** Only those that were amended or deleted after `upTo`. */
   readonly onlyChanged?: true
   readonly limit?: number
+  /** Read by one thread, beside what somebody waits for. */
+  readonly inBackground?: true
 }
 
 export type CountedEvent = {
@@ -66,7 +68,7 @@ export async function countedEvents(
   tenant: Tenant,
   query: CountedQuery,
 ): Promise<CountedEvent[]> {
-  const { customerKeys, meterReferences, interval, upTo, after, idHash, onlyChanged, limit } = query
+  const { customerKeys, meterReferences, interval, upTo, after, idHash, onlyChanged, limit, inBackground } = query
   if (customerKeys.length === 0 || meterReferences.length === 0) return []
   const filter = tenantFilter(tenant)
   // Names are texts of the tenant, and may be many: digits in the statement (condition-sql.ts).
@@ -99,6 +101,7 @@ export async function countedEvents(
      ORDER BY timestamp, id_hash ${limit === undefined ? '' : `LIMIT ${filter.bind(limit, 'UInt32')}`}
      SETTINGS do_not_merge_across_partitions_select_final = 1`,
     filter.params,
+    inBackground ? { max_threads: '1' } : {},
   )
   return rows.map(eventOf)
 }

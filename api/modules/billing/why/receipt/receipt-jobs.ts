@@ -1,4 +1,5 @@
 // Receipts as jobs: every few minutes, after all other waiting jobs.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../../shared/database/database.ts'
 import { defineJob } from '../../../../jobs/define-job.ts'
@@ -10,7 +11,7 @@ type JobDeps = ReceiptDeps & { /** In the role millrace_worker. */ readonly syst
 /** Behind all other jobs in the queue. */
 const RECEIPTS_OF_TENANT = { name: 'usage-receipts-of-tenant', priority: 10 }
 /** Batches that one job reads; another job continues. */
-const ROUNDS_MAX = 20
+const ROUNDS_MAX = 50
 
 export const receiptJobs = [
   defineJob<JobDeps>({
@@ -31,7 +32,10 @@ export const receiptJobs = [
     rights: {},
     run: async (deps, payload, { stop }) => {
       for (let round = 0; round < ROUNDS_MAX; round += 1) {
+        const startedAt = performance.now()
         if (stop.aborted || (await makeReceipts(deps, tenantOf(payload))) === 0) return
+        // Nobody waits for a receipt: half of the time is left to those who read usage meanwhile.
+        await sleep(performance.now() - startedAt, undefined, { signal: stop }).catch(() => undefined)
       }
       await asSystem(deps.system, 'usage-receipts', tx => queueTenants(tx, RECEIPTS_OF_TENANT, [payload]))
     },

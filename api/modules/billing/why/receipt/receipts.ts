@@ -20,8 +20,8 @@ import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
 
 const ACTOR: Actor = { id: null, requestId: null }
-/** Invoices whose events are read at once. */
-const TOGETHER = 50
+/** Invoices whose events are read at once: few, so that what somebody waits for comes in between. */
+const TOGETHER = 20
 
 type Closed = Basis & { readonly positions: readonly number[] }
 
@@ -41,7 +41,7 @@ export async function makeReceipts(deps: ReceiptDeps, tenant: Tenant): Promise<n
   const trees = new Map<string, ReceiptTree>()
   // Invoices closed together count up to the same position, so their events are read together.
   for (const own of groupBy(bases, ({ basis }) => basis.positions.join()).values())
-    for (const [id, tree] of await treesOf(deps, tenant, own)) trees.set(id, tree)
+    for (const [id, tree] of await treesOf(deps, tenant, own, 'IN_BACKGROUND')) trees.set(id, tree)
   await save(deps.database, tenant, trees)
   return rows.length
 }
@@ -50,6 +50,7 @@ async function treesOf(
   deps: Pick<ReceiptDeps, 'usage'>,
   tenant: Tenant,
   all: readonly { readonly id: string; readonly basis: Closed }[],
+  waits: 'AT_ONCE' | 'IN_BACKGROUND',
 ): Promise<[string, ReceiptTree][]> {
   const asked = all.map(({ id, basis }) => ({ id, basis, where: eventsOf(basis, basis.charges) }))
   const metered = asked.flatMap(({ where }) => where ?? [])
@@ -62,6 +63,7 @@ async function treesOf(
           meterReferences: [...new Set(metered.flatMap(({ meterReferences }) => meterReferences))],
           interval: covering(metered.map(({ interval }) => interval)),
           upTo: first.basis.positions,
+          ...(waits === 'IN_BACKGROUND' ? { inBackground: true } : {}),
         })
   const ofCustomer = groupBy(events, ({ customerKey }) => customerKey)
   return asked.map(({ id, basis, where }) => {
@@ -109,7 +111,8 @@ export async function getReceipt(
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   const basis = await pinnedBasis(deps, tenant, row)
   let stored = await find(deps.database, tenant, row)
-  const [[, tree] = []] = stored && reference === undefined ? [] : await treesOf(deps, tenant, [{ id, basis }])
+  const [[, tree] = []] =
+    stored && reference === undefined ? [] : await treesOf(deps, tenant, [{ id, basis }], 'AT_ONCE')
   if (!stored && tree) {
     await save(deps.database, tenant, new Map([[id, tree]]))
     stored = await find(deps.database, tenant, row)
