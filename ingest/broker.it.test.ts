@@ -31,13 +31,8 @@ const send = (name: string): Promise<Reply> => rig.post(LIST, batch(name))
 const isLaterPlease = ({ status, body, headers }: Reply): boolean =>
   status === 503 && body['code'] === 'SERVICE_UNAVAILABLE' && /^[1-9][0-9]*$/.test(headers.get('retry-after') ?? '')
 const referencesLogged = async () => new Set((await rig.logged()).map(line => decodeEvent(line).reference))
-async function untilTaken(name: string, withinMs: number): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while ((await send(name)).status !== 201) {
-    if (performance.now() > deadline) throw new Error(`not taken within ${withinMs} ms`)
-    await sleep(50)
-  }
-}
+const untilTaken = (name: string) =>
+  expect.poll(async () => (await send(name)).status, { timeout: 60_000, interval: 50 }).toBe(201)
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${rig.metricsUrl}/metrics`)).text()
   return Number(new RegExp(`^${name} ([0-9.e+]+)$`, 'm').exec(text)?.[1])
@@ -60,7 +55,7 @@ describe('F14: the broker is full', () => {
     const manager = await jetstreamManager(connection)
     for (let partition = 0; partition < PARTITIONS; partition += 1) await manager.streams.purge(streamName(partition))
     await connection.close()
-    await untilTaken('room', 5_000)
+    await untilTaken('room')
     expect(await referencesLogged()).toContain(batch('room')[0]?.reference)
   })
 })
@@ -68,7 +63,7 @@ describe('F14: the broker is full', () => {
 describe('F12: the broker is slow or gone', () => {
   test('stopped where it stands: everything is 503 in bounded time and memory, and nothing that was answered 201 is missing after', async () => {
     await start()
-    await untilTaken('before', 5_000)
+    await untilTaken('before')
     rig.nats.pause()
     const before = process.memoryUsage().rss
     const startedAt = performance.now()
@@ -85,7 +80,7 @@ describe('F12: the broker is slow or gone', () => {
     expect(performance.now() - startedAt).toBeLessThan(60_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(256 * 1024 * 1024)
     rig.nats.resume()
-    await untilTaken('after', 10_000)
+    await untilTaken('after')
     const stored = await referencesLogged()
     for (const name of ['before', 'after']) for (const { reference } of batch(name)) expect(stored).toContain(reference)
     expect(await metric('millrace_ingest_bytes_queued')).toBe(0)
@@ -112,7 +107,7 @@ describe('F12: the broker is slow or gone', () => {
         await rig.nats.kill()
         await sleep(200)
         await rig.nats.restart()
-        await untilTaken(`well-${kill}`, 10_000)
+        await untilTaken(`well-${kill}`)
       }
       isOver = true
       await Promise.all(senders)
@@ -122,6 +117,6 @@ describe('F12: the broker is slow or gone', () => {
       const missing = taken.filter(name => batch(name).some(({ reference }) => !stored.has(reference)))
       expect(missing).toEqual([])
     },
-    BROKER_KILLS * 20_000,
+    BROKER_KILLS * 80_000,
   )
 })
