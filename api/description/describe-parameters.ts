@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'What a list that is sent does, by the name of its field: `?field_actions[custom_fields]=ADD`. REPLACE by default; ADD puts its ' +
     'entries beside those there are; REMOVE takes them away; CLEAR empties the list, which is then left out.',
   resource_type: 'Only fields of resources of this object type.',
-  format: 'The kind of document: PDF or HTML. Default PDF.',
+  format: 'The kind of document: PDF, HTML, or the e-invoices UBL and FACTUR_X. Default PDF.',
   reference: 'Only the resource with this reference.',
   name: 'Only those of this name.',
   type: 'Only those of this type.',
@@ -45,6 +45,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   product_item_id: 'Only those of the product item with this id.',
   processed_details_type: 'Only events that are billed (DEFAULT), not matched, or repeats (DUPLICATE).',
   deleted: 'true: deleted events as well. Default: only events that count.',
+  include_invoice_pdf: 'Whether the e-invoice carries the PDF of the invoice. Default false.',
   include_periods: 'Whether invoices are shown with their periods. Default false.',
   include_lines: 'Whether invoices are shown with their lines. Default false.',
   on_hold: 'Only invoices that are on hold, or only those that are not.',

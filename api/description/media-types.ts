@@ -5,7 +5,9 @@ const BYTES: JsonObject = { type: 'string', format: 'binary' }
 
 /** Answers of other media types, by operation id. */
 export const MEDIA_TYPES: Readonly<Record<string, JsonObject>> = {
+  invoices_factur_x_read: { 'application/pdf': { schema: BYTES } },
   invoices_pdf_read: { 'application/pdf': { schema: BYTES } },
+  invoices_ubl21_read: { 'application/xml': { schema: BYTES } },
   meters_meter_data_file_read: { 'text/csv': { schema: { type: 'string' } } },
 }
 

@@ -281,9 +281,15 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   invoices_archive:
     'An invoice that is ARCHIVED does not change again. Its period stays as it was: unbilled, where it was VOID.',
   invoices_pdf_read: 'A PDF of an OPEN or DRAFT invoice is marked as such.',
+  invoices_ubl21_read:
+    'By EN 16931, for FINAL invoices and credit notes. `include_invoice_pdf` puts the PDF inside. What the standard cannot express is ' +
+    'refused with the field that prevents it.',
+  invoices_factur_x_read:
+    'By EN 16931, for FINAL invoices and credit notes: a PDF/A-3 with the data inside as XML. What the standard cannot express is refused ' +
+    'with the field that prevents it.',
   invoices_download_url_read:
     'The link shows this invoice alone, as it is when the link is opened. Anyone who has the link can open it until `expire_at`. `format` is PDF ' +
-    'unless you send HTML, a page for browsers.',
+    'unless you send HTML, a page for browsers, or UBL or FACTUR_X, the e-invoices of a FINAL invoice.',
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
   prices_calculate:
     'The amounts are exact, beside them rounded ones. A price that could not be saved is refused in the same words. Conditions are left ' +

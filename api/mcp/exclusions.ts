@@ -28,8 +28,8 @@ export const EXCLUSIONS: readonly Exclusion[] = [
     covers: at('GET /v1/api-keys/{id}/decrypt'),
   },
   {
-    reason: 'a PDF, which a model does not read; the invoice itself has a tool',
-    covers: at('GET /v1/invoices/{id}/pdf'),
+    reason: 'a file that a model does not read; the invoice itself has a tool',
+    covers: at('GET /v1/invoices/{id}/pdf', 'GET /v1/invoices/{id}/ubl21', 'GET /v1/invoices/{id}/factur-x'),
   },
   {
     reason: 'a stream of any length; files_create takes content in its body',

@@ -39,6 +39,8 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     'POST /v1/invoices/search': { body: () => ({}) },
     'GET /v1/invoices/:id': anInvoice,
     'GET /v1/invoices/:id/pdf': anInvoice,
+    'GET /v1/invoices/:id/ubl21': anInvoice,
+    'GET /v1/invoices/:id/factur-x': anInvoice,
     'GET /v1/invoices/:id/download-url': anInvoice,
     'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
     'POST /v1/invoices/:id/void': anInvoice,

@@ -6,18 +6,16 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productItems } from '../../catalog/products/table.ts'
 import { type PaymentAcceptor, paymentAcceptors } from '../../parties/payment-acceptors/table.ts'
 import { platforms } from '../../parties/platforms/table.ts'
+import { wholeInvoice } from '../answer.ts'
 import { getInvoice } from '../repository.ts'
 import type { InvoiceView } from '../schema.ts'
-import { invoiceView } from '../view.ts'
 import { sellerOf } from './model/parties.ts'
 import type { Logo, PaymentInstruction, Presentation, UnitName } from './model/presentation.ts'
+import type { DocumentSource } from './render-document.ts'
 
 /** An invoice with everything that its documents show. Throws RESOURCE_NOT_FOUND. */
-export async function loadDocument(
-  uow: ReadUow,
-  id: string,
-): Promise<{ readonly invoice: InvoiceView; readonly presentation: Presentation }> {
-  const invoice = invoiceView(await getInvoice(uow, id), uow.now)
+export async function loadDocument(uow: ReadUow, id: string): Promise<DocumentSource> {
+  const invoice = await wholeInvoice(uow, await getInvoice(uow, id))
   return { invoice, presentation: await loadPresentation(uow, invoice) }
 }
 

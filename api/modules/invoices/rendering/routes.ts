@@ -1,4 +1,4 @@
-// The documents of invoices: the PDF, and links to PDF and page that expire.
+// The documents of invoices: the PDF, the e-invoices, and links to each of them and to the page, which expire.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { readTenant } from '../../../../shared/database/database.ts'
@@ -7,12 +7,10 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { IdParams } from '../../../http/params.ts'
 import { actionRoute, type RouteDeps } from '../../../http/route.ts'
 import { OneOf, Optional, Shape } from '../../../resource/shapes.ts'
-import { getInvoice } from '../repository.ts'
-import type { InvoiceView } from '../schema.ts'
-import { DOCUMENT_POLICY, renderInvoiceHtml } from './html/render-html.ts'
-import { documentToken, openDocumentToken } from './links/document-link.ts'
+import { DOCUMENT_POLICY } from './html/render-html.ts'
+import { DOCUMENT_FORMATS, documentToken, openDocumentToken } from './links/document-link.ts'
 import { loadDocument } from './load-presentation.ts'
-import { renderInvoicePdf } from './pdf/render-pdf.ts'
+import { checkFormat, type Rendered, renderDocument, renderUbl } from './render-document.ts'
 
 export type DocumentDeps = {
   readonly dataSecret: string
@@ -38,20 +36,23 @@ export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentD
     url: '/v1/invoices/:id/pdf',
     response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
     handle: async ({ tenant, database }, { params }, reply) => {
-      const { invoice, presentation } = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
-      asPdf(reply, invoice)
-      return await renderInvoicePdf(invoice, presentation)
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      return asFile(reply, await renderDocument('PDF', source))
     },
   })
+  eInvoiceRoutes(app, deps)
   actionRoute(app, deps, {
     ...about,
     summary: 'Get a link to an invoice that works for ten minutes without a key.',
     url: '/v1/invoices/:id/download-url',
-    query: Shape({ format: Optional(OneOf('PDF', 'HTML')) }),
+    query: Shape({ format: Optional(OneOf(...DOCUMENT_FORMATS)) }),
     response: DownloadUrl,
     handle: async ({ tenant, database }, { params, query }) => {
-      const { id } = await readTenant(database, tenant, uow => getInvoice(uow, params.id))
-      const document = { tenant, invoiceId: id, format: query.format ?? 'PDF' }
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const format = query.format ?? 'PDF'
+      checkFormat(format, source)
+      const { id } = source.invoice
+      const document = { tenant, invoiceId: id, format }
       const { token, expiresAt } = await documentToken(deps.dataSecret, document, database.clock.now())
       return {
         resource: { type: 'INVOICE', id },
@@ -61,6 +62,31 @@ export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentD
     },
   })
   linkedRoute(app, deps)
+}
+
+/** The e-invoices: UBL as XML, and Factur-X as a PDF with the XML inside. */
+function eInvoiceRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  actionRoute(app, deps, {
+    ...about,
+    summary: 'Read an invoice as an e-invoice in UBL 2.1.',
+    url: '/v1/invoices/:id/ubl21',
+    query: Shape({ include_invoice_pdf: Optional(OneOf('true', 'false')) }),
+    response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/xml' })),
+    handle: async ({ tenant, database }, { params, query }, reply) => {
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      return asFile(reply, await renderUbl(source, { withPdf: query.include_invoice_pdf === 'true' }))
+    },
+  })
+  actionRoute(app, deps, {
+    ...about,
+    summary: 'Read an invoice as an e-invoice in Factur-X.',
+    url: '/v1/invoices/:id/factur-x',
+    response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
+    handle: async ({ tenant, database }, { params }, reply) => {
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      return asFile(reply, await renderDocument('FACTUR_X', source))
+    },
+  })
 }
 
 const TOKEN_MAX = 2_000
@@ -75,25 +101,20 @@ function linkedRoute(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void
     if (linked === null) {
       throw new AppError('RESOURCE_NOT_FOUND', 'This link has expired or is not complete. Request a new one.')
     }
-    const { invoice, presentation } = await readTenant(database, linked.tenant, uow =>
-      loadDocument(uow, linked.invoiceId),
-    )
+    const source = await readTenant(database, linked.tenant, uow => loadDocument(uow, linked.invoiceId))
+    const rendered = await renderDocument(linked.format, source)
     reply
       .header('cache-control', 'private, no-store')
       .header('referrer-policy', 'no-referrer')
       .header('x-robots-tag', 'noindex')
       .header('x-content-type-options', 'nosniff')
-    if (linked.format === 'HTML') {
-      reply.type('text/html; charset=utf-8').header('content-security-policy', DOCUMENT_POLICY)
-      return renderInvoiceHtml(invoice, presentation)
-    }
-    asPdf(reply, invoice)
-    return await renderInvoicePdf(invoice, presentation)
+    if (linked.format !== 'HTML') return asFile(reply, rendered)
+    reply.type(rendered.type).header('content-security-policy', DOCUMENT_POLICY)
+    return rendered.content
   })
 }
 
-/** The file is named after the invoice, with characters that are valid on every system. */
-function asPdf(reply: FastifyReply, { invoice_number: number, id }: InvoiceView): void {
-  const name = (number ?? `draft-${id}`).replace(/[^0-9A-Za-z._-]/g, '_')
-  reply.header('content-type', 'application/pdf').header('content-disposition', `inline; filename="${name}.pdf"`)
+function asFile(reply: FastifyReply, { type, name, content }: Rendered): Buffer {
+  reply.header('content-type', type).header('content-disposition', `inline; filename="${name}"`)
+  return content
 }

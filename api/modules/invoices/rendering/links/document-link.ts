@@ -7,7 +7,8 @@ const PURPOSE = 'invoice-document'
 /** Long enough to follow a link or pass it to a program, too short to be useful in a history. */
 const LIFETIME_MS = 10 * 60_000
 
-export type DocumentFormat = 'PDF' | 'HTML'
+export const DOCUMENT_FORMATS = ['PDF', 'HTML', 'UBL', 'FACTUR_X'] as const
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
 export type LinkedDocument = { readonly tenant: Tenant; readonly invoiceId: string; readonly format: DocumentFormat }
 
 type Sealed = {

@@ -7,9 +7,11 @@ import { slicesFor } from '../fonts/slices.ts'
 import { describeInvoice } from '../model/describe-invoice.ts'
 import type { DocumentModel } from '../model/document-model.ts'
 import type { Presentation } from '../model/presentation.ts'
+import { escapeMetadata } from './document-metadata.ts'
 import { drawLines, drawNotes, drawPayment, drawTaxes, drawTotals } from './draw-body.ts'
 import { drawHead, SMALL } from './draw-head.ts'
 import { type EmbeddedFontClass, embeddedFontClass, textPen } from './embedded-fonts.ts'
+import { attachFacturX } from './factur-x.ts'
 import { openPaper, type Paper } from './paper.ts'
 
 const MARGIN = 48
@@ -27,11 +29,17 @@ async function prepare(): Promise<Tools> {
   return { PDFDocument, embedded: embeddedFontClass(scratch, await unpack(latin)) }
 }
 
+export type PdfOptions = {
+  readonly compress?: boolean
+  /** The e-invoice as CII; makes the PDF a Factur-X document. */
+  readonly facturX?: string
+}
+
 /** The PDF of an invoice with its lines. The same invoice and presentation give the same bytes. */
 export async function renderInvoicePdf(
   invoice: InvoiceView,
   presentation?: Presentation,
-  options: { readonly compress?: boolean } = {},
+  options: PdfOptions = {},
 ): Promise<Buffer> {
   const model = describeInvoice(invoice, presentation)
   prepared ??= prepare()
@@ -39,7 +47,7 @@ export async function renderInvoicePdf(
     prepared = null
   })
   const [tools, book] = await Promise.all([prepared, fontBookFor(textOf(model))])
-  return await draw(model, tools, book, options.compress ?? true)
+  return await draw(model, tools, book, options)
 }
 
 /** Every text of a document, to find the fonts that it needs. */
@@ -55,10 +63,12 @@ function textOf(model: DocumentModel): string {
   return texts.join(' ')
 }
 
-async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book: FontBook, compress: boolean) {
+async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book: FontBook, options: PdfOptions) {
+  const { compress = true, facturX } = options
   const document = new PDFDocument({
     font: null as never,
     compress,
+    ...(facturX === undefined ? {} : { subset: 'PDF/A-3b' as 'PDF/A-3' }),
     pdfVersion: '1.7',
     tagged: true,
     lang: model.locale,
@@ -69,6 +79,7 @@ async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book
     bufferPages: true,
     info: { Title: model.title, Author: model.seller.name, CreationDate: model.createdAt, ModDate: model.createdAt },
   })
+  escapeMetadata(document)
   const chunks: Buffer[] = []
   const written = new Promise<Buffer>((resolve, reject) => {
     document.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -85,6 +96,7 @@ async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book
   drawNotes(paper, model, nextPage)
   paper.root.end()
   drawFooters(paper, model)
+  if (facturX !== undefined) attachFacturX(document, facturX, model.createdAt)
   document.end()
   return await written
 }

@@ -44,18 +44,24 @@ export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {
   readonly customer?: Partial<BillingInputs['customer']>
   readonly seller?: Partial<BillingInputs['billing_entity']>
   readonly footnote?: string
+  readonly rounding?: 'DEFAULT' | 'UNROUNDED'
   readonly usage?: string
   readonly row?: Partial<InvoiceRow>
 }
 
 /** The second invoice of a subscription from 1 January 2026: its usage, and the fees of the coming month. */
-export function exampleDocument({ customer, seller, footnote, usage, row, ...example }: ExampleDocument): InvoiceView {
+export function exampleDocument(of: ExampleDocument): InvoiceView {
+  const { customer, seller, footnote, rounding, usage, row, ...example } = of
   const base = exampleInputs({ ...example, start: '2026-01-01T00:00:00Z' })
   const inputs = {
     ...base,
     customer: { ...base.customer, ...customer },
     billing_entity: { ...base.billing_entity, ...seller },
-    platform: { ...base.platform, invoice_settings: footnote === undefined ? {} : { footnote } },
+    platform: {
+      ...base.platform,
+      invoice_settings: footnote === undefined ? {} : { footnote },
+      rounding_settings: rounding === undefined ? [] : [{ rounding_target: 'INVOICE', rounding_mode: rounding }],
+    },
   }
   return finalView(exampleInvoices(inputs, 1, usage ?? '3450')[0], row)
 }
