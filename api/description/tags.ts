@@ -150,6 +150,11 @@ export const TAGS: readonly Tag[] = [
     'Wallet grants',
     'A grant puts money or credits into a wallet. What expires first is spent first.',
   ),
+  tag(
+    'auto-top-up-configs',
+    'Auto top-up configurations',
+    'An auto top-up buys credits or money for a wallet when its open balance falls below a threshold.',
+  ),
   tag('alert-rules', 'Alert rules', 'An alert rule says at how much use of an entitlement an alert is made.'),
   tag('alerts', 'Alerts', 'An alert says that a rule applied: to whom, when, and at what use.'),
   tag(

@@ -4,7 +4,33 @@ const PAUSABLE =
   'DRAFT until it is activated. INACTIVE is a pause, from which it can be activated again. ARCHIVED is final.'
 const DEFAULT_CURRENCY = 'The currency of its wallets. Without one they take no grants.'
 
+const TOP_UP_STATUS = 'A DRAFT does nothing until it is activated. INACTIVE ends it; it is never deleted.'
+const TOP_UP_ITEM = 'Id of the item to buy. Its price is `on_demand` and grants to the wallet.'
+const TOP_UP_THRESHOLD = 'The open balance below which the wallet is topped up, in what it holds.'
+
 export const WALLETS: Readonly<Record<string, string>> = {
+  'AutoTopUpConfig.status': TOP_UP_STATUS,
+  'AutoTopUpConfigCreate.status': TOP_UP_STATUS,
+  'AutoTopUpConfigUpdate.status': TOP_UP_STATUS,
+  'AutoTopUpConfig.pricing_plan_schedule_id': 'Id of the schedule whose price is charged.',
+  'AutoTopUpConfigCreate.pricing_plan_schedule_id': 'Id of the schedule whose price is charged.',
+  'AutoTopUpConfigUpdate.pricing_plan_schedule_id': 'Id of the schedule whose price is charged.',
+  'AutoTopUpConfig.pricing_item_id': TOP_UP_ITEM,
+  'AutoTopUpConfigCreate.pricing_item_id': TOP_UP_ITEM,
+  'AutoTopUpConfigUpdate.pricing_item_id': TOP_UP_ITEM,
+  'AutoTopUpConfig.threshold': TOP_UP_THRESHOLD,
+  'AutoTopUpConfigCreate.threshold': TOP_UP_THRESHOLD,
+  'AutoTopUpConfigUpdate.threshold': TOP_UP_THRESHOLD,
+  'AutoTopUpThreshold.amount': 'Of a wallet that holds money.',
+  'AutoTopUpThreshold.credits': 'Of a wallet that holds credits.',
+  topup_amount: 'What is charged for an item that is priced FLEXIBLE, within its bounds.',
+  'AutoTopUpConfig.units': 'How many are bought of an item that is priced FLAT.',
+  'AutoTopUpConfigCreate.units': 'How many are bought of an item that is priced FLAT.',
+  'AutoTopUpConfigUpdate.units': 'How many are bought of an item that is priced FLAT.',
+  last_invoice_id: 'Id of the invoice of the last top-up. There is no other until it is paid.',
+  failed_attempts: 'How often the charge was refused since the last top-up.',
+  last_failure: 'Why it was refused last.',
+  'AutoTopUpConfig.next_attempt_at': 'Before this time it is not tried again. Null: as soon as the balance is low.',
   'CreditType.status': PAUSABLE,
   'CreditTypeCreate.status': PAUSABLE,
   'CreditTypeUpdate.status': PAUSABLE,

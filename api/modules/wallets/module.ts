@@ -14,6 +14,8 @@ import { RULE_GUARDS } from './rules/check-rules.ts'
 import { followCharges } from './rules/follow-charges.ts'
 import { followInvoice } from './spending/follow-invoice.ts'
 import { walletFunds } from './spending/purse.ts'
+import { autoTopUpResource } from './top-ups/auto-top-up-config.ts'
+import { topUpJobs } from './top-ups/jobs.ts'
 import { walletResource } from './wallet.ts'
 import { walletGrantResource } from './wallet-grant.ts'
 import { walletTypeResource } from './wallet-type.ts'
@@ -40,13 +42,13 @@ export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   ],
   guards: RULE_GUARDS,
   extensions: [extend(FUNDS, walletFunds)],
-  resources: [walletTypeResource, walletResource, walletGrantResource],
+  resources: [walletTypeResource, walletResource, walletGrantResource, autoTopUpResource],
   routes: (app, deps) => {
     grantRoutes(app, deps)
     balanceRoutes(app, deps)
     reservationRoutes(app, deps)
   },
-  jobs: [...expiryJobs, ...leaseJobs],
+  jobs: [...expiryJobs, ...leaseJobs, ...topUpJobs],
   fixtures: {
     'POST /v1/wallet-grants': {
       body: seeded => {

@@ -23,13 +23,15 @@ export type OnDemandRequest = {
 
 /** Throws INVALID_OPERATION when a price or a currency cannot be billed. */
 export function computeOnDemand(inputs: BillingInputs, request: OnDemandRequest): ComputedInvoice {
-  const { order, ...others } = request
+  const { order, finalizedAt, bought } = request
   const cutoffAt = at(order.start_at)
   const window = { arrears: null, advance: serviceOf(order), cutoffAt, opensAt: cutoffAt }
   const schedules = inputs.schedules.filter(({ id }) => id === order.pricing_plan_schedule_id).map(applicable)
-  const { columns, lines } = priceInvoice(
+  // What puts money into a wallet is not paid from it.
+  const wallets = bought.some(({ config }) => config.wallet_grants?.length) ? [] : request.wallets
+  const { columns, lines, grants } = priceInvoice(
     { ...inputs, schedules },
-    { ...others, window, billed: new Set(), usage: new Map() },
+    { ...request, wallets, window, billed: new Set(), usage: new Map() },
   )
   return {
     // It holds no billing period.
@@ -42,6 +44,8 @@ export function computeOnDemand(inputs: BillingInputs, request: OnDemandRequest)
       usage_from: null,
     },
     lines,
+    // It is granted when it is owed for good, because a DRAFT may never be (semantics 6).
+    grants: finalizedAt === null ? [] : grants,
     // One transaction reads and saves it, so no hash is needed.
     inputsHash: '',
     usageCountedUntil: null,

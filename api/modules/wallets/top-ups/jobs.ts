@@ -1,0 +1,44 @@
+// Auto top-ups as jobs: every minute, one job for each tenant with a wallet below its threshold. Whatever lowers a
+// balance is found that way: reservations, invoices, expiry and reverted grants.
+import { sql } from 'drizzle-orm'
+import { asSystem, type Database } from '../../../../shared/database/database.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { defineJob } from '../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import type { ExpiryJobDeps } from '../expiry/jobs.ts'
+import { topUpWallets } from './top-up.ts'
+
+const topUpOf = defineJob<ExpiryJobDeps, TenantPayload>({
+  name: 'top-up-wallets',
+  class: 'short',
+  rights: {},
+  run: ({ database }, payload) => topUpWallets({ database }, tenantOf(payload)),
+})
+
+/** The tenants with a wallet that is to be topped up now; whether a top-up is in flight is seen by its own job. */
+export const findLowWallets = (system: Database): Promise<TenantPayload[]> =>
+  asSystem(system, 'find-low-wallets', async tx => {
+    const now = formatInstant(system.clock.now())
+    const { rows } = await tx.execute<TenantPayload>(sql`
+      select distinct c.platform_id, c.environment from auto_top_up_configs c
+      where c.status = 'ACTIVE' and (c.next_attempt_at is null or c.next_attempt_at <= ${now}::timestamptz)
+        and c.threshold_quantity > (
+          select coalesce(sum(a.open), 0) from wallet_grant_accounts a
+          where a.platform_id = c.platform_id and a.environment = c.environment and a.wallet_id = c.wallet_id
+            and a.open > 0 and a.start_at <= ${now}::timestamptz
+            and (a.expire_at is null or a.expire_at > ${now}::timestamptz))`)
+    return rows
+  })
+
+const findLow = defineJob<ExpiryJobDeps>({
+  name: 'find-low-wallets',
+  class: 'short',
+  every: '* * * * *',
+  rights: { auto_top_up_configs: ['select'], wallet_grant_accounts: ['select'] },
+  run: async ({ system }) => {
+    const tenants = await findLowWallets(system)
+    await asSystem(system, 'find-low-wallets', tx => queueTenants(tx, topUpOf, tenants))
+  },
+})
+
+export const topUpJobs = [findLow, topUpOf] as const

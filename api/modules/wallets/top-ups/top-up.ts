@@ -1,0 +1,118 @@
+// Tops up wallets whose open balance is below their threshold, each once: the charge, its grant and what is kept of it
+// commit together, under the lock of the configuration.
+import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import {
+  type Actor,
+  type Database,
+  inTenant,
+  type ReadUow,
+  readTenant,
+  type Uow,
+} from '../../../../shared/database/database.ts'
+import { decimal, sum } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at } from '../../../../shared/time.ts'
+import { saveChange } from '../../../resource/commands.ts'
+import { lockOne } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inTimeOf } from '../../../test-clock.ts'
+import { billOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
+import { invoices } from '../../invoices/table.ts'
+import { loadLiveAccounts } from '../ledger/load-accounts.ts'
+import { autoTopUpResource } from './auto-top-up-config.ts'
+import { nextAttemptAt } from './back-off.ts'
+import { orderOf } from './order-of-config.ts'
+import { type AutoTopUpConfig, autoTopUpConfigs } from './table.ts'
+
+const SERVICE: Actor = { id: null, requestId: null }
+
+export type TopUpDeps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
+
+/** Tops up every wallet of the tenant that is due. A top-up that fails holds up no other. */
+export async function topUpWallets(deps: TopUpDeps, tenant: Tenant): Promise<void> {
+  const active = await readTenant(deps.database, tenant, activeConfigs)
+  for (const config of active)
+    await inTimeOf(deps.database, tenant, [config.wallet_id], () => topUp(deps, tenant, config))
+}
+
+const activeConfigs = (uow: ReadUow): Promise<AutoTopUpConfig[]> =>
+  uow.tx
+    .select()
+    .from(autoTopUpConfigs)
+    .where(and(inThisTenant(uow, autoTopUpConfigs), eq(autoTopUpConfigs.status, 'ACTIVE')))
+    .orderBy(autoTopUpConfigs.id)
+
+/**
+ * Charges one top-up if it is due now, and returns the id of its invoice; null when it is not due. A charge that is
+ * refused is kept as a failure, and tried again later.
+ */
+export async function topUp(
+  deps: TopUpDeps,
+  tenant: Tenant,
+  { id }: Pick<AutoTopUpConfig, 'id'>,
+): Promise<string | null> {
+  try {
+    return await inTenant(deps.database, tenant, SERVICE, async uow => {
+      const config = await lockOne(uow, autoTopUpResource, id)
+      if (!config || !(await isDue(uow, config))) return null
+      const invoice = await billOnDemand(uow, { ...orderOf(config), finalize_immediately: true })
+      await saveChange(uow, autoTopUpResource, config, {
+        last_invoice_id: invoice.id,
+        failed_attempts: 0,
+        last_failure: null,
+        next_attempt_at: null,
+      })
+      await deps.failpoint?.('top-ups.before-commit')
+      return invoice.id
+    })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    await inTenant(deps.database, tenant, SERVICE, uow => keepFailure(uow, id, error.message))
+    return null
+  }
+}
+
+async function isDue(uow: Uow, config: AutoTopUpConfig): Promise<boolean> {
+  const { status, next_attempt_at: next, wallet_id, threshold_quantity } = config
+  if (status !== 'ACTIVE' || (next !== null && at(next) > uow.now)) return false
+  if (await isInFlight(uow, wallet_id)) return false
+  const grants = await loadLiveAccounts(uow, [wallet_id])
+  const open = grants.filter(
+    ({ start_at, expire_at, is_reverted }) =>
+      !is_reverted && at(start_at) <= uow.now && (expire_at === null || at(expire_at) > uow.now),
+  )
+  return sum(open.map(grant => decimal(grant.open))).lt(decimal(threshold_quantity))
+}
+
+/** Whether a top-up of the wallet is still to be paid: a customer who does not pay gets no second one. */
+async function isInFlight(uow: Uow, walletId: string): Promise<boolean> {
+  const c = autoTopUpConfigs
+  const [unpaid] = await uow.tx
+    .select({ id: invoices.id })
+    .from(c)
+    .innerJoin(invoices, and(inThisTenant(uow, invoices), eq(invoices.id, c.last_invoice_id)))
+    .where(
+      and(
+        inThisTenant(uow, c),
+        eq(c.wallet_id, walletId),
+        isNotNull(c.last_invoice_id),
+        eq(invoices.status, 'FINAL'),
+        inArray(invoices.payment_status, ['UNPAID', 'PARTIALLY_PAID']),
+      ),
+    )
+    .limit(1)
+  return unpaid !== undefined
+}
+
+async function keepFailure(uow: Uow, id: string, message: string): Promise<void> {
+  const config = await lockOne(uow, autoTopUpResource, id)
+  if (config?.status !== 'ACTIVE') return
+  const failed_attempts = config.failed_attempts + 1
+  await saveChange(uow, autoTopUpResource, config, {
+    failed_attempts,
+    last_failure: message,
+    next_attempt_at: nextAttemptAt(failed_attempts, uow.now),
+  })
+}
