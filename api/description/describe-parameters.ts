@@ -40,6 +40,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   meter_id: 'Only those of the meter with this id.',
   meter_property_id: 'Only those of the meter property with this id.',
   product_category_id: 'Only those of the product category with this id.',
+  parent_product_id: 'Only those that belong to the product with this id.',
   pricing_plan_id: 'Only the group that the plan with this id is in.',
   product_id: 'Only those of the product with this id.',
   product_item_id: 'Only those of the product item with this id.',

@@ -17,6 +17,8 @@ export type Held = {
   readonly planReference: string
   /** References of the meters the version prices. */
   readonly meters: ReadonlySet<string>
+  /** The pricings that are sold; absent: all of the version. */
+  readonly pricingIds?: ReadonlySet<string>
 }
 
 export type Candidate = {

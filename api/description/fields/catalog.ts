@@ -11,7 +11,19 @@ const ONE_CUSTOMER =
 export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
   'InvoiceTaxCategory.category': 'The tax category: STANDARD, NO_TAX or EXEMPT.',
-  product_type: 'Always DEFAULT.',
+  product_type:
+    'DEFAULT: every schedule on the plan sells it. ADDON: only those that enable it. A pricing that does not say is what its first product is.',
+  parent_product_id: 'Id of the product that it belongs to.',
+  'Product.features': 'The features that the product has.',
+  'ProductCreate.features': 'The features that the product has, each by id, by reference or by both.',
+  'ProductUpdate.features': 'The features that the product has, each by id, by reference or by both.',
+  'Product.parent_product': 'The product that it belongs to, when it is expanded.',
+  'FeatureReference.id': 'Id of the feature.',
+  'FeatureReference.reference': 'Its reference.',
+  enabled_pricings: 'The ADDON pricings that the schedule sells, and when. One that is not listed is not sold.',
+  'EnabledPricing.pricing_id': 'Id of an ADDON pricing of the plan version.',
+  'EnabledPricing.start_at': 'From when on; absent: from the start of the schedule.',
+  'EnabledPricing.end_at': 'Until when, exclusive; absent: until the schedule ends.',
   model_type:
     'USAGE_BASED: measured by a calculation. RECURRING: once a billing period. ONE_OFF: once, at the start of the schedule. ' +
     'PER_SEAT: each billing period, by the number of seats.',

@@ -7,8 +7,9 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 import type { AttributionTerms } from '../parties/customers/table.ts'
+import { type HeldSchedule, loadHeldPrices } from './enabled-pricings/held-prices.ts'
+import type { EnabledPricing } from './enabled-pricings/schema.ts'
 import { pausesIn } from './inactive-periods.ts'
-import { type HeldCard, loadHeldVersions } from './rate-cards/held-versions.ts'
 import type { Subscription } from './table.ts'
 
 /** A customer as events name it. */
@@ -30,6 +31,8 @@ export type AttributionSubscription = {
     readonly version_id: string
     readonly plan_reference: string
     readonly meters: readonly string[]
+    /** The pricings that are sold, where the version has others; absent: all of it. */
+    readonly pricing_ids?: readonly string[]
   }[]
 }
 /** Plain values in a fixed order, so that they can be hashed and compared. */
@@ -91,6 +94,8 @@ type HeldRow = Omit<AttributionSubscription, 'held'> & {
   readonly meters: string[]
   /** The plan, if it is a rate card. */
   readonly rate_card_id: string | null
+  readonly enabled_pricings: readonly EnabledPricing[]
+  readonly has_addons: boolean
 }
 
 async function loadSubscriptions(
@@ -106,7 +111,9 @@ async function loadSubscriptions(
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
       (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
       s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
-      case when p.variant = 'RATE_CARD' then p.id end as rate_card_id,
+      case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
+      exists (select from pricings addon where addon.platform_id = h.platform_id and addon.environment = h.environment
+        and addon.pricing_plan_version_id = h.pricing_plan_version_id and addon.product_type = 'ADDON') as has_addons,
       array(select m.reference from priced_meters priced
         join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
         where priced.platform_id = h.platform_id and priced.environment = h.environment
@@ -121,7 +128,7 @@ async function loadSubscriptions(
       and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     order by s.id, h.start_at, h.id`)
   const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
-  const versionsOf = await loadHeldVersions(uow, rows.flatMap(cardOf))
+  const pricesOf = await loadHeldPrices(uow, rows.flatMap(variedOf))
   for (const row of rows) {
     const { inactive_periods, version_id, plan_reference, meters } = row
     const { id, reference, customer_id, replicates, country } = row
@@ -130,11 +137,11 @@ async function loadSubscriptions(
     const time = timeOf(row)
     // Cancelled before it started, it never held.
     if (time.end_ms !== null && time.end_ms <= time.start_ms) continue
-    const card = cardOf(row)
-    const sold = card.length > 0 ? card.flatMap(versionsOf) : [{ ...time, version_id, meters }]
-    for (const { start_ms, end_ms, ...version } of sold)
+    const varied = variedOf(row)
+    const sold = varied.length > 0 ? varied.flatMap(pricesOf) : [{ ...time, version_id, meters }]
+    for (const { start_ms, end_ms, version_id: version, ...prices } of sold)
       for (const part of outside({ start_ms, end_ms }, pausesIn(inactive_periods)))
-        subscription.held.push({ ...part, version_id: version.version_id, plan_reference, meters: version.meters })
+        subscription.held.push({ ...part, version_id: version, plan_reference, ...prices })
   }
   return [...found.values()]
 }
@@ -144,8 +151,19 @@ const timeOf = ({ start_ms, end_ms }: HeldRow): HeldTime => ({
   end_ms: end_ms === null ? null : Number(end_ms),
 })
 
-const cardOf = (row: HeldRow): HeldCard[] =>
-  row.rate_card_id === null ? [] : [{ subscriptionId: row.id, planId: row.rate_card_id, ...timeOf(row) }]
+/** What has other prices at other times: a rate card, and a version with ADDONs. */
+const variedOf = (row: HeldRow): HeldSchedule[] =>
+  row.rate_card_id === null && !row.has_addons
+    ? []
+    : [
+        {
+          subscriptionId: row.id,
+          cardId: row.rate_card_id,
+          versionId: row.version_id,
+          enabled: row.enabled_pricings,
+          ...timeOf(row),
+        },
+      ]
 
 type HeldTime = { readonly start_ms: number; readonly end_ms: number | null }
 
@@ -246,6 +264,7 @@ const candidateOf = ({ id, reference, country, replicates, held }: AttributionSu
       versionId: part.version_id,
       planReference: part.plan_reference,
       meters: new Set(part.meters),
+      ...(part.pricing_ids ? { pricingIds: new Set(part.pricing_ids) } : {}),
     }),
   ),
 })

@@ -5,6 +5,7 @@ import { createResource, deleteResource, saveChange, updateResource } from '../.
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { checkClauses } from './clauses/check-clauses.ts'
+import { checkEnabled } from './enabled-pricings/check-enabled.ts'
 import { wakeBilling } from './next-billing.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
@@ -139,6 +140,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
   await checkClauses(uow, schedule)
+  await checkEnabled(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })
 }
@@ -186,6 +188,7 @@ async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): 
     throw new AppError('INVALID_FIELD', message, { field })
   }
   await checkClauses(uow, { ...next, start_at: endAt })
+  await checkEnabled(uow, { ...next, start_at: endAt })
   await saveChange(uow, scheduleResource, next, { start_at: endAt })
 }
 

@@ -19,6 +19,8 @@ import { CommitmentShape, MarkupShape } from './clauses/schema.ts'
 import { AppliedCouponShape, CouponIds, PromotionCodes } from './coupons/schema.ts'
 import { couponsOf } from './coupons/show-coupons.ts'
 import { takeCoupons } from './coupons/take-coupons.ts'
+import { checkEnabled } from './enabled-pricings/check-enabled.ts'
+import { EnabledPricings } from './enabled-pricings/schema.ts'
 import { type GivenVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 import { VersionSelector } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
@@ -48,6 +50,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     discount: field(DiscountShape),
     markup: field(MarkupShape),
     commitment: field(CommitmentShape),
+    enabled_pricings: field(EnabledPricings),
     // Redeemed when they are saved; may change while the schedule is ACTIVE.
     coupon_ids: field(CouponIds),
     promotion_codes: field(PromotionCodes),
@@ -68,6 +71,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     type: 'DEFAULT',
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
     entitlements: [],
+    enabled_pricings: [],
     coupon_ids: [],
     promotion_codes: [],
   }),
@@ -118,6 +122,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
   await checkClauses(uow, row)
+  await checkEnabled(uow, row)
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

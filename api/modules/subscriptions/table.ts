@@ -7,6 +7,7 @@ import type { Entitlement } from '../catalog/features/schema.ts'
 import type { Discount } from './clauses/discount-schema.ts'
 import type { Commitment, Markup } from './clauses/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
+import type { EnabledPricing } from './enabled-pricings/schema.ts'
 import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
@@ -59,6 +60,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   discount: wireJson<Discount>(),
   markup: wireJson<Markup>(),
   commitment: wireJson<Commitment>(),
+  /** The ADDON pricings that it sells besides, and when. */
+  enabled_pricings: wireJson<readonly EnabledPricing[]>().notNull().default([]),
   /** Named by the client, and as they were when the schedule took them on. */
   coupon_ids: text().array().notNull().default([]),
   promotion_codes: text().array().notNull().default([]),

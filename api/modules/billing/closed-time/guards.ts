@@ -5,6 +5,7 @@ import { beforeSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
+import { enabledChanges } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
 import { isCharged, seatAssignmentResource } from '../../subscriptions/seats/seat-assignment.ts'
 import { seatTimes } from '../../subscriptions/seats/seat-times.ts'
@@ -27,6 +28,7 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const changes = [
     ...clauseChanges(activates ? {} : (previous ?? {}), row, at(row.start_at)),
     ...couponChanges([], added, row.start_at),
+    ...enabledChanges(activates ? [] : (previous?.enabled_pricings ?? []), row.enabled_pricings, row.start_at),
   ]
   await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)
   if (!activates) return

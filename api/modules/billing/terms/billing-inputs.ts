@@ -16,6 +16,7 @@ import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
 import { jsonOfMembers } from './json-of-members.ts'
@@ -59,6 +60,8 @@ export type ScheduleInput = {
   readonly discount: Discount | null
   /** Absent where it has none. */
   readonly coupons?: readonly AppliedCoupon[]
+  /** The ADDON pricings that it sells; absent where there are none. */
+  readonly enabled_pricings?: readonly EnabledPricing[]
   readonly markup?: Markup
   readonly commitment?: Commitment
   /** Whether its advance charges are credited for the days left when it ends; absent where they are not. */
@@ -101,6 +104,8 @@ export type PricingInput = {
   readonly name: string
   readonly display_order: number | null
   readonly items: readonly ItemInput[]
+  /** Of an ADDON, which is sold only while a schedule has it enabled; absent for any other. */
+  readonly addon?: true
 }
 
 /** A seat assignment of an item that is charged by its assignments. */

@@ -131,9 +131,10 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
   if (of.length === 0) return []
   const p = pricings
   const versions = [...new Set(of.flatMap(versionsOf))]
-  return await uow.tx
+  const rows = await uow.tx
     .select({
       id: p.id,
+      type: p.product_type,
       pricing_plan_version_id: p.pricing_plan_version_id,
       name: p.name,
       display_order: p.display_order,
@@ -142,6 +143,7 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
     .from(p)
     .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
     .orderBy(asc(p.id))
+  return rows.map(({ type, ...row }) => (type === 'ADDON' ? { ...row, addon: true } : row))
 }
 
 type Sold = {

@@ -184,6 +184,7 @@ async function loadSchedules(
       billing_period: s.billing_period,
       discount: s.discount,
       coupons: s.applied_coupons,
+      enabled: s.enabled_pricings,
       markup: s.markup,
       commitment: s.commitment,
       refund: s.refund_advance_charges,
@@ -209,12 +210,13 @@ async function loadSchedules(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
       own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
-        const { coupons, markup, commitment, ...schedule } = given
+        const { coupons, enabled, markup, commitment, ...schedule } = given
         const card = cards.get(schedule.pricing_plan_id)
         return {
           ...schedule,
           ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
           ...(coupons.length > 0 ? { coupons } : {}),
+          ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
           ...(markup ? { markup } : {}),
           ...(commitment ? { commitment } : {}),
           ...(refund ? { refund_advance_charges: true as const } : {}),

@@ -1,7 +1,9 @@
-// Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn (semantics 3.1). Pure.
+// Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn, and of the ADDONs among
+// them those that it has enabled, while it has (semantics 3.1). Pure.
 import type { Span, Zone } from '../../../../shared/billing/periods.ts'
 import { at } from '../../../../shared/time.ts'
 import { versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
 
 /** A pricing that a schedule sells, and the time in which it does. */
@@ -28,7 +30,11 @@ export function soldPricings(all: readonly PricingInput[], schedule: ScheduleInp
     all
       .filter(pricing => pricing.pricing_plan_version_id === version)
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
-      .map(pricing => ({ pricing, during, takesOver: index > 0 })),
+      .flatMap(pricing => {
+        if (!pricing.addon) return [{ pricing, during, takesOver: index > 0 }]
+        const times = enabledSpans(schedule.enabled_pricings ?? [], pricing.id, during)
+        return times.map(time => ({ pricing, during: time, takesOver: index > 0 && time.start === during.start }))
+      }),
   )
 }
 

@@ -77,6 +77,14 @@ const FILE = {
     { reference: 'inference', name: 'Inference', category: 'ai', status: 'ACTIVE' },
     { reference: 'old', name: 'Old', status: 'ARCHIVED' },
     { reference: 'legacy', name: 'Legacy', status: 'DEPRECATED' },
+    {
+      reference: 'support',
+      name: 'Support',
+      product_type: 'ADDON',
+      parent_product: 'inference',
+      features: [{ reference: 'sso' }],
+      status: 'ACTIVE',
+    },
   ],
   product_items: [
     {
@@ -156,7 +164,7 @@ describe('a file that is applied', () => {
     const applied = await apply(a, FILE)
     expect(applied.status).toBe(200)
     expect(applied.body['changes']).toEqual(planned.body['changes'])
-    expect(changed(applied)).toHaveLength(24)
+    expect(changed(applied)).toHaveLength(25)
 
     const pulled = await pull(a)
     expect(pulled).toMatchObject(FILE)
@@ -229,7 +237,7 @@ describe('a file that is applied', () => {
     expect(await refused(file => file['products'].push({ reference: 'x' }))).toEqual([
       400,
       'MISSING_FIELD',
-      'products.3.name',
+      'products.4.name',
     ])
     expect(await refused(file => (file['products'][1].colour = 'red'))).toEqual([
       400,

@@ -81,6 +81,16 @@ export const pricingEntries = (stored: StoredCatalog, versionId: string): Row[] 
 /** What is for one customer is not part of a file: customers are not, and other tenants have others. */
 const isForAll = (row: StoredRow): boolean => ((row as Row).customer_id ?? null) === null
 
+/** An entry names only those before it. */
+function parentsFirst(rows: readonly StoredRow[]): StoredRow[] {
+  const parents = new Map(rows.map(row => [row.id, (row as Row).parent_product_id as string | null | undefined]))
+  const depthOf = (id: string): number => {
+    const parent = parents.get(id)
+    return parent ? depthOf(parent) + 1 : 0
+  }
+  return rows.toSorted((a, b) => depthOf(a.id) - depthOf(b.id))
+}
+
 const named = (section: Section, row: StoredRow): string => referenceOf(row) ?? unnamed(section, row.id)
 
 /** Throws INVALID_OPERATION naming a resource that has no reference to be named by. */
@@ -92,14 +102,16 @@ export function catalogFile(stored: StoredCatalog): CatalogDocument {
     pricings: pricingEntries(stored, id),
   })
   const sections = SECTION_NAMES.map(section => {
-    const entries = (stored.rows.get(section) ?? []).filter(isForAll).map(row => {
-      const entry = { ...entryOf(resourceOf(section), row, stored), reference: named(section, row) }
-      const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []
-      return {
-        ...entry,
-        ...(versions.length === 0 ? {} : { versions: versions.map(versionEntry) }),
-      } satisfies CatalogEntry
-    })
+    const entries = parentsFirst(stored.rows.get(section) ?? [])
+      .filter(isForAll)
+      .map(row => {
+        const entry = { ...entryOf(resourceOf(section), row, stored), reference: named(section, row) }
+        const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []
+        return {
+          ...entry,
+          ...(versions.length === 0 ? {} : { versions: versions.map(versionEntry) }),
+        } satisfies CatalogEntry
+      })
     return [section, entries] as const
   })
   return { format: FORMAT, ...Object.fromEntries(sections.filter(([, entries]) => entries.length > 0)) }

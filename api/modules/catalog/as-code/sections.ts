@@ -39,6 +39,7 @@ export const REFERENCES: Readonly<Record<string, readonly [name: string, section
   meter_value_calculation_id: ['meter_value_calculation', 'meter_value_calculations'],
   tiering_meter_value_calculation_id: ['tiering_meter_value_calculation', 'meter_value_calculations'],
   category_id: ['category', 'product_categories'],
+  parent_product_id: ['parent_product', 'products'],
   product_id: ['product', 'products'],
   product_ids: ['products', 'products'],
   product_item_ids: ['product_items', 'product_items'],

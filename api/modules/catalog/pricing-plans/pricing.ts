@@ -25,7 +25,7 @@ export const pricingResource = defineResource<Pricing>({
   fields: {
     pricing_plan_version_id: field(IdText('pricing plan version'), { create: 'required', change: 'never' }),
     name: field(Name),
-    product_type: field(OneOf('DEFAULT')),
+    product_type: field(OneOf('DEFAULT', 'ADDON')),
     product_ids: field(ProductIds, { create: 'required' }),
     display_order: field(DisplayOrder),
     items: field(PricingItemsShape),
@@ -49,7 +49,8 @@ export const pricingResource = defineResource<Pricing>({
   },
   defaults: async (uow, given) => {
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
-    return { name: products[0]?.['name'] ?? 'Pricing', product_type: 'DEFAULT', items: [], entitlements: [] }
+    const { name = 'Pricing', product_type = 'DEFAULT' } = products[0] ?? {}
+    return { name, product_type, items: [], entitlements: [] }
   },
   resolve: async (uow, row, previous) => ({
     ...row,

@@ -32,7 +32,7 @@ export const pricings = pgTable('pricings', {
   ...tenantColumns(),
   pricing_plan_version_id: text().notNull(),
   name: text().notNull(),
-  product_type: text().$type<'DEFAULT'>().notNull(),
+  product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   product_ids: text().array().notNull(),
   display_order: integer(),
   items: wireJson<PricingItem[]>().notNull(),

@@ -1,12 +1,18 @@
-// What a product item names stays while it does.
+// What products and their items name stays while they do.
 import { containing, namedBy } from '../../../resource/rules.ts'
 import { conditionsIn } from '../conditions/guards.ts'
+import { featureResource } from '../features/feature.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
-import { productItems } from './table.ts'
+import { productItems, products } from './table.ts'
 
 const byItem = { table: productItems, noun: 'product item' } as const
 
 export const PRODUCT_GUARDS = [
+  namedBy(featureResource, {
+    table: products,
+    noun: 'product',
+    names: containing(products.features, id => [{ id }]),
+  }),
   conditionsIn(productItems.usage_based, byItem),
   // The calculation that measures it has a foreign key.
   namedBy(meterValueCalculationResource, {

@@ -19,13 +19,15 @@ import { getOne, requireAll } from '../../../resource/store.ts'
 import { canonicalConditions } from '../conditions/canonical-conditions.ts'
 import { checkConditions } from '../conditions/check-conditions.ts'
 import { creditTypeResource } from '../credit-types/credit-type.ts'
+import { namedFeatures } from '../features/named-features.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
+import { checkParent } from './check-parent.ts'
 import { requireOpenTo } from './private-entries.ts'
 import { productCategoryResource } from './product-category.ts'
-import { ItemCredits, ModelType, UnitName, UsageBased } from './schema.ts'
+import { ItemCredits, ModelType, ProductFeatures, UnitName, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
 
 export const productResource: Resource<Product> = defineResource<Product>({
@@ -38,9 +40,11 @@ export const productResource: Resource<Product> = defineResource<Product>({
     name: field(Name, { create: 'required' }),
     reference: field(Reference, { change: 'draft' }),
     category_id: field(IdText('product category')),
+    parent_product_id: field(IdText('product')),
+    features: field(ProductFeatures),
     description: field(Description),
     status: field(LifecycleStatus),
-    product_type: field(OneOf('DEFAULT')),
+    product_type: field(OneOf('DEFAULT', 'ADDON')),
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
     // A foreign key checks it: the customers are above the catalog.
@@ -53,20 +57,26 @@ export const productResource: Resource<Product> = defineResource<Product>({
   statuses: LIFECYCLE_RULES,
   filters: {
     product_category_id: { kind: 'equals', column: 'category_id' },
+    parent_product_id: { kind: 'equals', column: 'parent_product_id' },
     customer_id: { kind: 'equals', column: 'customer_id' },
   },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
-  expand: { category: { by: 'category_id', to: () => productCategoryResource } },
-  references: { category_id: () => productCategoryResource },
+  expand: {
+    category: { by: 'category_id', to: () => productCategoryResource },
+    parent_product: { by: 'parent_product_id', to: () => productResource },
+  },
+  references: { category_id: () => productCategoryResource, parent_product_id: () => productResource },
   flags: {
     align_product_item_status: {
       description: 'Whether the items of the product go with it: to the same status, or deleted with it.',
       apply: (uow, row, action) => alignItems(uow, productItemResource, row, action),
     },
   },
-  defaults: () => ({ product_type: 'DEFAULT' }),
+  defaults: () => ({ product_type: 'DEFAULT', features: [] }),
+  resolve: async (uow, row) => ({ ...row, features: await namedFeatures(uow, row.features) }),
   check: async (uow, row, previous) => {
+    await checkParent(uow, row, previous)
     if (row.category_id === null || row.category_id === previous?.category_id) return
     const category = await getOne(uow, productCategoryResource, row.category_id)
     requireOpenTo(row.customer_id, category, { noun: 'category', field: 'category_id' })

@@ -102,9 +102,7 @@ describe('products', () => {
   })
 
   test.each([
-    ['an add-on', { product_type: 'ADDON' }, 'product_type'],
-    ['features', { features: [] }, 'features'],
-    ['a parent', { parent_product_id: 'prod_1' }, 'parent_product_id'],
+    ['an unknown kind', { product_type: 'EXTRA' }, 'product_type'],
     ['a billing entity', { billing_entity_id: 'bill_1' }, 'billing_entity_id'],
     ['an order that is no integer', { display_order: '1' }, 'display_order'],
   ])('%s is refused', async (_name, over, field) => {

@@ -1,6 +1,6 @@
 // Wire shapes of product items. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { IdText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+import { IdText, Nullable, OneOf, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 import { type Conditions, ItemConditions } from '../conditions/schema.ts'
 
 export const UsageBased = Shape({
@@ -30,6 +30,20 @@ export const ItemCredits = Shape(
 export type ItemCredits = { credit_type_id: string }
 
 const UnitText = Type.String({ minLength: 1, maxLength: 64 })
+const FEATURES_MAX = 200
+/** The features of a product, each named by id, by reference or by both. */
+export const ProductFeatures = Type.Array(
+  Shape(
+    {
+      object_type: Optional(Type.Literal('FEATURE')),
+      id: Optional(Nullable(IdText('feature'))),
+      reference: Optional(Nullable(Reference)),
+    },
+    { title: 'FeatureReference' },
+  ),
+  { maxItems: FEATURES_MAX },
+)
+
 export const UnitName = Shape({ singular: UnitText, plural: UnitText })
 
 /** As stored: conditions are canonical. */

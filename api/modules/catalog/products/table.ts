@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
+import type { NamedFeature } from '../features/named-features.ts'
 import type { ItemCredits, ModelType, UnitName, UsageBased } from './schema.ts'
 
 type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
@@ -24,8 +25,11 @@ export const products = pgTable('products', {
   ...sold(),
   reference: text(),
   category_id: text(),
+  /** The product that it belongs to. */
+  parent_product_id: text(),
+  features: wireJson<readonly NamedFeature[]>().notNull(),
   status: text().$type<Lifecycle>().notNull(),
-  product_type: text().$type<'DEFAULT'>().notNull(),
+  product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
 })
 

@@ -59,7 +59,7 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
     const schedule = of.schedules[held.start] ?? null
     const at = closed.at(subscription.id, event)
     const { meterReference, properties } = event
-    const ratings = prices.ratingsOf({ versionId: held.versionId, meterReference, properties }, at.namesHash)
+    const ratings = prices.ratingsOf({ held, meterReference, properties }, at.namesHash)
     const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
     return {
       subscriptionId: subscription.id,

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'drizzle-orm'
+import type { Held } from '../../../../shared/attribution/attribute.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type EventProperties, matcherOf } from '../../../../shared/usage/condition.ts'
@@ -33,7 +34,11 @@ export type Prices = {
    * for a price whose conditions mean what they meant when an invoice was closed: the hash of what they named.
    */
   ratingsOf(
-    of: { readonly versionId: string; readonly meterReference: string; readonly properties: EventProperties },
+    of: {
+      readonly held: Pick<Held, 'versionId' | 'pricingIds'>
+      readonly meterReference: string
+      readonly properties: EventProperties
+    },
     asOf: (configId: string, productItemId: string) => string | null,
   ): Rating[]
 }
@@ -47,6 +52,7 @@ type Config = {
 }
 type PricedItem = {
   readonly version_id: string
+  readonly pricing_id: string
   readonly product_item_id: string
   readonly configs: readonly Config[]
   readonly conditions: Conditions | null
@@ -84,9 +90,10 @@ export async function loadPrices(
     return { item, rates }
   })
   return {
-    ratingsOf: ({ versionId, meterReference, properties }, asOf) =>
+    ratingsOf: ({ held: { versionId, pricingIds }, meterReference, properties }, asOf) =>
       priced
         .filter(({ item }) => item.version_id === versionId && item.meter_reference === meterReference)
+        .filter(({ item }) => pricingIds?.has(item.pricing_id) ?? true)
         .flatMap(({ item, rates }) =>
           item.configs
             .filter(config => rates(config, asOf(config.id, item.product_item_id), properties))
@@ -119,7 +126,7 @@ async function loadItems(uow: ReadUow, versionIds: readonly string[]): Promise<P
   if (versionIds.length === 0) return []
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<PricedItem>(sql`
-    select p.pricing_plan_version_id as version_id, i.id as product_item_id, item -> 'configs' as configs,
+    select p.pricing_plan_version_id as version_id, p.id as pricing_id, i.id as product_item_id, item -> 'configs' as configs,
       i.usage_based -> 'conditions' as conditions, c.id as calculation_id, m.reference as meter_reference,
       mv.reference as value_reference, mp.reference as property_reference
     from pricings p

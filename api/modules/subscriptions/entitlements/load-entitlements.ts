@@ -1,11 +1,14 @@
 // What subscriptions grant at one moment, read for any number of them at once.
 import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { enabledSpans } from '../enabled-pricings/enabled-spans.ts'
+import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 import { schedules, scheduleVersions, subscriptions } from '../table.ts'
 
 /** What one subscription has of each feature it grants. */
@@ -31,11 +34,17 @@ export async function loadEntitlements(
       : sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
   const held = await heldSchedules(uow, chosen, formatInstant(at))
   const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
-  return held.flatMap(({ subscriptionId, customerId, versionId, entitlements }) =>
+  return held.flatMap(({ subscriptionId, customerId, versionId, entitlements, enabled }) =>
     // A TEMPLATE grants nothing to anybody.
     customerId === null
       ? []
-      : [{ subscriptionId, customerId, grants: grantedBy(ofVersion.get(versionId) ?? [], entitlements) }],
+      : [
+          {
+            subscriptionId,
+            customerId,
+            grants: grantedBy(grantedNow(ofVersion.get(versionId) ?? [], enabled, at), entitlements),
+          },
+        ],
   )
 }
 
@@ -46,6 +55,7 @@ async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
       customerId: subscriptions.customer_id,
       versionId: scheduleVersions.pricing_plan_version_id,
       entitlements: schedules.entitlements,
+      enabled: schedules.enabled_pricings,
     })
     .from(subscriptions)
     .innerJoin(
@@ -77,15 +87,29 @@ async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
 type Timed = Pick<typeof schedules, 'start_at' | 'end_at'> | Pick<typeof scheduleVersions, 'start_at' | 'end_at'>
 const holdsAt = ({ start_at, end_at }: Timed, at: string) => and(lte(start_at, at), or(isNull(end_at), gt(end_at, at)))
 
-/** By version, the entitlements of its pricings in the order of display. Every pricing of a version is on: DEFAULT is the one kind. */
+type Granting = { readonly pricingId: string; readonly addon: boolean; readonly entitlements: readonly Entitlement[] }
+
+/** What is granted by the pricings that are sold then: an ADDON only while it is enabled. */
+const grantedNow = (all: readonly Granting[], enabled: readonly EnabledPricing[], now: Instant): Entitlement[] =>
+  all
+    .filter(
+      ({ pricingId, addon }) => !addon || enabledSpans(enabled, pricingId, { start: now, end: null })[0]?.start === now,
+    )
+    .flatMap(({ entitlements }) => entitlements)
+
+/** By version, its pricings that grant something, in the order of display. */
 async function grantedByVersions(
   uow: ReadUow,
   versionIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly Entitlement[]>> {
-  const found = new Map<string, Entitlement[]>()
-  if (versionIds.length === 0) return found
+): Promise<ReadonlyMap<string, readonly Granting[]>> {
+  if (versionIds.length === 0) return new Map()
   const rows = await uow.tx
-    .select({ versionId: pricings.pricing_plan_version_id, entitlements: pricings.entitlements })
+    .select({
+      versionId: pricings.pricing_plan_version_id,
+      pricingId: pricings.id,
+      type: pricings.product_type,
+      entitlements: pricings.entitlements,
+    })
     .from(pricings)
     .where(
       and(
@@ -95,8 +119,6 @@ async function grantedByVersions(
       ),
     )
     .orderBy(asc(pricings.display_order), asc(pricings.created_at), asc(pricings.id))
-  for (const { versionId, entitlements } of rows) {
-    found.set(versionId, [...(found.get(versionId) ?? []), ...entitlements])
-  }
-  return found
+  const granting = rows.map(({ type, ...row }) => ({ ...row, addon: type === 'ADDON' }))
+  return groupBy(granting, row => row.versionId)
 }

@@ -35,7 +35,12 @@ export async function subscriptionFromTemplate(
   const moved = (time: string): string => formatInstant(movedTime(at(time), { from: at(from), to: at(startAt), zone }))
   for (const schedule of schedules) {
     const end_at = schedule.end_at === null ? null : moved(schedule.end_at)
-    await cloneSchedule(uow, subscription, schedule, { start_at: moved(schedule.start_at), end_at })
+    const enabled_pricings = schedule.enabled_pricings.map(({ pricing_id, start_at: from, end_at: until }) => ({
+      pricing_id,
+      ...(from ? { start_at: moved(from) } : {}),
+      ...(until ? { end_at: moved(until) } : {}),
+    }))
+    await cloneSchedule(uow, subscription, schedule, { start_at: moved(schedule.start_at), end_at, enabled_pricings })
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
 }

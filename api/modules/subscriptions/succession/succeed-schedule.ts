@@ -25,7 +25,9 @@ export async function copySchedule(
   const { schedule, subscription } = await lockSchedule(uow, id)
   const placed = { start_at: startOf(schedule, span), end_at: span.end_at ?? null }
   await makeRoom(uow, subscription, placed, neighbours)
-  return await cloneSchedule(uow, subscription, schedule, { ...placed, ...carriedCoupons(span) })
+  // Those with dates are of the other schedule's time.
+  const enabled_pricings = schedule.enabled_pricings.filter(({ start_at, end_at }) => !start_at && !end_at)
+  return await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, ...carriedCoupons(span) })
 }
 
 /**
@@ -54,6 +56,8 @@ export async function migrateSchedule(
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     discount: withoutPrices(schedule.discount),
+    // As are the pricings that are enabled.
+    enabled_pricings: [],
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
     commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,

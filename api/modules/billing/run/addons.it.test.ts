@@ -1,0 +1,166 @@
+// ADDON products and pricings by the API, down to invoices: what schedules enable, for how long, and what closed invoices keep
+// (semantics 3.1).
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { succeed } from '../testing/billed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+import { runBilling } from './run-billing.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aLive
+})
+afterAll(() => api.close())
+
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
+const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
+const unique = (name: string) => tenant.seed.unique(name)
+
+/** A pricing of a recurring item at this a month. */
+async function newPricing(versionId: string, product: Row, price: string, over: object = {}): Promise<Row> {
+  const item = await post('product-items', {
+    reference: unique('fee'),
+    product_id: product['id'],
+    name: 'Fee',
+    status: 'ACTIVE',
+    model_type: 'RECURRING',
+  })
+  const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: price, currency: 'EUR' } }] }]
+  return await post('pricings', {
+    pricing_plan_version_id: versionId,
+    product_ids: [product['id']],
+    items: [{ product_item_ids: [item['id']], configs }],
+    ...over,
+  })
+}
+
+/** A subscription since 1 March with a base fee, and an ADDON that it has not enabled. */
+async function sell() {
+  setTime('2026-03-01T01:00:00Z')
+  const feature = await post('features', { reference: unique('phone'), type: 'SWITCH' })
+  const base = await post('products', { reference: unique('base'), name: 'Base', status: 'ACTIVE' })
+  const extra = await post('products', {
+    reference: unique('extra'),
+    name: 'Phone support',
+    status: 'ACTIVE',
+    product_type: 'ADDON',
+    parent_product_id: base['id'],
+    features: [{ reference: feature['reference'] }],
+  })
+  expect(extra['features']).toEqual([{ object_type: 'FEATURE', id: feature['id'], reference: feature['reference'] }])
+  const plan = await post('pricing-plans', { reference: unique('plan') })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  const always = await newPricing(version['id'], base, '10')
+  const entitlements = [{ feature_id: feature['id'], switch: true }]
+  const addon = await newPricing(version['id'], extra, '31', { entitlements })
+  expect([always['product_type'], addon['product_type']]).toEqual(['DEFAULT', 'ADDON'])
+  await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  const address = { country: 'NL', city: 'Utrecht' }
+  const customer = await post('customers', {
+    reference: unique('acme'),
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
+  })
+  const entity = await post('billing-entities', {
+    reference: unique('main'),
+    legal_name: 'Millrace',
+    registered_address: address,
+  })
+  const subscription = await post('pricing-plan-subscriptions', {
+    customer_id: customer['id'],
+    billing_entity_id: entity['id'],
+    billing_currency: 'EUR',
+  })
+  const schedule = await post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_version_id: version['id'],
+    start_at: '2026-03-01T00:00:00Z',
+  })
+  await patch(`pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
+  return { base, extra, always, addon, customer, subscription, scheduleId: schedule['id'] as string }
+}
+type Sold = Awaited<ReturnType<typeof sell>>
+
+const enable = ({ scheduleId }: Pick<Sold, 'scheduleId'>, enabled_pricings: readonly object[]) =>
+  tenant.call('PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, { enabled_pricings })
+const bill = async ({ subscription }: Sold, time: string) => {
+  setTime(time)
+  await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscription['id'])
+}
+/** The lines of the first invoice: `2026-03-01..2026-04-01 10.00`. */
+async function firstLines({ subscription }: Sold): Promise<string[]> {
+  const query = `pricing_plan_subscription_id=${subscription['id']}&order_by=created_at&order_direction=ASC`
+  const [first] = (await get(`invoices?${query}`))['data']
+  const { periods } = await get(`invoices/${first['id']}`)
+  return periods.flatMap((period: Row) =>
+    period['groups'].flatMap((group: Row) =>
+      group['lines'].map(
+        (line: Row) =>
+          `${period['start_at'].slice(0, 10)}..${period['end_at'].slice(0, 10)} ${line['amount_excluding_tax'].quantity}`,
+      ),
+    ),
+  )
+}
+const features = async ({ customer }: Sold): Promise<number> =>
+  (await get(`customers/${customer['id']}/entitlements`))['entitlements'].length
+
+test('an ADDON is billed, and grants its features, only while the schedule has it enabled', async () => {
+  const sold = await sell()
+  expect(await features(sold)).toBe(0)
+  const window = { pricing_id: sold.addon['id'], start_at: '2026-03-11T00:00:00Z', end_at: '2026-04-11T00:00:00Z' }
+  const enabled = await enable(sold, [window])
+  expect([enabled.status, enabled.body['enabled_pricings']]).toEqual([200, [window]])
+  setTime('2026-03-12T00:00:00Z')
+  expect(await features(sold)).toBe(1)
+  await bill(sold, '2026-04-02T00:00:00Z')
+  expect(await firstLines(sold)).toEqual(['2026-03-01..2026-04-01 10.00', '2026-03-11..2026-04-01 21.00'])
+  setTime('2026-04-12T00:00:00Z')
+  expect(await features(sold)).toBe(0)
+  await bill(sold, '2026-04-12T00:00:00Z')
+  const closed = await enable(sold, [{ ...window, end_at: '2026-03-21T00:00:00Z' }])
+  expect(refusal(closed)).toEqual([400, 'INVALID_FIELD', 'enabled_pricings.0.end_at'])
+  expect((await enable(sold, [{ ...window, end_at: '2026-04-21T00:00:00Z' }])).status).toBe(200)
+})
+
+test('what cannot be enabled is refused, naming the entry', async () => {
+  const sold = await sell()
+  const pricing_id = sold.addon['id']
+  const cases: readonly (readonly [readonly object[], string, string])[] = [
+    [[{ pricing_id: sold.always['id'] }], 'INVALID_FIELD', 'enabled_pricings.0.pricing_id'],
+    [[{ pricing_id: 'prcg_unknown' }], 'RESOURCE_NOT_FOUND', 'enabled_pricings.0.pricing_id'],
+    [[{ pricing_id }, { pricing_id, start_at: '2026-05-01T00:00:00Z' }], 'INVALID_FIELD', 'enabled_pricings.1'],
+    [[{ pricing_id, end_at: '2026-02-01T00:00:00Z' }], 'INVALID_FIELD', 'enabled_pricings.0.end_at'],
+    [
+      [{ pricing_id, start_at: '2026-05-01T00:00:00Z', end_at: '2026-05-01T00:00:00Z' }],
+      'INVALID_FIELD',
+      'enabled_pricings.0.end_at',
+    ],
+  ]
+  for (const [entries, code, field] of cases) {
+    const answer = await enable(sold, entries)
+    expect([answer.body['code'], answer.body['field']]).toEqual([code, field])
+  }
+})
+
+test('products above one another, and the features that they name, stay', async () => {
+  const { base, extra } = await sell()
+  const circle = await tenant.call('PATCH', `/v1/products/${base['id']}`, { parent_product_id: extra['id'] })
+  expect(refusal(circle)).toEqual([400, 'INVALID_FIELD', 'parent_product_id'])
+  const itself = await tenant.call('PATCH', `/v1/products/${base['id']}`, { parent_product_id: base['id'] })
+  expect(refusal(itself)).toEqual([400, 'INVALID_FIELD', 'parent_product_id'])
+  const [feature] = extra['features']
+  expect((await tenant.call('DELETE', `/v1/features/${feature.id}`)).status).toBe(409)
+  const twice = await tenant.call('PATCH', `/v1/products/${extra['id']}`, { features: [feature, { id: feature.id }] })
+  expect(refusal(twice)).toEqual([400, 'INVALID_FIELD', 'features.1'])
+  const children = await get(`products?parent_product_id=${base['id']}&expand[]=parent_product`)
+  expect(children['data'].map((each: Row) => [each['id'], each['parent_product'].id])).toEqual([
+    [extra['id'], base['id']],
+  ])
+})

@@ -1,0 +1,70 @@
+// Whether a schedule can enable the pricings that it lists.
+import { and, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
+import { pricings } from '../../catalog/pricing-plans/table.ts'
+import type { Schedule } from '../table.ts'
+import type { EnabledPricing } from './schema.ts'
+
+const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
+
+/**
+ * Throws unless each is an ADDON pricing of the schedule's version, or of a version of its rate card, at a time within the schedule,
+ * and enabled once at any time.
+ */
+export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> {
+  const { enabled_pricings: enabled } = schedule
+  if (enabled.length === 0) return
+  for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule })
+  const versions = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id) ?? []
+  const rows = await uow.tx
+    .select({ id: pricings.id, name: pricings.name, type: pricings.product_type })
+    .from(pricings)
+    .where(
+      and(
+        inThisTenant(uow, pricings),
+        inArray(pricings.pricing_plan_version_id, [
+          schedule.pricing_plan_version_id,
+          ...versions.map(each => each.pricing_plan_version_id),
+        ]),
+      ),
+    )
+  for (const [index, { pricing_id }] of enabled.entries()) {
+    const field = `enabled_pricings.${index}.pricing_id`
+    const found = rows.find(({ id }) => id === pricing_id)
+    if (!found) {
+      const message = `The plan version of the schedule has no pricing ${pricing_id}; name one that it has.`
+      throw new AppError('RESOURCE_NOT_FOUND', message, { field })
+    }
+    if (found.type !== 'ADDON') {
+      throw refuse(field, `The pricing ${found.name} is no ADDON: the schedule always sells it. Leave it out.`)
+    }
+  }
+}
+
+function checkTimes(
+  entry: EnabledPricing,
+  { index, schedule }: { readonly index: number; readonly schedule: Schedule },
+) {
+  const field = `enabled_pricings.${index}`
+  const [start, end] = timesOf(entry, schedule)
+  if (end <= start) throw refuse(`${field}.end_at`, `It ends after it starts, and it starts at ${start}.`)
+  if (schedule.end_at !== null && start >= schedule.end_at)
+    throw refuse(`${field}.start_at`, `The schedule ends at ${schedule.end_at}; start it before that.`)
+  if (end <= schedule.start_at)
+    throw refuse(`${field}.end_at`, `The schedule starts at ${schedule.start_at}; end it after that.`)
+  const twice = schedule.enabled_pricings.slice(0, index).some(other => {
+    const [from, until] = timesOf(other, schedule)
+    return other.pricing_id === entry.pricing_id && from < end && start < until
+  })
+  if (twice) throw refuse(field, 'This pricing is enabled at some of that time by an entry before it; enable it once.')
+}
+
+/** After every time that is written. */
+const FOR_GOOD = '~'
+const timesOf = ({ start_at, end_at }: EnabledPricing, schedule: Schedule): readonly [string, string] => [
+  start_at ?? schedule.start_at,
+  end_at ?? FOR_GOOD,
+]

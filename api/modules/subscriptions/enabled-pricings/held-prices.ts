@@ -1,0 +1,131 @@
+// What schedules sell in turn whose prices change over time: the versions of a rate card, and ADDON pricings while they are enabled.
+import { sql } from 'drizzle-orm'
+import { type Span, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import { loadRateCards, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { enabledSpans } from './enabled-spans.ts'
+import type { EnabledPricing } from './schema.ts'
+
+/** The time of a schedule, and what decides what it sells. */
+export type HeldSchedule = {
+  readonly subscriptionId: string
+  /** The plan, if it is a rate card. */
+  readonly cardId: string | null
+  readonly versionId: string
+  readonly enabled: readonly EnabledPricing[]
+  readonly start_ms: number
+  readonly end_ms: number | null
+}
+/** A time in which a schedule sells the same pricings. */
+export type HeldPrices = {
+  readonly start_ms: number
+  readonly end_ms: number | null
+  readonly version_id: string
+  readonly meters: readonly string[]
+  readonly pricing_ids?: readonly string[]
+}
+
+/** Gives what a schedule sells in turn, cut as billing cuts it. Runs no query where there is none. */
+export async function loadHeldPrices(
+  uow: ReadUow,
+  all: readonly HeldSchedule[],
+): Promise<(held: HeldSchedule) => HeldPrices[]> {
+  if (all.length === 0) return () => []
+  const cards = await loadRateCards(
+    uow,
+    all.flatMap(({ cardId }) => cardId ?? []),
+  )
+  const versionIds = [
+    ...all.map(({ versionId }) => versionId),
+    ...[...cards.values()].flat().map(each => each.pricing_plan_version_id),
+  ]
+  const pricings = await pricingsOf(uow, versionIds)
+  const zones = await zonesOf(
+    uow,
+    all.map(({ subscriptionId }) => subscriptionId),
+  )
+  return ({ subscriptionId, cardId, versionId, enabled, start_ms, end_ms }) => {
+    const zone = zones.get(subscriptionId)
+    if (!zone) throw new Error(`the zone of ${subscriptionId} was not read`)
+    const span = { start: instantOf(start_ms), end: end_ms === null ? null : instantOf(end_ms) }
+    const versions =
+      cardId === null
+        ? [{ pricing_plan_version_id: versionId, span }]
+        : versionSpans(cards.get(cardId) ?? [], span, zone)
+    return versions.flatMap(({ pricing_plan_version_id: id, span: during }) =>
+      heldPrices(id, pricings.get(id) ?? [], { enabled, during }),
+    )
+  }
+}
+
+type MeteredPricing = { readonly id: string; readonly addon: boolean; readonly meters: readonly string[] }
+
+/** The parts of a time in which a version sells the same pricings. Pure. */
+export function heldPrices(
+  version_id: string,
+  pricings: readonly MeteredPricing[],
+  { enabled, during }: { readonly enabled: readonly EnabledPricing[]; readonly during: Span },
+): HeldPrices[] {
+  const metersOf = (sold: readonly MeteredPricing[]) => [...new Set(sold.flatMap(({ meters }) => meters))].sort()
+  if (!pricings.some(({ addon }) => addon))
+    return [{ start_ms: during.start, end_ms: during.end, version_id, meters: metersOf(pricings) }]
+  const times = new Map(
+    pricings.map(({ id, addon }) => [id, addon ? enabledSpans(enabled, id, during) : [during]] as const),
+  )
+  const cuts = new Set<number>([
+    during.start,
+    ...[...times.values()].flat().flatMap(({ start, end }) => (end === null ? [start] : [start, end])),
+  ])
+  const edges = [...cuts].filter(cut => during.end === null || cut < during.end).sort((a, b) => a - b)
+  return edges.map((start, index) => {
+    const sold = pricings.filter(({ id }) =>
+      times.get(id)?.some(time => time.start <= start && (time.end === null || start < time.end)),
+    )
+    const end_ms = edges[index + 1] ?? during.end
+    return { start_ms: start, end_ms, version_id, meters: metersOf(sold), pricing_ids: sold.map(({ id }) => id).sort() }
+  })
+}
+
+/** By version, its pricings with the meters that they price. */
+async function pricingsOf(
+  uow: ReadUow,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly MeteredPricing[]>> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<MeteredPricing & { version_id: string }>(sql`
+    select p.pricing_plan_version_id as version_id, p.id, p.product_type = 'ADDON' as addon,
+      array(
+        select distinct m.reference from jsonb_array_elements(p.items) as item
+        cross join lateral jsonb_array_elements_text(item -> 'product_item_ids') as priced (product_item_id)
+        join product_items i on i.platform_id = p.platform_id and i.environment = p.environment and i.id = priced.product_item_id
+        join meter_value_calculations c on c.platform_id = p.platform_id and c.environment = p.environment
+          and c.id = i.meter_value_calculation_id
+        join meters m on m.platform_id = p.platform_id and m.environment = p.environment and m.id = c.meter_id
+      ) as meters
+    from pricings p
+    where p.platform_id = ${platformId} and p.environment = ${environment}
+      and p.pricing_plan_version_id in ${[...new Set(versionIds)]}
+    order by p.id`)
+  return groupBy(rows, row => row.version_id)
+}
+
+/** The zone in which the days of each are cut: of the customer, else of the billing entity, else of the platform (semantics 0.4). */
+async function zonesOf(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, Zone>> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string; zone: string | null }>(sql`
+    select s.id, coalesce(c.timezone, e.timezone, p.timezone) as zone
+    from pricing_plan_subscriptions s
+    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id
+    join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
+    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${[...new Set(subscriptionIds)]}`)
+  return new Map(
+    rows.map(({ id, zone: name }) => {
+      const zone = zoneOf(name ?? 'UTC')
+      if (zone === null) throw new Error(`not a stored time zone: ${name}`)
+      return [id, zone]
+    }),
+  )
+}
