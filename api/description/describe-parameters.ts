@@ -31,6 +31,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   created_at: 'Only those created within a range `[from,to]` of times; either may be left out.',
   updated_at: 'Only those changed within a range `[from,to]` of times; either may be left out.',
   billing_entity_id: 'Only those of the billing entity with this id.',
+  pricing_plan_subscription_group_id: 'Only subscriptions of this group.',
+  owner_customer_id: 'Only groups of this owner.',
   customer_id: 'Only those of the customer with this id.',
   pricing_plan_subscription_id: 'Only those of the subscription with this id.',
   wallet_id: 'Only those of the wallet with this id.',

@@ -98,6 +98,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'they are next computed.',
   meter_property_variables_values_read: 'Values are in the order in which they were added.',
   meters_meter_data_file_read: 'Fill in one line for each event, and upload the file with `files_create`.',
+  pricing_plan_subscription_groups_create:
+    'Name the subscriptions here, or in `pricing_plan_subscription_group_id` of each of them. With `owner_customer_id` the group takes ' +
+    'subscriptions of that customer and its children alone.',
+  pricing_plan_subscription_groups_update:
+    '`pricing_plan_subscription_ids` replaces the members. A subscription that is in another group is refused.',
   pricing_plan_subscriptions_cancel:
     'Ends the subscription at the moment that `type` names. A cancellation that has not taken effect can be undone with `UNDO`. ' +
     'Usage until the end is billed on the last invoice. With `refund_advance_charges`, that invoice also credits what was charged ahead ' +

@@ -96,6 +96,11 @@ export const TAGS: readonly Tag[] = [
     'A subscription puts a customer on a billing cycle of a billing entity. Its schedules say which plan version applies when.',
   ),
   tag(
+    'pricing-plan-subscription-groups',
+    'Subscription groups',
+    'A group holds subscriptions that belong together, such as those of the departments of one company.',
+  ),
+  tag(
     'pricing-plan-schedules',
     'Schedules',
     'A schedule puts a subscription on a plan version from one moment to another. Schedules have neither gaps nor overlaps.',

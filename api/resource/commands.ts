@@ -16,10 +16,18 @@ import { viewOf } from './views.ts'
 /** What a command gives of a new row; the rest is the service's. */
 type NewRow<R> = Partial<R> & Row
 
-/** Creates a resource from a validated body. Returns its row. Emits CREATED. */
-export async function createResource<R extends StoredRow>(uow: Uow, resource: Resource<R>, body: Row): Promise<R> {
+/**
+ * Creates a resource from a validated body. Returns its row. Emits CREATED. A null counts as left out, unless the body `isWhole`: then
+ * it stays null, and defaults fill only what is absent.
+ */
+export async function createResource<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  body: Row,
+  { isWhole = false }: { readonly isWhole?: boolean } = {},
+): Promise<R> {
   const { columns, fields } = split(resource, body)
-  const given = withoutNulls(columns)
+  const given = isWhole ? columns : withoutNulls(columns)
   const blank: Row = Object.fromEntries(Object.keys(resource.fields).map(name => [name, null]))
   if (resource.statuses) blank.status = 'DRAFT'
   const defaults = await resource.defaults?.(uow, rowOf(resource, given))

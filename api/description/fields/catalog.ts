@@ -241,6 +241,16 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pricing_plan_schedules: 'The schedules of the subscription, in order.',
   'PricingPlanSubscriptionInitCreate.pricing_plan_schedules':
     'The schedules in order. One without `start_at` starts where the one before it ends. Not with a template.',
+  pricing_plan_subscription_group_id: 'Id of the group that the subscription is in. It is in one at most.',
+  'PricingPlanSubscriptionGroup.pricing_plan_subscription_ids': 'Ids of the subscriptions of the group.',
+  'PricingPlanSubscriptionGroupCreate.pricing_plan_subscription_ids': 'Ids of the subscriptions to put into the group.',
+  'PricingPlanSubscriptionGroupUpdate.pricing_plan_subscription_ids':
+    'Ids of all subscriptions that the group has then.',
+  owner_customer: 'The owner. Included by `expand[]=owner_customer`.',
+  owner_customer_id:
+    'Id of the customer whose subscriptions, and those of its children, the group is for. Null: of any.',
+  default_pricing_plan_subscription_settings:
+    'What a new subscription has where it does not say otherwise. Copies and subscriptions from a template have what the original has.',
   entitlements_summary:
     'What the customer is entitled to now. Null for callers without the permission to view customers.',
   'PricingPlanSubscriptionInit.variant': 'Always DEFAULT in this release.',

@@ -19,11 +19,9 @@ const bodyOf = <R extends StoredRow>(resource: Resource<R>, row: R): Row =>
 /** Creates a DRAFT subscription with the fields of another and those of `changes`, without its reference. */
 export async function cloneSubscription(uow: Uow, from: Subscription, changes: Row): Promise<Subscription> {
   const { reference: _reference, ...fields } = bodyOf(subscriptionResource, from)
-  return await createResource(uow, subscriptionResource, {
-    ...fields,
-    custom_fields: await repeatableFields(uow, from.id),
-    ...changes,
-  })
+  const body = { ...fields, custom_fields: await repeatableFields(uow, from.id), ...changes }
+  // What the other does not have is not filled from the platform's defaults.
+  return await createResource(uow, subscriptionResource, body, { isWhole: true })
 }
 
 /** The custom fields of a resource that another may have too. */

@@ -5,6 +5,7 @@ export const SUBSCRIPTION_EVENTS = defineEvents({
   PRICING_PLAN_SUBSCRIPTION: [...CHANGES, 'ACTIVATED', 'CANCELLED'],
   PRICING_PLAN_SCHEDULE: CHANGES,
   SEAT_ASSIGNMENT: CHANGES,
+  PRICING_PLAN_SUBSCRIPTION_GROUP: CHANGES,
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

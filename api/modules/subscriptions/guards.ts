@@ -2,12 +2,14 @@
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { beforeSave } from '../../resource/rules.ts'
+import { idOf } from '../../../shared/ids.ts'
+import { beforeSave, namedBy } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
+import { subscriptionGroupResource } from './groups/group.ts'
 import { RATE_CARD_GUARDS } from './rate-cards/guards.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
@@ -42,5 +44,10 @@ export const SUBSCRIPTION_GUARDS = [
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
   ...SEAT_GUARDS,
+  namedBy(subscriptionGroupResource, {
+    table: subscriptions,
+    noun: 'subscription',
+    names: id => eq(subscriptions.pricing_plan_subscription_group_id, idOf('ppsg', id)),
+  }),
   ...entitlementsIn({ table: schedules, noun: 'schedule' }),
 ] as const

@@ -6,6 +6,8 @@ import { redemptionRoutes } from './coupons/routes.ts'
 import { SUBSCRIPTION_EFFECTS } from './effects.ts'
 import { entitlementRoutes } from './entitlements/routes.ts'
 import { SUBSCRIPTION_EVENTS } from './events.ts'
+import { subscriptionGroupResource } from './groups/group.ts'
+import { subscriptionGroupRoutes } from './groups/routes.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { onDemandItemRoutes } from './on-demand/routes.ts'
@@ -19,7 +21,7 @@ import { successionRoutes } from './succession/routes.ts'
 export const subscriptions = defineModule({
   name: 'subscriptions',
   events: [SUBSCRIPTION_EVENTS],
-  resources: [subscriptionWithSchedules, scheduleResource, seatAssignmentResource],
+  resources: [subscriptionWithSchedules, scheduleResource, seatAssignmentResource, subscriptionGroupResource],
   guards: SUBSCRIPTION_GUARDS,
   effects: SUBSCRIPTION_EFFECTS,
   routes: (app, deps) => {
@@ -31,8 +33,14 @@ export const subscriptions = defineModule({
     changePlanRoute(app, deps)
     pauseRoutes(app, deps)
     onDemandItemRoutes(app, deps)
+    subscriptionGroupRoutes(app, deps)
   },
   fixtures: {
+    'POST /v1/pricing-plan-subscription-groups': { body: () => ({ reference: 'departments' }) },
+    'PATCH /v1/pricing-plan-subscription-groups/:id': {
+      ...onSeeded('PRICING_PLAN_SUBSCRIPTION_GROUP'),
+      body: () => ({ name: 'Departments' }),
+    },
     'POST /v1/pricing-plan-subscriptions/:id/cancel': {
       ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
       body: () => ({ type: 'NOW' }),

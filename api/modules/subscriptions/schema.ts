@@ -1,6 +1,6 @@
 // Wire shapes inside subscriptions and schedules. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { IdText, Nullable, OneOf, Optional, Period, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
+import { IdText, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
 
 export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 'ARCHIVED')
 
@@ -8,11 +8,6 @@ export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 
 export const SubscriptionTypes = OneOf('BILLING', 'QUOTE', 'TEMPLATE')
 export const SubscriptionVariant = OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER')
 export type SubscriptionType = Static<typeof SubscriptionTypes>
-
-export const DueDateConfiguration = Shape({
-  type: OneOf('PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'),
-  period: Optional(Nullable(Period)),
-})
 
 export const InactivePeriod = Shape({
   type: OneOf('CANCEL', 'UPGRADE', 'PAUSE'),

@@ -32,18 +32,15 @@ import { loadRateCards, type RateCardVersions, versionAt, versionsDuring } from 
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
-import {
-  DueDateConfiguration,
-  InactivePeriod,
-  ScheduleInfo,
-  SubscriptionStatus,
-  SubscriptionTypes,
-  SubscriptionVariant,
-} from './schema.ts'
+import { DueDateConfiguration, type SubscriptionSettings } from '../parties/platforms/subscription-settings.ts'
+import { requireOfOwner, subscriptionGroupResource } from './groups/group.ts'
+import { InactivePeriod, ScheduleInfo, SubscriptionStatus, SubscriptionTypes, SubscriptionVariant } from './schema.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const
+
+const GROUP = 'pricing_plan_subscription_group_id'
 
 /** Parties by their references. */
 type GivenParties = { readonly customer_reference?: string | null; readonly billing_entity_reference?: string | null }
@@ -78,6 +75,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     initial_term: field(Period, TERM),
     renewal_term: field(Period),
     auto_renewal: field(Type.Boolean()),
+    pricing_plan_subscription_group_id: field(IdText('subscription group')),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
@@ -96,6 +94,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },
     type: { kind: 'equals', column: 'type', schema: SubscriptionTypes },
     variant: { kind: 'equals', column: 'variant', schema: SubscriptionVariant },
+    pricing_plan_subscription_group_id: { kind: 'equals', column: 'pricing_plan_subscription_group_id' },
     created_at: { kind: 'range', column: 'created_at' },
     start_at: { kind: 'range', column: 'start_at' },
   },
@@ -104,6 +103,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   expand: {
     customer: { by: 'customer_id', to: () => customerResource },
     billing_entity: { by: 'billing_entity_id', to: () => billingEntityResource },
+    pricing_plan_subscription_group: { by: GROUP, to: () => subscriptionGroupResource },
     pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource, within: 'pricing_plan_schedule_infos' },
     pricing_plan_version: {
       by: 'pricing_plan_version_id',
@@ -111,15 +111,19 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       within: 'pricing_plan_schedule_infos',
     },
   },
-  references: { customer_id: () => customerResource, billing_entity_id: () => billingEntityResource },
+  references: {
+    customer_id: () => customerResource,
+    billing_entity_id: () => billingEntityResource,
+    [GROUP]: () => subscriptionGroupResource,
+  },
   computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo) },
   compute: computeViews,
   defaults: async (uow, row: Subscription & GivenParties) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
+    const { billing_entity_id: ofSubscriptions, ...settings } = platform.default_pricing_plan_subscription_settings
+    const entityId = ofSubscriptions ?? platform.default_billing_entity_id
     return {
-      ...(row.billing_entity_reference || platform.default_billing_entity_id === null
-        ? {}
-        : { billing_entity_id: platform.default_billing_entity_id }),
+      ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: entityId }),
       ...(platform.default_pricing_currency === null ? {} : { billing_currency: platform.default_pricing_currency }),
       billing_period: { type: 'MONTH', value: 1 },
       billing_time: 'CALENDAR',
@@ -131,6 +135,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       display_invoice_sub_lines_per_processing_only_customer: false,
       auto_renewal: true,
       inactive_periods: [],
+      ...withoutNulls(settings),
     }
   },
   resolve: resolveParties,
@@ -146,6 +151,9 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     update: { purchase_order_number: 'PO-2026-17' },
   },
 })
+
+const withoutNulls = (settings: SubscriptionSettings): Partial<Subscription> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
 /** Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one. */
 async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promise<Subscription> {
@@ -207,6 +215,10 @@ async function checkSubscription(uow: Uow, row: Subscription, previous: Subscrip
   checkPercentage(row.sales_tax_percentage)
   if (row.customer_id !== null && row.customer_id !== previous?.customer_id)
     await refuseArchived(uow, customerResource, 'customer_id', row.customer_id)
+  if (row[GROUP] !== null && (row[GROUP] !== previous?.[GROUP] || row.customer_id !== previous.customer_id)) {
+    const group = await getOne(uow, subscriptionGroupResource, row[GROUP])
+    await requireOfOwner(uow, group, { customerId: row.customer_id, field: GROUP })
+  }
   if (row.billing_entity_id !== previous?.billing_entity_id) {
     await refuseArchived(uow, billingEntityResource, 'billing_entity_id', row.billing_entity_id)
   }

@@ -4,11 +4,12 @@ import type { BillingTime, PeriodLength } from '../../../shared/billing/periods.
 import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Entitlement } from '../catalog/features/schema.ts'
+import type { DueDateConfiguration } from '../parties/platforms/subscription-settings.ts'
 import type { Discount } from './clauses/discount-schema.ts'
 import type { Commitment, Markup } from './clauses/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
-import type { DueDateConfiguration, InactivePeriod, SubscriptionType } from './schema.ts'
+import type { InactivePeriod, SubscriptionType } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
   ...tenantColumns<'ppsu'>(),
@@ -41,6 +42,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   initial_term: wireJson<PeriodLength>(),
   renewal_term: wireJson<PeriodLength>(),
   auto_renewal: boolean().notNull(),
+  pricing_plan_subscription_group_id: text().$type<Id<'ppsg'>>(),
   /** The start of its first schedule; lists filter by it. */
   start_at: timestamp(),
 })

@@ -108,6 +108,10 @@ const FIRE: Readonly<Partial<Record<EventType, Fire>>> = {
     await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/cancel`, { type: 'NOW' })
   },
   // It is deleted with a DRAFT subscription; no call deletes it alone.
+  'PRICING_PLAN_SUBSCRIPTION_GROUP.UPDATED': async tenant => {
+    const { id } = await made('PRICING_PLAN_SUBSCRIPTION_GROUP', tenant)
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscription-groups/${id}`, { name: 'Renamed' })
+  },
   'SEAT_ASSIGNMENT.DELETED': async tenant => {
     const { pricing_plan_subscription_id } = await made('SEAT_ASSIGNMENT', tenant)
     await succeed(tenant, 'DELETE', `/v1/pricing-plan-subscriptions/${pricing_plan_subscription_id}`)

@@ -17,6 +17,7 @@ import {
   ReprocessingSettings,
   RoundingSettings,
 } from './schema.ts'
+import { checkSubscriptionSettings, SubscriptionSettings } from './subscription-settings.ts'
 import { type Platform, platforms } from './table.ts'
 
 export const platformResource = defineResource<Platform>({
@@ -41,6 +42,7 @@ export const platformResource = defineResource<Platform>({
     rounding_settings: field(RoundingSettings),
     reprocessing_settings: field(ReprocessingSettings),
     processing_settings: field(ProcessingSettings),
+    default_pricing_plan_subscription_settings: field(SubscriptionSettings),
     late_event_policy: field(OneOf(...LATE_EVENT_POLICIES, 'CREDIT_AND_REBILL')),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
@@ -58,11 +60,13 @@ export const platformResource = defineResource<Platform>({
     rounding_settings: [],
     reprocessing_settings: {},
     processing_settings: {},
+    default_pricing_plan_subscription_settings: {},
     late_event_policy: 'NEXT_INVOICE',
   }),
   check: async (uow, row) => {
     refuseRebilling(row.late_event_policy)
     checkLogo(row.branding)
+    await checkSubscriptionSettings(uow, row.default_pricing_plan_subscription_settings)
     const [first, second] = row.rounding_settings
     if (first && first.rounding_target === second?.rounding_target)
       throw new AppError('INVALID_FIELD', 'Say once for each target how it is rounded.', {

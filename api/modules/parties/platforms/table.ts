@@ -11,6 +11,7 @@ import type {
   ReprocessingSettings,
   RoundingSettings,
 } from './schema.ts'
+import type { SubscriptionSettings } from './subscription-settings.ts'
 
 export const platforms = pgTable('platforms', {
   ...tenantColumns(),
@@ -30,6 +31,7 @@ export const platforms = pgTable('platforms', {
   rounding_settings: wireJson<RoundingSettings>().notNull(),
   reprocessing_settings: wireJson<ReprocessingSettings>().notNull(),
   processing_settings: wireJson<ProcessingSettings>().notNull(),
+  default_pricing_plan_subscription_settings: wireJson<SubscriptionSettings>().notNull(),
   late_event_policy: text().$type<LateEventPolicy>().notNull(),
 })
 

@@ -1,0 +1,45 @@
+// What new subscriptions of a platform have where they do not say otherwise (semantics 9.4).
+import Type, { type Static } from 'typebox'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { Currency, IdText, Nullable, OneOf, Optional, Period, Shape } from '../../../resource/shapes.ts'
+import { requireAll } from '../../../resource/store.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+
+export const DueDateConfiguration = Shape({
+  type: OneOf('PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'),
+  period: Optional(Nullable(Period)),
+})
+
+const setting = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
+
+export const SubscriptionSettings = Shape({
+  billing_entity_id: setting(IdText('billing entity')),
+  due_date_configuration: setting(DueDateConfiguration),
+  billing_period: setting(Period),
+  billing_currency: setting(Currency),
+  billing_time: setting(OneOf('EXACT', 'CALENDAR')),
+  init_invoice_on_hold: setting(Type.Boolean()),
+  display_invoice_sub_lines_per_processing_only_customer: setting(Type.Boolean()),
+  replicate_meter_data_ingest_to_parent: setting(Type.Boolean()),
+  initial_term: setting(Period),
+  renewal_term: setting(Period),
+  auto_renewal: setting(Type.Boolean()),
+})
+export type SubscriptionSettings = Static<typeof SubscriptionSettings>
+
+const PATH = 'default_pricing_plan_subscription_settings'
+
+/** Throws what a subscription with these settings would be refused for, and RESOURCE_NOT_FOUND for an unknown billing entity. */
+export async function checkSubscriptionSettings(uow: Uow, settings: SubscriptionSettings): Promise<void> {
+  const { billing_entity_id: entityId, due_date_configuration: due, initial_term, renewal_term } = settings
+  if (entityId) await requireAll(uow, billingEntityResource, [{ id: entityId, field: `${PATH}.billing_entity_id` }])
+  if (due?.type === 'PERIOD_AFTER_INVOICE_DATE' && !due.period) {
+    const field = `${PATH}.due_date_configuration.period`
+    throw new AppError('MISSING_FIELD', 'PERIOD_AFTER_INVOICE_DATE needs a period.', { field })
+  }
+  if (renewal_term && !initial_term) {
+    const message = 'A renewal_term follows an initial_term; give that too.'
+    throw new AppError('MISSING_FIELD', message, { field: `${PATH}.initial_term` })
+  }
+}
