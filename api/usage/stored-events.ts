@@ -89,7 +89,7 @@ export async function readStoredAt(client: ClickHouseClient, tenant: Tenant, idH
   return at === 0 ? null : instantOf(at)
 }
 
-/** The records at these places, whole, in this order. A record that is gone is left out. */
+/** The records of these keys, whole, in this order. A record that is gone is left out. */
 export async function readStoredEvents(
   client: ClickHouseClient,
   tenant: Tenant,
@@ -101,41 +101,58 @@ export async function readStoredEvents(
     readTable(client, tenant, { table: 'usage_events', keys: keys.filter(key => !key.duplicate) }),
     readTable(client, tenant, { table: 'usage_duplicates', keys: keys.filter(key => key.duplicate) }),
   ])
-  const byPlace = new Map([...events, ...duplicates].map(event => [placeText(event.place), event]))
-  return keys.map(key => byPlace.get(placeText(key.place))).filter(event => event !== undefined)
+  return keys.flatMap(key => {
+    const row = (key.duplicate ? duplicates : events).get(recordName(key))
+    return row ? [storedOf({ ...key, properties: row[4] }, row.slice(ROW_START) as Content)] : []
+  })
 }
+
+/** Of one event there is one row, of one of its duplicates one at each place. */
+const recordName = ({ idHash, place, duplicate }: Pick<EventKey, 'idHash' | 'place' | 'duplicate'>): string =>
+  duplicate ? `${idHash} ${placeText(place)}` : idHash
+
+/** What a key does not have, and what may change: the rest is read from as many places as there are events, at a price a column. */
+type ChangingRow = [
+  idHash: string,
+  partition: number,
+  seq: string,
+  line: number,
+  properties: Record<string, string>,
+  ...content: Content,
+]
+const ROW_START = 5
 
 async function readTable(
   client: ClickHouseClient,
   tenant: Tenant,
   of: { readonly table: 'usage_events' | 'usage_duplicates'; readonly keys: readonly EventKey[] },
-): Promise<StoredEvent[]> {
+): Promise<Map<string, ChangingRow>> {
   const { table, keys } = of
-  if (keys.length === 0) return []
+  if (keys.length === 0) return new Map()
   const filter = tenantFilter(tenant)
   const times = keys.map(key => key.timestamp)
-  const among = (column: string, names: readonly string[]): string =>
-    `${column} IN ${filter.bind([...new Set(names)], 'Array(String)')}`
-  const own = table === 'usage_events' ? '0, {content}, deleted, 0' : '1, {content}, 0, content_differs'
-  const newest = table === 'usage_events' ? 'ORDER BY version DESC LIMIT 1 BY id_hash' : ''
-  const rows = await selectRows<EventRow>(
+  const among = (column: string, of: (key: EventKey) => string): string =>
+    `${column} IN ${filter.bind([...new Set(keys.map(of))], 'Array(String)')}`
+  const isEvent = table === 'usage_events'
+  const place = isEvent ? `0, '0', 0` : 'log_partition, log_seq, log_line'
+  const state = isEvent ? 'deleted, 0' : '0, content_differs'
+  const rows = await selectRows<ChangingRow>(
     client,
-    `SELECT ${KEY_COLUMNS}, ${own.replace('{content}', CONTENT_COLUMNS)} FROM ${table}
-     WHERE ${filter.scope}
-       AND ${among(
-         'customer_key',
-         keys.map(key => key.customerKey),
-       )}
-       AND ${among(
-         'meter_reference',
-         keys.map(key => key.meterReference),
-       )}
+    `SELECT toString(id_hash), ${place}, properties, ${CONTENT_COLUMNS}, ${state} FROM ${table}
+     WHERE ${filter.scope} AND ${among('customer_key', key => key.customerKey)} AND ${among('meter_reference', key => key.meterReference)}
        AND timestamp >= ${instantSql(filter, instantOf(Math.min(...times)))}
        AND timestamp <= ${instantSql(filter, instantOf(Math.max(...times)))}
-       AND id_hash IN ${filter.bind([...new Set(keys.map(key => key.idHash))], 'Array(String)')} ${newest}`,
+       AND ${among('id_hash', key => key.idHash)} ${isEvent ? 'ORDER BY version DESC LIMIT 1 BY id_hash' : ''}`,
     filter.params,
+    // So few rows are read with less work by one thread than shared out.
+    { max_threads: '1' },
   )
-  return rows.map(eventOf)
+  return new Map(
+    rows.map(row => {
+      const [idHash, partition, seq, line] = row
+      return [recordName({ idHash, place: { partition, seq: Number(seq), line }, duplicate: !isEvent }), row]
+    }),
+  )
 }
 
 /** A record's place as text. */
@@ -160,11 +177,13 @@ export function keyOf(row: KeyRow): EventKey {
 
 const KEY_LENGTH = 11
 
-function eventOf(row: EventRow): StoredEvent {
-  const key = row.slice(0, KEY_LENGTH) as KeyRow
-  const [reference, valueReferences, quantities, currencies, deleted, differs] = row.slice(KEY_LENGTH) as Content
+const eventOf = (row: EventRow): StoredEvent =>
+  storedOf(keyOf(row.slice(0, KEY_LENGTH) as KeyRow), row.slice(KEY_LENGTH) as Content)
+
+function storedOf(key: EventKey, content: Content): StoredEvent {
+  const [reference, valueReferences, quantities, currencies, deleted, differs] = content
   return {
-    ...keyOf(key),
+    ...key,
     reference,
     values: valueReferences.map((value, place) => ({
       reference: value,
