@@ -317,6 +317,16 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   pricing_plan_versions_calculate:
     'A DRAFT version is billed too. The customer pays from the start of a full billing period; quantities are those of each pricing ' +
     'period, and prices without one have no usage.',
+  pricing_plan_versions_simulate:
+    'The customers are those with an ACTIVE subscription on the plan now. Their last FINAL invoices are priced again from the events that they ' +
+    'counted, with their discounts, commitments, coupons, seats and late usage. The version may be a DRAFT. Answers at once; follow `status` with ' +
+    '`pricing_plan_version_simulations_get`. FAILED: a limit does not hold.',
+  pricing_plan_version_simulations_list: 'Each is shown with its progress and result.',
+  pricing_plan_version_simulations_get: 'The result is there once the status is DONE or FAILED.',
+  pricing_plan_version_simulations_cancel:
+    'It stops after the customers that are being rated. Repeating the call changes nothing.',
+  pricing_plan_version_simulations_customers_read:
+    'Order by `difference` to see who gains or loses most. Amounts are before tax, and include what wallets paid.',
   pricing_plan_versions_curve_read:
     'Between two points a charge goes evenly, so the pieces are the price and no samples of it. Without `to` a curve ends half beyond ' +
     'the last bound, or after ten blocks.',

@@ -74,6 +74,11 @@ export const TAGS: readonly Tag[] = [
     'Pricing plan versions',
     'A version holds the prices of a plan. An ACTIVE version never changes: make a new one, and schedule it.',
   ),
+  tag(
+    'pricing-plan-version-simulations',
+    'Simulations',
+    'A simulation rates the last closed periods of the customers on a plan by another version, and shows what each of them would have paid.',
+  ),
   tag('pricings', 'Pricings', 'A pricing prices the items of one or more products in a plan version.'),
   tag(
     'custom-fields',

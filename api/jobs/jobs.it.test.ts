@@ -17,12 +17,14 @@ import {
 } from '../modules/billing/reprocess/reprocess-jobs.ts'
 import type { ReprocessRun } from '../modules/billing/reprocess/run-reprocess.ts'
 import { billingJobs, billingReactions, findDueBilling, queueBilling } from '../modules/billing/run/billing-jobs.ts'
+import { findLostSimulations, simulationJobs } from '../modules/billing/simulate/simulation-jobs.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import {
   makeActiveSubscription,
   makeSubscription,
   succeed,
 } from '../modules/subscriptions/testing/seed-subscription.ts'
+import { catalogOf } from '../testing/catalog.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../testing/harness.ts'
 import { startOutboxRelay } from '../workers/outbox-relay.ts'
 import { prepareJobSchema } from './job-schema.ts'
@@ -257,6 +259,27 @@ test('a reprocess whose worker was killed is taken up again, and one that waits 
     { locked_at: null },
   ])
   expect(await found()).toEqual([])
+})
+
+test('a simulation whose worker was killed is taken up again, and one that is finished is not', async () => {
+  api.clock.set(Date.now())
+  const { version } = await catalogOf(tenant).activeVersion()
+  const start = () => succeed(tenant, 'POST', `/v1/pricing-plan-versions/${version['id']}/simulate`, {})
+  const [lost, finished, fresh] = [await start(), await start(), await start()]
+  await succeed(tenant, 'POST', `/v1/pricing-plan-version-simulations/${finished['id']}/cancel`)
+  const silentSince = new Date(api.clock.now() - 61_000).toISOString()
+  await api.sql('update pricing_plan_version_simulations set updated_at = $2 where id = any($1)', [
+    [lost['id'], finished['id']],
+    silentSince,
+  ])
+  const made = [lost, finished, fresh].map(({ id }) => id)
+  const found = async () => (await findLostSimulations(worker)).map(({ id }) => id).filter(id => made.includes(id))
+  expect(await found()).toEqual([lost['id']])
+  await runJob(simulationJobs, 'find-lost-simulations', deps())
+  expect(await found()).toEqual([])
+  await runJob(simulationJobs, 'simulate-pricing-plan-version', deps(), dueOf(lost['id']))
+  const url = `/v1/pricing-plan-version-simulations/${lost['id']}`
+  expect(await succeed(tenant, 'GET', url)).toMatchObject({ status: 'DONE', result: { number_of_customers: 0 } })
 })
 
 const succeedReprocess = () => succeed(tenant, 'POST', '/v1/reprocess', { type: 'NOT_MATCHED' })

@@ -14,12 +14,17 @@ export type CliWorld = {
   readonly complain: (line: string) => void
 }
 
-/** 0: done, or nothing to do. 1: refused or failed. 2: the plan has changes. */
+/** 0: done, or nothing to do. 1: refused or failed. 2: the plan has changes and every limit holds. */
 export type ExitCode = 0 | 1 | 2
 
 export const USAGE = `millrace catalog pull  [--file catalog.yaml]   writes the catalog to a file, or prints it
 millrace catalog plan  --file catalog.yaml     shows what apply would change; ends with 2 when there are changes
 millrace catalog apply --file catalog.yaml     brings the catalog to what the file says
+
+plan fails when the prices of the file change too much of what customers paid, by limits in the file or given here:
+  --periods 3                  how many closed periods of each subscription are rated
+  --max-revenue-change 5       how many percent the revenue of any currency may change
+  --max-customer-increase 10   how many percent more any customer may pay
 
 The file is YAML, or JSON when its name ends in .json.
 MILLRACE_URL is the address of the api (default http://127.0.0.1:8080), MILLRACE_API_KEY a key of the environment.`
@@ -27,11 +32,13 @@ MILLRACE_URL is the address of the api (default http://127.0.0.1:8080), MILLRACE
 /** Runs `catalog` with its arguments. Refusals of the api are printed with their field. */
 export async function catalogCommand(args: readonly string[], world: CliWorld): Promise<ExitCode> {
   const [verb, ...rest] = args
-  const file = fileOf(rest)
-  if (file === undefined || (verb !== 'pull' && file === null)) return usage(world)
+  const options = optionsOf(rest)
+  if (options === null || (verb !== 'plan' && Object.keys(options.limits).length > 0)) return usage(world)
+  const { file, limits } = options
   if (verb === 'pull') return await pull(world, file)
-  if ((verb === 'plan' || verb === 'apply') && file !== null) return await send(world, verb, file)
-  return usage(world)
+  if (file === null) return usage(world)
+  if (verb === 'plan') return await plan(world, file, limits)
+  return verb === 'apply' ? await apply(world, file) : usage(world)
 }
 
 function usage({ complain }: CliWorld): ExitCode {
@@ -39,11 +46,27 @@ function usage({ complain }: CliWorld): ExitCode {
   return 1
 }
 
-/** The file that is named; null for none, undefined for arguments that are not understood. */
-function fileOf(args: readonly string[]): string | null | undefined {
-  if (args.length === 0) return null
-  const [flag, path, ...more] = args
-  return (flag === '--file' || flag === '-f') && path && more.length === 0 ? path : undefined
+type Options = { readonly file: string | null; readonly limits: Readonly<Record<string, string>> }
+
+const LIMITS: Readonly<Record<string, string>> = {
+  '--periods': 'periods',
+  '--max-revenue-change': 'max_revenue_change',
+  '--max-customer-increase': 'max_customer_increase',
+}
+
+/** The file and the limits that are named; null for arguments that are not understood. */
+function optionsOf(args: readonly string[]): Options | null {
+  let file: string | null = null
+  const limits: Record<string, string> = {}
+  for (let place = 0; place < args.length; place += 2) {
+    const [flag = '', value] = args.slice(place)
+    const limit = LIMITS[flag]
+    if (!value || (limit !== undefined && limit in limits)) return null
+    if (limit !== undefined) limits[limit] = value
+    else if ((flag === '--file' || flag === '-f') && file === null) file = value
+    else return null
+  }
+  return { file, limits }
 }
 
 async function pull(world: CliWorld, file: string | null): Promise<ExitCode> {
@@ -58,20 +81,43 @@ async function pull(world: CliWorld, file: string | null): Promise<ExitCode> {
   return 0
 }
 
-async function send(world: CliWorld, verb: 'plan' | 'apply', file: string): Promise<ExitCode> {
-  const body = readCatalogText(await world.readFile(file), file)
-  const answer = await call(world, 'POST', `/${verb}`, body)
+async function apply(world: CliWorld, file: string): Promise<ExitCode> {
+  const answer = await send(world, '/apply', file)
   if (answer === null) return 1
+  const changes = printChanges(world, answer)
+  world.print(changes === 0 ? 'Nothing changed.' : `Applied ${changes} changes.`)
+  return 0
+}
+
+/** Plans the file again as long as its prices are simulated: each call waits a moment, and finds the same simulation. */
+async function plan(world: CliWorld, file: string, limits: Readonly<Record<string, string>>): Promise<ExitCode> {
+  const query = new URLSearchParams(limits).toString()
+  const path = query === '' ? '/plan' : `/plan?${query}`
+  for (;;) {
+    const answer = await send(world, path, file)
+    if (answer === null) return 1
+    const gate = isRecord(answer.revenue_gate) ? answer.revenue_gate : null
+    for (const { catalog_reference, status, percentage } of gate ? listIn(gate, 'simulations') : [])
+      world.complain(`simulation of ${String(catalog_reference)}: ${String(status)}, ${String(percentage)} percent`)
+    if (gate?.status === 'IN_PROGRESS') continue
+    const changes = printChanges(world, answer)
+    for (const refusal of listIn(answer, 'refusals')) {
+      world.complain(`${String(refusal.field)}: ${String(refusal.message)}`)
+    }
+    if (answer.applicable !== true) return 1
+    world.print(changes === 0 ? 'Nothing would change.' : `${changes} changes would be applied.`)
+    return changes === 0 ? 0 : 2
+  }
+}
+
+async function send(world: CliWorld, path: string, file: string): Promise<Answer | null> {
+  return await call(world, 'POST', path, readCatalogText(await world.readFile(file), file))
+}
+
+function printChanges(world: CliWorld, answer: Answer): number {
   const changes = listIn(answer, 'changes')
   for (const change of changes) printChange(world, change)
-  for (const refusal of listIn(answer, 'refusals')) world.complain(`${refusal.field}: ${refusal.message}`)
-  if (verb === 'apply') {
-    world.print(changes.length === 0 ? 'Nothing changed.' : `Applied ${changes.length} changes.`)
-    return 0
-  }
-  if (answer.applicable !== true) return 1
-  world.print(changes.length === 0 ? 'Nothing would change.' : `${changes.length} changes would be applied.`)
-  return changes.length === 0 ? 0 : 2
+  return changes.length
 }
 
 type Answer = Readonly<Record<string, unknown>>

@@ -278,4 +278,12 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionCancel.type':
     'When it ends: at once, at the end of the billing period or of the term, or on `cancel_at`. UNDO takes a pending cancellation back.',
   cancel_at: 'With a date: when the subscription ends.',
+  revenue_gate: 'How much the prices of the file may change what customers pay. Planning fails when they change more.',
+  'CatalogPlanned.revenue_gate':
+    'What became of the limits of the revenue gate. Null: the file and the call have none.',
+  simulated_amount: 'What would have been billed by the version.',
+  'SimulatedCustomer.difference': 'How much more the customer would have paid; below zero: less.',
+  'SimulatedInvoice.difference': 'How much more it would have been; below zero: less.',
+  'SimulatedLine.difference': 'How much more it would have been; below zero: less.',
+  'SimulationTotal.difference': 'How much higher the revenue would have been; below zero: lower.',
 }

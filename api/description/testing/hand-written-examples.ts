@@ -47,6 +47,72 @@ const ADDED_LINE = {
   pricing_band: { amount: { quantity: '250.00', currency: 'EUR' } },
 }
 
+const SIMULATION = {
+  object_type: 'PRICING_PLAN_VERSION_SIMULATION',
+  id: 'ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  pricing_plan_id: 'pric_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  pricing_plan_version_id: 'ppve_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  catalog_reference: null,
+  periods: 3,
+  max_revenue_change: '5',
+  max_customer_increase: null,
+  status: 'DONE',
+  percentage: 100,
+  message: null,
+  result: {
+    number_of_customers: 2,
+    number_of_winners: 1,
+    number_of_losers: 1,
+    number_of_unchanged: 0,
+    number_of_failed: 0,
+    totals: [
+      {
+        currency: 'EUR',
+        amount: { quantity: '500', currency: 'EUR' },
+        simulated_amount: { quantity: '515', currency: 'EUR' },
+        difference: { quantity: '15', currency: 'EUR' },
+        change_percentage: '3',
+      },
+    ],
+    breaches: [],
+  },
+  created_at: '2026-01-15T09:30:00Z',
+  updated_at: '2026-01-15T09:30:12Z',
+  finished_at: '2026-01-15T09:30:12Z',
+}
+const SIMULATED_CUSTOMER = {
+  object_type: 'SIMULATED_CUSTOMER',
+  id: 'simc_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  customer_id: 'cust_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  currency: 'EUR',
+  status: 'DONE',
+  outcome: 'LOSER',
+  amount: { quantity: '300', currency: 'EUR' },
+  simulated_amount: { quantity: '320', currency: 'EUR' },
+  difference: { quantity: '20', currency: 'EUR' },
+  message: null,
+  invoices: [
+    {
+      invoice_id: 'invo_0w4mZQ1SgqhV5Yd0CFFkZ2',
+      period_start: '2026-01-01T00:00:00Z',
+      period_end: '2026-02-01T00:00:00Z',
+      amount: { quantity: '300', currency: 'EUR' },
+      simulated_amount: { quantity: '320', currency: 'EUR' },
+      difference: { quantity: '20', currency: 'EUR' },
+      lines: [
+        {
+          type: 'REVENUE',
+          product_item_id: 'proi_0w4mZQ1SgqhV5Yd0CFFkZ2',
+          name: 'Tokens',
+          amount: { quantity: '300', currency: 'EUR' },
+          simulated_amount: { quantity: '320', currency: 'EUR' },
+          difference: { quantity: '20', currency: 'EUR' },
+        },
+      ],
+    },
+  ],
+}
+
 const MEMBERSHIP = {
   object_type: 'ACCOUNT_MEMBERSHIP',
   id: 'memb_0w4mZQ1SgqhV5Yd0CFFkZ2',
@@ -231,7 +297,23 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
     data: [],
   },
   CatalogFile: CATALOG,
-  CatalogPlanned: { object_type: 'CATALOG_PLAN', applicable: true, changes: [], refusals: [] },
+  CatalogPlanned: { object_type: 'CATALOG_PLAN', applicable: true, changes: [], refusals: [], revenue_gate: null },
+  PricingPlanVersionSimulation: SIMULATION,
+  RevenueLimits: { periods: 3, max_revenue_change: '5', max_customer_increase: '10' },
+  SimulatedCustomer: SIMULATED_CUSTOMER,
+  SimulatedCustomerPage: {
+    data: [SIMULATED_CUSTOMER],
+    page: 1,
+    limit: 50,
+    total_number_of_pages: 1,
+    has_more: false,
+    links: {
+      first: '/v1/pricing-plan-version-simulations/ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2/customers?page=1&limit=50',
+      previous: null,
+      current: '/v1/pricing-plan-version-simulations/ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2/customers?page=1&limit=50',
+      next: null,
+    },
+  },
   CatalogApplied: { object_type: 'CATALOG_APPLIED', changes: [] },
   EventCalculate: EVENT,
   InvoiceUpdate: { status: 'FINAL' },

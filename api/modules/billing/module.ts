@@ -1,5 +1,9 @@
-// Billing: prices the usage of subscriptions, bills it on time, and computes it again when its inputs change.
+// Billing: prices the usage of subscriptions, bills it on time, computes it again when its inputs change, and simulates
+// other prices.
+
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
+import { extend } from '../../resource/rules.ts'
+import { GATE } from '../catalog/as-code/revenue-gate.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from '../invoices/line-fixture.ts'
 import { calculateRoutes } from './calculate/routes.ts'
@@ -18,8 +22,14 @@ import { type BillingJobDeps, billingJobs, billingReactions } from './run/billin
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { followJobs } from './run/follow-usage.ts'
 import { subscriptionProducer } from './run/subscription-producer.ts'
+import { gatekeeper } from './simulate/gatekeeper.ts'
+import { simulationRoutes } from './simulate/routes.ts'
+import { simulationJobs, simulationReactions } from './simulate/simulation-jobs.ts'
 import { receiptJobs } from './why/receipt/receipt-jobs.ts'
 import { whyRoutes } from './why/routes.ts'
+
+// No simulation is seeded, so an id of none stands for a foreign one.
+const aSimulation = { params: () => ({ id: 'ppsi_none' }) }
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
@@ -34,9 +44,11 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     persistDataRoutes(app, deps)
     whyRoutes(app, deps)
     onDemandRoutes(app, deps)
+    simulationRoutes(app, deps)
   },
-  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs],
-  reactions: [...billingReactions, ...reprocessReactions],
+  extensions: [extend(GATE, gatekeeper)],
+  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs],
+  reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions],
   producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database)],
   fixtures: {
     'POST /v1/invoices/preview': {
@@ -65,6 +77,14 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     'GET /v1/invoices/:id/lines/:line_id/events': onSeededLine,
     'POST /v1/invoices/:id/verify': onSeeded('INVOICE'),
     'GET /v1/invoices/:id/receipt': onSeeded('INVOICE'),
+    'POST /v1/pricing-plan-versions/:id/simulate': {
+      ...onSeeded('PRICING_PLAN_VERSION'),
+      body: () => ({ periods: 3, max_revenue_change: '5' }),
+    },
+    'GET /v1/pricing-plan-version-simulations': {},
+    'GET /v1/pricing-plan-version-simulations/:id': aSimulation,
+    'POST /v1/pricing-plan-version-simulations/:id/cancel': aSimulation,
+    'GET /v1/pricing-plan-version-simulations/:id/customers': aSimulation,
     'GET /v1/pricing-plan-versions/:id/curve': onSeeded('PRICING_PLAN_VERSION'),
     'GET /v1/platforms/:id/up-to-date': onSeeded('PLATFORM'),
     'POST /v1/ingest/persist-data': {

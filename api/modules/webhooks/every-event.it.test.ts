@@ -41,6 +41,8 @@ const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'OAUTH_GRANT.CREATED': 'identity/oauth.it.test.ts',
   'OAUTH_GRANT.REVOKED': 'identity/oauth.it.test.ts',
   'PERSIST_DATA.CREATED': 'bench/system-tests/single-events/persist-data.it.test.ts',
+  'PRICING_PLAN_VERSION_SIMULATION.CREATED': 'api/modules/billing/simulate/simulate.it.test.ts',
+  'PRICING_PLAN_VERSION_SIMULATION.UPDATED': 'api/modules/billing/simulate/simulate.it.test.ts',
   'REPROCESS.UPDATED': 'api/modules/billing/reprocess/reprocess.it.test.ts',
   'USER.SECOND_FACTOR_RESET': 'api/modules/accounts/users/reset-second-factor.it.test.ts',
   'USER_INVITATION.ACCEPTED': 'identity/activation/activation.it.test.ts',

@@ -32,12 +32,15 @@ export type CorpusInvoice = { readonly name: string; readonly invoice: unknown }
 /** The corpus: a name and the columns of each invoice, or the message of the refusal in its place. */
 export function invoiceCorpus(): CorpusInvoice[] {
   return Array.from({ length: SUBSCRIPTIONS }, (_, seed) => {
-    const subscription = randomSubscription(randomOf(seed + 1))
+    const subscription = corpusSubscription(seed)
     return billInTurn(subscription).map(
       (invoice, index): CorpusInvoice => ({ name: `${seed}.${index} ${subscription.name}`, invoice }),
     )
   }).flat()
 }
+
+/** The subscription of this number; the corpus has those from 0 on. */
+export const corpusSubscription = (seed: number): CorpusSubscription => randomSubscription(randomOf(seed + 1))
 
 /** Numbers of 0 to 1 that follow from a seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -51,7 +54,11 @@ function randomOf(seed: number): () => number {
 }
 
 type Random = () => number
-type Subscription = { readonly name: string; readonly inputs: BillingInputs; readonly events: readonly Arrival[] }
+export type CorpusSubscription = {
+  readonly name: string
+  readonly inputs: BillingInputs
+  readonly events: readonly Arrival[]
+}
 
 const whole = (random: Random, min: number, max: number): number => min + Math.floor(random() * (max - min + 1))
 const chance = (random: Random, share: number): boolean => random() < share
@@ -159,7 +166,7 @@ const named = (id: string): NamedCustomer => ({
   organization: { legal_name: id === 'beta' ? null : `The ${id}` },
 })
 
-function randomSubscription(random: Random): Subscription {
+function randomSubscription(random: Random): CorpusSubscription {
   const currency = pick(random, CURRENCIES)
   const startMs = Date.UTC(2025, 0, 1) + whole(random, 0, 400) * DAY_MS
   const day = (count: number): string => formatInstant(instantOf(startMs + count * DAY_MS))
@@ -280,10 +287,9 @@ const randomEvents = (random: Random, currency: string): Arrival[] =>
   }))
 
 /** The first invoices, each closed with what has arrived by then. A refusal ends them. */
-function billInTurn({ inputs, events }: Subscription): unknown[] {
-  const start = activeSpan(inputs)?.start ?? 0
+function billInTurn(subscription: CorpusSubscription): unknown[] {
+  const { inputs } = subscription
   const terms = resolveTerms(inputs)
-  const shared = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
   const closed: ClosedUsage[] = []
   const invoices: unknown[] = []
   const billed = new Set<string>()
@@ -296,15 +302,7 @@ function billInTurn({ inputs, events }: Subscription): unknown[] {
       return term ? [lateCharge(term, unit, `${window.cutoffAt}`)] : []
     })
     const needs = usageNeeds([...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)])
-    const of = (need: UsageNeed): Arrival[] =>
-      events.filter(({ day, after, quantity }) => {
-        const time = start + day * DAY_MS
-        return (
-          after <= come && need.interval.start <= time && time < need.interval.end && meets(need.condition, quantity)
-        )
-      })
-    const usage = new Map(needs.map(need => [need.key, figuresOf(need, of(need))]))
-    const usageByCustomer = shared ? new Map(needs.map(need => [need.key, byCustomer(need, of(need))])) : null
+    const { usage, usageByCustomer } = usageOfCorpus(subscription, needs, come)
     const finalizedAt = come % 2 === 0 ? null : instantOf(window.cutoffAt + DAY_MS)
     let priced: PricedInvoice
     try {
@@ -327,6 +325,21 @@ function billInTurn({ inputs, events }: Subscription): unknown[] {
     closed.push({ invoice_id: `invoice${come}`, subscription_id: 'subscription', ...counted })
   }
   return invoices
+}
+
+/** What these needs read when so many invoices are closed: events that arrive later are not in it. */
+export function usageOfCorpus({ inputs, events }: CorpusSubscription, needs: readonly UsageNeed[], closed: number) {
+  const start = activeSpan(inputs)?.start ?? 0
+  const of = (need: UsageNeed): Arrival[] =>
+    events.filter(({ day, after, quantity }) => {
+      const time = start + day * DAY_MS
+      return (
+        after <= closed && need.interval.start <= time && time < need.interval.end && meets(need.condition, quantity)
+      )
+    })
+  const shared = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
+  const usage = new Map(needs.map(need => [need.key, figuresOf(need, of(need))]))
+  return { usage, usageByCustomer: shared ? new Map(needs.map(need => [need.key, byCustomer(need, of(need))])) : null }
 }
 
 /** Half of the events have the property that a condition requires. */

@@ -2,12 +2,11 @@
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { namesAsOf } from '../../catalog/conditions/load-names.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { closedNames, closedPositions } from '../late/closed-usage.ts'
-import { type LateCharge, lateCharge, termOf } from '../late/late-usage.ts'
+import type { LateCharge } from '../late/late-usage.ts'
 import { loadPin } from '../pinned/store-pinned.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
 import type { InvoiceRequest } from '../run/price-invoice.ts'
@@ -17,6 +16,7 @@ import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
 import { readNeeds } from '../usage/usage-reader.ts'
+import { pinnedLate } from './pinned-late.ts'
 
 /** What an invoice is priced from. */
 export type Basis = {
@@ -62,13 +62,8 @@ export async function pinnedBasis(
       request.late.map(({ namesHash }) => namesHash),
     )
     const terms = resolveTerms(inputs)
-    const late = request.late.map((unit): LateCharge => {
-      const then = unit.namesHash === null ? undefined : names.get(unit.namesHash)
-      const condition_names = then && namesAsOf(inputs.condition_names, then)
-      const term = termOf(condition_names ? resolveTerms({ ...inputs, condition_names }) : terms, unit)
-      if (!term) throw new Error(`the invoice ${row.id} has no price of ${unit.unit}`)
-      return lateCharge(term, unit, keyOfRow(periodColumnsOf(row)))
-    })
+    const key = keyOfRow(periodColumnsOf(row))
+    const late = pinnedLate(request.late, { inputs, terms, names, key })
     return { inputs, positions, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
   })
 }

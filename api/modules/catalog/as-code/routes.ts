@@ -1,14 +1,31 @@
 // The catalog as one file: read, planned and applied.
 import type { FastifyInstance } from 'fastify'
-import { inTenant, readTenant } from '../../../../shared/database/database.ts'
+import Type, { type Static } from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
-import { type ActionContext, actionRoute, type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { DecimalText, Optional, Shape } from '../../../resource/shapes.ts'
 import { applyCatalog } from './apply-catalog.ts'
-import { diffCatalog } from './plan-catalog.ts'
 import { catalogFile, readCatalog } from './read-catalog.ts'
+import { PERIODS_MAX } from './revenue-gate.ts'
 import { CatalogApplied, type CatalogDocument, CatalogFile, CatalogPlanned } from './schema.ts'
+import { tryCatalog } from './try-catalog.ts'
 
 const FILE_BYTES_MAX = 8 * 1_048_576
+
+const GateQuery = Shape({
+  periods: Optional(Type.String({ pattern: '^[0-9]{1,2}$', description: `From 1 to ${PERIODS_MAX}.` })),
+  max_revenue_change: Optional(DecimalText),
+  max_customer_increase: Optional(DecimalText),
+})
+
+/** The file with the limits of the call, which replace its own one by one. Throws INVALID_FIELD. */
+function withLimits(file: CatalogDocument, { periods, ...limits }: Static<typeof GateQuery>): CatalogDocument {
+  const number = periods === undefined ? undefined : Number(periods)
+  if (number !== undefined && (number < 1 || number > PERIODS_MAX))
+    throw new AppError('INVALID_FIELD', `periods is from 1 to ${PERIODS_MAX}.`, { field: 'periods' })
+  const given = { ...limits, ...(number === undefined ? {} : { periods: number }) }
+  return Object.keys(given).length === 0 ? file : { ...file, revenue_gate: { ...file.revenue_gate, ...given } }
+}
 
 export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
   readRoute(app, deps, {
@@ -27,11 +44,12 @@ export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: 'POST',
     url: '/v1/catalog/plan',
     status: 200,
+    query: GateQuery,
     body: CatalogFile,
     bodyBytesMax: FILE_BYTES_MAX,
     response: CatalogPlanned,
     // What the shape has checked.
-    handle: (context, { body }) => planCatalog(context, body as CatalogDocument),
+    handle: (context, { query, body }) => tryCatalog(context, withLimits(body as CatalogDocument, query)),
   })
   writeRoute(app, deps, {
     tag: 'catalog',
@@ -48,30 +66,4 @@ export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
       changes: await applyCatalog(uow, body as CatalogDocument),
     }),
   })
-}
-
-/** Ends a unit of work that was only tried. */
-class Tried extends Error {}
-
-/** What differs; when nothing of it is refused as it stands, it is applied and rolled back, so that what apply refuses is known. */
-async function planCatalog({ database, tenant, actor }: ActionContext, file: CatalogDocument) {
-  const { changes, refusals } = await readTenant(database, tenant, async uow =>
-    diffCatalog(await readCatalog(uow), file),
-  )
-  const found = refusals.length > 0 ? refusals : await tried()
-  return { object_type: 'CATALOG_PLAN', applicable: found.length === 0, changes, refusals: found }
-
-  async function tried() {
-    try {
-      await inTenant(database, tenant, actor, async uow => {
-        await applyCatalog(uow, file)
-        throw new Tried()
-      })
-    } catch (error) {
-      if (error instanceof Tried) return []
-      if (!(error instanceof AppError)) throw error
-      return [{ field: error.details.field ?? '', code: error.code, message: error.message }]
-    }
-    return []
-  }
 }

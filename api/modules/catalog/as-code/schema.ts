@@ -1,7 +1,8 @@
 // The catalog file and what is answered about it. Entries are checked by the shapes of their resources, when they are planned.
 import Type, { type Static } from 'typebox'
-import { Optional, Reference, Shape } from '../../../resource/shapes.ts'
+import { Nullable, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 import { RateCardShape } from '../pricing-plans/schema.ts'
+import { GateResult, RevenueLimits } from './revenue-gate.ts'
 import { SECTION_NAMES, type Section } from './sections.ts'
 
 const ENTRIES_MAX = 5_000
@@ -57,6 +58,7 @@ export const FORMAT = 1
 export const CatalogFile = Shape(
   {
     format: Type.Literal(FORMAT, { description: 'The form of the file.' }),
+    revenue_gate: Optional(RevenueLimits),
     ...Object.fromEntries(SECTION_NAMES.map(section => [section, sectionShape(section)])),
   },
   { title: 'CatalogFile' },
@@ -94,7 +96,10 @@ export const CatalogPlanned = Type.Object(
     object_type: Type.Literal('CATALOG_PLAN'),
     applicable: Type.Boolean({ description: 'Whether apply would be done; otherwise see refusals.' }),
     changes: Type.Array(Change, { description: 'What would change. Empty: the catalog is as the file says.' }),
-    refusals: Type.Array(Refusal, { description: 'Why apply would be refused.' }),
+    refusals: Type.Array(Refusal, {
+      description: 'Why apply would be refused, and which limits of the revenue gate do not hold.',
+    }),
+    revenue_gate: Nullable(GateResult),
   },
   { title: 'CatalogPlanned' },
 )
@@ -114,4 +119,6 @@ export type CatalogEntry = Readonly<Record<string, unknown>> & {
   readonly reference: string
   readonly versions?: readonly VersionEntry[]
 }
-export type CatalogDocument = { readonly format: typeof FORMAT } & { readonly [S in Section]?: readonly CatalogEntry[] }
+export type CatalogDocument = { readonly format: typeof FORMAT; readonly revenue_gate?: RevenueLimits } & {
+  readonly [S in Section]?: readonly CatalogEntry[]
+}

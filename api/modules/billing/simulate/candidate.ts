@@ -1,0 +1,127 @@
+// The version that a simulation prices by, put in the place of the versions that invoices were priced by. Pure.
+import { isDeepStrictEqual } from 'node:util'
+import { namesAsOf } from '../../catalog/conditions/load-names.ts'
+import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
+import type { CatalogInputs } from '../terms/load-catalog.ts'
+
+/** A version of a plan with everything that it sells. It may be a DRAFT, or exist only in a catalog file. */
+export type Candidate = {
+  readonly planId: string
+  readonly versionId: string
+  readonly catalog: CatalogInputs
+}
+
+/** The schedules of the plan that are on another version; their prices are replaced. */
+export const switchedSchedules = ({ schedules }: BillingInputs, candidate: Candidate): ReadonlySet<string> =>
+  new Set(
+    schedules
+      .filter(each => each.pricing_plan_id === candidate.planId && each.pricing_plan_version_id !== candidate.versionId)
+      .map(({ id }) => id),
+  )
+
+/**
+ * The inputs of an invoice as if its schedules of the plan had been on the candidate version; the same object when none
+ * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments and persisted
+ * usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
+ */
+export function withCandidate(inputs: BillingInputs, candidate: Candidate): BillingInputs {
+  const switched = switchedSchedules(inputs, candidate)
+  if (switched.size === 0) return inputs
+  const { versionId, catalog } = candidate
+  const replacements = replacementsOf(inputs.pricings, catalog.pricings)
+  const schedules = inputs.schedules.map(schedule =>
+    switched.has(schedule.id)
+      ? { ...withReplacedClauses(schedule, replacements), pricing_plan_version_id: versionId }
+      : schedule,
+  )
+  return {
+    ...inputs,
+    ...mergedCatalog(inputs, catalog),
+    schedules,
+    persisted_usages: inputs.persisted_usages.flatMap(each => {
+      if (!switched.has(each.schedule_id)) return [each]
+      const [config_id] = replacements.pricing_item_configs.get(each.config_id) ?? []
+      return config_id === undefined ? [] : [{ ...each, config_id }]
+    }),
+  }
+}
+
+/** What the invoice was priced from goes first: an item that was renamed or taxed otherwise since stays as it was. */
+function mergedCatalog(then: CatalogInputs, candidate: CatalogInputs): CatalogInputs {
+  const both = <T extends { readonly id: string }>(a: readonly T[], b: readonly T[]): T[] => {
+    const known = new Set(a.map(({ id }) => id))
+    return [...a, ...b.filter(({ id }) => !known.has(id))]
+  }
+  return {
+    plans: both(then.plans, candidate.plans),
+    pricings: both(then.pricings, candidate.pricings),
+    product_items: both(then.product_items, candidate.product_items),
+    products: both(then.products, candidate.products),
+    product_categories: both(then.product_categories, candidate.product_categories),
+    calculations: both(then.calculations, candidate.calculations),
+    condition_names: namesAsOf(candidate.condition_names, then.condition_names),
+  }
+}
+
+const REPLACED = ['pricing_item_configs', 'pricing_items', 'pricings'] as const
+/** By the id of what is replaced: the ids of what stands for it in the candidate. */
+type Replacements = Readonly<Record<(typeof REPLACED)[number], ReadonlyMap<string, readonly string[]>>>
+
+type Placed = { readonly pricing: PricingInput; readonly item: ItemInput; readonly config: ConfigInput }
+
+const placedIn = (pricings: readonly PricingInput[]): Placed[] =>
+  pricings.flatMap(pricing => pricing.items.flatMap(item => item.configs.map(config => ({ pricing, item, config }))))
+
+/** A price replaces a price of the same product item with the same conditions; without such, the only one of the item. */
+function replacementsOf(then: readonly PricingInput[], now: readonly PricingInput[]): Replacements {
+  const all = placedIn(now)
+  const configs = new Map<string, string[]>()
+  const items = new Map<string, string[]>()
+  const pricings = new Map<string, string[]>()
+  const add = (map: Map<string, string[]>, id: string, by: string): unknown =>
+    map.set(id, [...new Set([...(map.get(id) ?? []), by])])
+  for (const { pricing, item, config } of placedIn(then)) {
+    const sold = all.filter(other => other.item.product_item_ids.some(id => item.product_item_ids.includes(id)))
+    const alike = sold.filter(other => isDeepStrictEqual(testsOf(other.config.conditions), testsOf(config.conditions)))
+    for (const other of alike.length > 0 ? alike.slice(0, 1) : sold.length === 1 ? sold : [])
+      add(configs, config.id, other.config.id)
+    for (const other of sold) {
+      add(items, item.id, other.item.id)
+      add(pricings, pricing.id, other.pricing.id)
+    }
+  }
+  return { pricing_item_configs: configs, pricing_items: items, pricings }
+}
+
+/** What conditions test, whatever they are called. */
+const testsOf = (conditions: ConfigInput['conditions']): unknown => {
+  if (!conditions) return null
+  const { name: _name, ...tests } = conditions
+  return tests
+}
+
+function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
+  const { discount, markup, commitment } = schedule
+  return {
+    ...schedule,
+    discount: discount && replacedIn(discount, replacements),
+    ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
+    ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),
+  }
+}
+
+type Entries = readonly { readonly ids?: readonly string[] }[] | null
+
+function replacedIn<T extends object>(clauses: T, replacements: Replacements): T {
+  const lists = Object.entries(clauses as Readonly<Record<string, Entries>>).map(([list, entries]) => {
+    const by = REPLACED.find(name => name === list)
+    if (!by || !entries) return [list, entries]
+    // The ids of before stay: late usage of time that is not simulated keeps its prices and its clauses.
+    const replaced = entries.map(entry => {
+      const ids = entry.ids ?? []
+      return { ...entry, ids: [...new Set([...ids, ...ids.flatMap(id => replacements[by].get(id) ?? [])])] }
+    })
+    return [list, replaced]
+  })
+  return Object.fromEntries(lists)
+}

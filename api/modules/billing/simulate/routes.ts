@@ -1,0 +1,156 @@
+// The routes of simulations: start, list, read, cancel, and the differences of their customers.
+import { eq } from 'drizzle-orm'
+import type { FastifyInstance } from 'fastify'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { decimal, plain } from '../../../../shared/decimal.ts'
+import { amount, amountView } from '../../../../shared/money.ts'
+import { PageOf } from '../../../http/pagination.ts'
+import { IdParams } from '../../../http/params.ts'
+import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import {
+  filterConditions,
+  filterQuery,
+  type ListQuery,
+  type ListSpec,
+  listSlice,
+  orderOf,
+  orderQuery,
+} from '../../../list/list-spec.ts'
+import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
+import { OneOf, Shape } from '../../../resource/shapes.ts'
+import { RevenueLimits } from '../../catalog/as-code/revenue-gate.ts'
+import { SimulatedCustomerView, SimulationView } from './schema.ts'
+import { cancelSimulation, getSimulation, simulationView } from './simulations.ts'
+import { startSimulation } from './start-simulation.ts'
+import {
+  OUTCOMES,
+  SIMULATION_STATUSES,
+  type SimulatedCustomer,
+  type Simulation,
+  simulatedCustomers,
+  versionSimulations,
+} from './table.ts'
+
+const PATH = '/v1/pricing-plan-version-simulations'
+const VIEW = 'PRICING_PLAN_VERSION_SIMULATION.VIEW'
+const tag = 'pricing-plan-version-simulations'
+
+const SIMULATION_LIST: ListSpec = {
+  table: versionSimulations,
+  filters: {
+    pricing_plan_id: { kind: 'equals', column: 'pricing_plan_id' },
+    pricing_plan_version_id: { kind: 'equals', column: 'pricing_plan_version_id' },
+    status: { kind: 'equals', column: 'status', schema: OneOf(...SIMULATION_STATUSES) },
+  },
+  orderBy: ['created_at'],
+  searchable: [],
+  ranges: [],
+}
+
+const CUSTOMER_LIST: ListSpec = {
+  table: simulatedCustomers,
+  filters: {
+    outcome: { kind: 'equals', column: 'outcome', schema: OneOf(...OUTCOMES) },
+    status: { kind: 'equals', column: 'status', schema: OneOf('SCHEDULED', 'DONE', 'ERROR') },
+    currency: { kind: 'equals', column: 'currency' },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+  },
+  orderBy: ['difference', 'amount'],
+  searchable: [],
+  ranges: [],
+}
+
+export function simulationRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    tag,
+    permission: 'PRICING_PLAN_VERSION_SIMULATION.CREATE',
+    summary: 'Simulate a version: rate the last closed periods of the customers on its plan by it.',
+    method: 'POST',
+    url: '/v1/pricing-plan-versions/:id/simulate',
+    status: 201,
+    params: IdParams,
+    body: RevenueLimits,
+    response: SimulationView,
+    handle: async (uow, { params, body }) => simulationView(await startSimulation(uow, params.id, body)),
+  })
+  readRoute(app, deps, {
+    tag,
+    permission: VIEW,
+    summary: 'List simulations, newest first.',
+    method: 'GET',
+    url: PATH,
+    query: Shape({ ...SliceQuery, ...filterQuery(SIMULATION_LIST), ...orderQuery(SIMULATION_LIST) }),
+    response: PageOf(SimulationView),
+    handle: async (uow, { query }) => {
+      const { slice, sliced } = await listed<Simulation>(uow, SIMULATION_LIST, { query: query as ListQuery })
+      return sliceView(PATH, query as ListQuery, { slice, sliced, data: sliced.rows.map(simulationView) })
+    },
+  })
+  readRoute(app, deps, {
+    tag,
+    permission: VIEW,
+    summary: 'Read a simulation: its progress, and its result once it is finished.',
+    method: 'GET',
+    url: `${PATH}/:id`,
+    params: IdParams,
+    response: SimulationView,
+    handle: async (uow, { params }) => simulationView(await getSimulation(uow, params.id)),
+  })
+  writeRoute(app, deps, {
+    tag,
+    permission: 'PRICING_PLAN_VERSION_SIMULATION.CREATE',
+    summary: 'Cancel a simulation. One that is finished stays as it is.',
+    method: 'POST',
+    url: `${PATH}/:id/cancel`,
+    status: 200,
+    params: IdParams,
+    response: SimulationView,
+    handle: async (uow, { params }) => simulationView(await cancelSimulation(uow, params.id)),
+  })
+  readRoute(app, deps, {
+    tag,
+    permission: VIEW,
+    summary: 'List the customers of a simulation with what each was billed and would have been, line by line.',
+    method: 'GET',
+    url: `${PATH}/:id/customers`,
+    params: IdParams,
+    query: Shape({ ...SliceQuery, ...filterQuery(CUSTOMER_LIST), ...orderQuery(CUSTOMER_LIST) }),
+    response: PageOf(SimulatedCustomerView),
+    handle: async (uow, { params, query: given }) => {
+      const query = given as ListQuery
+      const { id } = await getSimulation(uow, params.id)
+      const of = { query, conditions: [eq(simulatedCustomers.simulation_id, id)] }
+      const { slice, sliced } = await listed<SimulatedCustomer>(uow, CUSTOMER_LIST, of)
+      const data = sliced.rows.map(customerView)
+      return sliceView(`${PATH}/${id}/customers`, query, { slice, sliced, data })
+    },
+  })
+}
+
+async function listed<R extends { readonly id: string }>(
+  uow: ReadUow,
+  spec: ListSpec,
+  { query, conditions = [] }: { readonly query: ListQuery; readonly conditions?: ReturnType<typeof eq>[] },
+) {
+  const slice = sliceOf(query)
+  const of = { conditions: [...conditions, ...(await filterConditions(uow, spec, query))], order: orderOf(spec, query) }
+  return { slice, sliced: await listSlice<R>(uow, spec, { ...of, slice }) }
+}
+
+function customerView(row: SimulatedCustomer) {
+  const { id, customer_id, currency, status, outcome, message, invoices } = row
+  const money = (text: string | null) => (text === null ? null : amountView(amount(plain(decimal(text)), currency)))
+  return {
+    object_type: 'SIMULATED_CUSTOMER',
+    id,
+    customer_id,
+    currency,
+    status,
+    outcome,
+    amount: money(row.amount),
+    simulated_amount: money(row.simulated_amount),
+    difference: money(row.difference),
+    message,
+    invoices,
+  }
+}

@@ -1,0 +1,239 @@
+// Runs one simulation: chooses the customers and their invoices once, then rates them in groups. What a group found is
+// stored with it, so a run that is killed, or started twice, continues where it was.
+import { sql } from 'drizzle-orm'
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { decimal, plain, sum } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { updateMany } from '../../../resource/many-rows.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
+import type { Candidate } from './candidate.ts'
+import { changePercentage, differenceView, outcomeOf } from './compare.ts'
+import { breachesOf } from './limits.ts'
+import { type KnownCatalogs, loadFinalInvoices } from './load-closed.ts'
+import type { SimulationResult } from './schema.ts'
+import { simulateGroup } from './simulate-group.ts'
+import { candidateOf, getSimulation, isFinished, lockSimulation, moveSimulation } from './simulations.ts'
+import { type Simulation, simulatedCustomers } from './table.ts'
+
+/** Customers in a group: enough to share the cost of reading, few enough to take only seconds. */
+const GROUP_MAX = 100
+const ACTOR: Actor = { id: null, requestId: null }
+
+export type SimulationRun = {
+  readonly tenant: Tenant
+  readonly id: string
+  /** True on the last try: an error then ends the simulation. */
+  readonly last: boolean
+  /** Aborted when the worker stops. */
+  readonly stop?: AbortSignal
+  /** Customers in a group; otherwise as many as are good for speed. */
+  readonly groupMax?: number
+}
+
+/** Runs a simulation to its end. Throws temporary errors, so that it is tried again; on the last try they end it. */
+export async function runSimulation(deps: BillingDeps, run: SimulationRun): Promise<void> {
+  const { tenant, id, last, stop, groupMax = GROUP_MAX } = run
+  const started = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  if (!started) return
+  try {
+    const candidate = await readTenant(deps.database, tenant, async uow =>
+      candidateOf(uow, await getSimulation(uow, id)),
+    )
+    const catalogs: KnownCatalogs = new Map()
+    while (stop?.aborted !== true) {
+      const going = await runGroupOf(deps, tenant, { id, candidate, catalogs, groupMax })
+      await deps.failpoint?.('simulate.after-group')
+      if (!going) break
+    }
+  } catch (error) {
+    if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
+    throw error
+  }
+}
+
+/** False when there is nothing to do: it has ended, or was deleted. */
+async function begin(uow: Uow, id: string): Promise<boolean> {
+  const row = await lockSimulation(uow, id)
+  if (!row || isFinished(row)) return false
+  if (row.status === 'IN_PROGRESS') return true
+  await chooseInvoices(uow, row)
+  await moveSimulation(uow, row, { status: 'IN_PROGRESS' })
+  return true
+}
+
+/**
+ * The last closed periods of every ACTIVE subscription that is on the plan now: its FINAL invoices that collect a
+ * period, and that no copy has replaced.
+ */
+async function chooseInvoices(uow: Uow, { id, pricing_plan_id: planId, periods }: Simulation): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  const now = sql`${formatInstant(uow.now)}::timestamptz`
+  await uow.tx.execute(sql`
+    insert into simulated_customers (platform_id, environment, id, simulation_id, customer_id, currency, invoice_ids, status)
+    select ${platformId}, ${environment}::environment, 'simc_' || left(replace(gen_random_uuid()::text, '-', ''), 22), ${id},
+      customer_id, billing_currency, jsonb_agg(id order by id), 'SCHEDULED'
+    from (
+      select v.id, s.customer_id, v.billing_currency,
+        row_number() over (partition by s.id order by v.cutoff_at desc, v.id desc) as place
+      from pricing_plan_subscriptions s
+      join invoices v on v.platform_id = s.platform_id and v.environment = s.environment
+        and v.pricing_plan_subscription_id = s.id
+      where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE'
+        and s.customer_id is not null and v.status = 'FINAL' and v.producer = ${SUBSCRIPTION_BILLING}
+        and v.holds_period and not v.advance_only
+        and exists (select from pricing_plan_schedules c
+          where c.platform_id = s.platform_id and c.environment = s.environment and c.pricing_plan_subscription_id = s.id
+            and c.status = 'ACTIVE' and c.pricing_plan_id = ${planId}
+            and c.start_at <= ${now} and (c.end_at is null or c.end_at > ${now}))
+    ) chosen
+    where place <= ${periods}
+    group by customer_id, billing_currency`)
+}
+
+type GroupOf = {
+  readonly id: string
+  readonly candidate: Candidate
+  readonly catalogs: KnownCatalogs
+  readonly groupMax: number
+}
+
+/** Rates the next customers. False when none is left, or the simulation was stopped. */
+async function runGroupOf(deps: BillingDeps, tenant: Tenant, of: GroupOf): Promise<boolean> {
+  const { id, candidate, catalogs, groupMax } = of
+  const { customers, finals } = await readTenant(deps.database, tenant, async uow => {
+    const { platformId, environment } = uow.tenant
+    const { rows } = await uow.tx.execute<{ id: string; invoice_ids: string[] }>(sql`
+      select id, invoice_ids from simulated_customers
+      where platform_id = ${platformId} and environment = ${environment} and simulation_id = ${id} and status = 'SCHEDULED'
+      order by id limit ${groupMax}`)
+    const ids = rows.flatMap(row => row.invoice_ids)
+    return { customers: rows, finals: await loadFinalInvoices(uow, ids, catalogs) }
+  })
+  const found = customers.length === 0 ? new Map() : await simulateGroup(deps, tenant, { finals, candidate })
+  const subscriptionOf = new Map(finals.invoices.map(invoice => [invoice.id, invoice.subscriptionId]))
+  const rows = customers.map(({ id: customerRow, invoice_ids: invoiceIds }) => {
+    const own = [...new Set(invoiceIds.flatMap(invoice => subscriptionOf.get(invoice) ?? []))]
+    return { id: customerRow, ...customerResult(own.flatMap(subscription => found.get(subscription) ?? [])) }
+  })
+  return await inTenant(deps.database, tenant, ACTOR, async uow => {
+    const row = await lockSimulation(uow, id)
+    if (row?.status !== 'IN_PROGRESS') return false
+    await updateMany(uow, simulatedCustomers, rows)
+    if (rows.length === groupMax) await progress(uow, row)
+    else await finish(uow, row)
+    return rows.length === groupMax
+  })
+}
+
+type OfSubscription =
+  | { readonly invoices: NonNullable<typeof simulatedCustomers.$inferSelect.invoices> }
+  | {
+      readonly message: string
+    }
+
+/** The columns of a customer, from those of its subscriptions. */
+function customerResult(all: readonly OfSubscription[]) {
+  const failed = all.find(each => 'message' in each)
+  if (failed) return { status: 'ERROR', message: failed.message }
+  const invoices = all.flatMap(each => ('invoices' in each ? each.invoices : []))
+  const total = (name: 'amount' | 'simulated_amount') => sum(invoices.map(each => decimal(each[name].quantity)))
+  const [before, after] = [total('amount'), total('simulated_amount')]
+  const difference = after.minus(before)
+  return {
+    status: 'DONE',
+    outcome: outcomeOf(difference),
+    amount: plain(before),
+    simulated_amount: plain(after),
+    difference: plain(difference),
+    invoices,
+  }
+}
+
+/** Progress emits no event; changes of status tell when the simulation starts and ends. */
+async function progress(uow: Uow, { id }: Simulation): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    update pricing_plan_version_simulations set updated_at = ${formatInstant(uow.now)}, percentage = (
+      select 100 * count(*) filter (where status <> 'SCHEDULED') / greatest(count(*), 1) from simulated_customers
+      where platform_id = ${platformId} and environment = ${environment} and simulation_id = ${id})
+    where platform_id = ${platformId} and environment = ${environment} and id = ${id}`)
+}
+
+/** Adds up what was found, and holds it against the limits. */
+async function finish(uow: Uow, row: Simulation): Promise<void> {
+  const result = await resultOf(uow, row)
+  await moveSimulation(uow, row, {
+    status: result.breaches.length === 0 ? 'DONE' : 'FAILED',
+    percentage: 100,
+    result,
+    finished_at: formatInstant(uow.now),
+  })
+}
+
+type TotalRow = {
+  readonly currency: string
+  readonly amount: string
+  readonly difference: string
+  readonly winners: number
+  readonly losers: number
+  readonly unchanged: number
+  readonly failed: number
+  readonly above: number
+  readonly highest: string | null
+}
+
+async function resultOf(uow: Uow, row: Simulation): Promise<SimulationResult> {
+  const { platformId, environment } = uow.tenant
+  // Any rise is above any limit where nothing was billed.
+  const isAbove = sql`difference > 0 and difference * 100 > ${row.max_customer_increase}::numeric * abs(amount)`
+  const { rows } = await uow.tx.execute<TotalRow>(sql`
+    select currency, coalesce(sum(amount), 0)::text as amount, coalesce(sum(difference), 0)::text as difference,
+      count(*) filter (where outcome = 'WINNER')::int as winners, count(*) filter (where outcome = 'LOSER')::int as losers,
+      count(*) filter (where outcome = 'UNCHANGED')::int as unchanged, count(*) filter (where status = 'ERROR')::int as failed,
+      count(*) filter (where ${isAbove})::int as above,
+      (array_agg(customer_id order by difference / nullif(abs(amount), 0) desc nulls first, difference desc, customer_id)
+        filter (where ${isAbove}))[1] as highest
+    from simulated_customers
+    where platform_id = ${platformId} and environment = ${environment} and simulation_id = ${row.id}
+    group by currency order by currency`)
+  const totals = rows.map(each => ({
+    currency: each.currency,
+    amount: decimal(each.amount),
+    difference: decimal(each.difference),
+    customersAbove: each.above,
+    highest: each.highest,
+  }))
+  const count = (name: 'winners' | 'losers' | 'unchanged' | 'failed') =>
+    rows.reduce((total, each) => total + each[name], 0)
+  const counts = {
+    number_of_winners: count('winners'),
+    number_of_losers: count('losers'),
+    number_of_unchanged: count('unchanged'),
+    number_of_failed: count('failed'),
+  }
+  return {
+    number_of_customers: Object.values(counts).reduce((total, each) => total + each, 0),
+    ...counts,
+    totals: totals.map(({ currency, amount, difference }) => ({
+      currency,
+      ...differenceView(amount, amount.plus(difference), currency),
+      change_percentage: changePercentage(amount, difference),
+    })),
+    breaches: breachesOf(totals, {
+      max_revenue_change: row.max_revenue_change,
+      max_customer_increase: row.max_customer_increase,
+      failed: counts.number_of_failed,
+    }),
+  }
+}
+
+async function fail(uow: Uow, id: string, error: unknown): Promise<void> {
+  const row = await lockSimulation(uow, id)
+  if (!row || isFinished(row)) return
+  const message =
+    error instanceof AppError ? error.message : 'Something went wrong on our side; create the simulation again.'
+  await moveSimulation(uow, row, { status: 'ERROR', message, finished_at: formatInstant(uow.now) })
+}

@@ -1,0 +1,208 @@
+// A FINAL invoice priced again as if its customer had been on another version of the plan, after the simulated invoices
+// before it. It counts the same events: those up to the same positions of the log. Pure.
+import { decimal } from '../../../../shared/decimal.ts'
+import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
+import type { LineValues } from '../../invoices/lines/table.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
+import type { ClosedUsage } from '../late/closed-usage.ts'
+import type { LateCharge } from '../late/late-usage.ts'
+import type { Pin } from '../pinned/pinned.ts'
+import { type ChargedAhead, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { type InvoiceRequest, type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
+import type { ReadUsage } from '../usage/usage-reader.ts'
+import { pinnedLate } from '../why/pinned-late.ts'
+import { type Candidate, switchedSchedules, withCandidate } from './candidate.ts'
+
+/** A FINAL invoice for a period of a subscription, with what it was priced from. */
+export type ClosedInvoice = Omit<Pin, 'invoiceId'> & {
+  readonly invoiceId: string
+  /** For each partition of the log, the position up to which it counted. */
+  readonly positions: readonly number[]
+  /** The customer keys of events that it could count. */
+  readonly customerKeys: readonly string[]
+  readonly namesHash: string | null
+}
+
+/** What the simulated invoices of a subscription have billed so far. */
+export type SimulatedSoFar = {
+  /** The invoices of the simulation, also those to come. */
+  readonly invoiceIds: ReadonlySet<string>
+  readonly closed: readonly ClosedUsage[]
+  readonly ahead: readonly ChargedAhead[]
+}
+
+export const nothingSimulated = (invoiceIds: ReadonlySet<string>): SimulatedSoFar => ({
+  invoiceIds,
+  closed: [],
+  ahead: [],
+})
+
+/** An invoice that is about to be simulated: everything but its usage, and what is late of the invoices before it. */
+export type SimulatedPlan = {
+  readonly invoice: ClosedInvoice
+  readonly inputs: BillingInputs
+  readonly terms: readonly PriceTerm[]
+  readonly billed: ReadonlySet<string>
+  readonly refunds: readonly Refund[]
+  /** Late usage that the invoice billed for time that is not simulated: it stays at the prices of its time. */
+  readonly late: readonly LateCharge[]
+  /** The simulated invoices whose late usage goes on this one. */
+  readonly closed: readonly ClosedUsage[]
+}
+
+/** `names`: what conditions named when invoices were closed, by hash. */
+export function planSimulated(
+  invoice: ClosedInvoice,
+  candidate: Candidate,
+  of: { readonly soFar: SimulatedSoFar; readonly names: ReadonlyMap<string, ConditionNamesInput> },
+): SimulatedPlan {
+  const { soFar, names } = of
+  const { request } = invoice
+  const switched = switchedSchedules(invoice.inputs, candidate)
+  const inputs = withCandidate(invoice.inputs, candidate)
+  const before = resolveTerms(invoice.inputs)
+  const own = switched.size === 0 ? before : resolveTerms(inputs)
+  const isReplaced = (scheduleId: string, invoiceId: string): boolean =>
+    switched.has(scheduleId) && soFar.invoiceIds.has(invoiceId)
+  const key = String(request.window.cutoffAt)
+  const units = request.late.filter(({ last, invoiceId }) => !isReplaced(last.schedule_id, invoiceId))
+  const late = pinnedLate(units, { inputs: invoice.inputs, terms: before, names, key })
+  const kept = request.refunds.filter(({ charged }) => !isReplaced(charged.scheduleId, charged.invoiceId))
+  const ahead = soFar.ahead.filter(({ scheduleId }) => switched.has(scheduleId))
+  const again = refundsIn(request.window, refundTimes(inputs), ahead)
+  const isOfCandidate = ({ schedule }: PriceTerm): boolean => switched.has(schedule.id)
+  const takesLate = switched.size > 0 && inputs.platform.late_event_policy === 'NEXT_INVOICE'
+  return {
+    invoice,
+    inputs,
+    terms: [...own, ...refundedOnly(before, { own, refunds: kept })],
+    billed: billedElsewhere({ before, own: own.filter(isOfCandidate), request }),
+    refunds: [...kept, ...again],
+    late,
+    closed: takesLate ? wholeUnits(soFar.closed, switched) : [],
+  }
+}
+
+/**
+ * What these schedules were charged over pricing periods that the simulation bills from their beginning on. The rest of
+ * any other was billed by invoices that are not simulated, and so is its late usage.
+ */
+function wholeUnits(closed: readonly ClosedUsage[], schedules: ReadonlySet<string>): ClosedUsage[] {
+  const begun = new Set(
+    closed.flatMap(({ charges }) =>
+      charges.flatMap(({ unit, service: [start] }) => (unit.endsWith(formatInstant(instantOf(start))) ? [unit] : [])),
+    ),
+  )
+  return closed.map(each => ({
+    ...each,
+    charges: each.charges.filter(({ unit, schedule_id }) => schedules.has(schedule_id) && begun.has(unit)),
+  }))
+}
+
+type Asked = { readonly window: InvoiceWindow; readonly billed: ReadonlySet<string> }
+
+/**
+ * The keys of advance charges that other invoices bill. The candidate has charges of its own: an earlier invoice bills
+ * those that start before the cutoff, as it did for the prices in their place; only a rise of seats, and a schedule that
+ * was added to a running period, are billed later.
+ */
+function billedElsewhere(of: {
+  readonly before: readonly PriceTerm[]
+  readonly own: readonly PriceTerm[]
+  readonly request: Asked
+}): ReadonlySet<string> {
+  const { before, own, request } = of
+  if (own.length === 0) return request.billed
+  const { window, billed } = request
+  const cell = ({ schedule, service }: Charge): string => `${schedule.id} ${service.start}`
+  const isAhead = ({ inAdvance, service }: Charge): boolean => inAdvance && service.start < window.cutoffAt
+  const here = new Set(chargesOf(before, window, billed).filter(isAhead).map(cell))
+  // Also what was paid ahead for the collected period: it counts towards the commitment for that time.
+  const scanned = [window, ...(window.arrears ? [{ ...window, arrears: null, advance: window.arrears }] : [])]
+  const keys = scanned.flatMap(each =>
+    chargesOf(
+      own,
+      { ...each, cutoffAt: each.arrears === null ? (each.advance?.start ?? each.cutoffAt) : each.cutoffAt },
+      new Set(),
+    )
+      .filter(charge => isAhead(charge) && !charge.seats?.before && !here.has(cell(charge)))
+      .map(charge => charge.key),
+  )
+  return new Set([...billed, ...keys])
+}
+
+/** The prices whose earlier charges are refunded and that the simulation replaces: they charge nothing any more. */
+function refundedOnly(
+  before: readonly PriceTerm[],
+  { own, refunds }: { readonly own: readonly PriceTerm[]; readonly refunds: readonly Refund[] },
+): PriceTerm[] {
+  const ids = new Set(refunds.map(({ charged }) => charged.configId))
+  const known = new Set(own.map(({ config }) => config.id))
+  return before
+    .filter(({ config }) => ids.has(config.id) && !known.has(config.id))
+    .map(term => ({ ...term, calendar: null }))
+}
+
+/** Everything that the invoice charges, which says what usage it needs. */
+export const chargesOfSimulated = (
+  { terms, invoice, billed }: SimulatedPlan,
+  late: readonly LateCharge[],
+): Charge[] => [...chargesOf(terms, invoice.request.window, billed), ...late.map(({ charge }) => charge)]
+
+/** Throws INVALID_OPERATION when the candidate cannot be billed to this customer. */
+export function priceSimulated(
+  plan: SimulatedPlan,
+  { late, usage }: { readonly late: readonly LateCharge[]; readonly usage: ReadUsage },
+): PricedInvoice {
+  const { invoice, inputs, terms, billed, refunds } = plan
+  const request: InvoiceRequest = { ...invoice.request, terms, billed, refunds, late, ...usage }
+  return priceInvoice(inputs, request)
+}
+
+/** What is billed once this invoice is simulated as well. */
+export function afterSimulated(
+  soFar: SimulatedSoFar,
+  { invoice, inputs }: SimulatedPlan,
+  priced: PricedInvoice,
+): SimulatedSoFar {
+  const { invoiceId, positions, customerKeys, namesHash } = invoice
+  const closed: ClosedUsage = {
+    invoice_id: invoiceId,
+    subscription_id: inputs.subscription.id,
+    positions,
+    customer_keys: customerKeys,
+    names_hash: namesHash,
+    charges: priced.counted,
+  }
+  const ahead = priced.lines.flatMap(line => chargedAhead(invoiceId, line))
+  return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead] }
+}
+
+function chargedAhead(invoiceId: string, line: LineValues): ChargedAhead[] {
+  const { source, service_start, service_end, tax_category: taxCategory } = line
+  const { pricing_plan_schedule_id: scheduleId, pricing_item_id: pricingItemId } = line
+  const { pricing_item_config_id: configId, product_item_id: productItemId } = line
+  if (source['in_advance'] !== true || source['one_off'] === true) return []
+  if (!service_start || !service_end || !scheduleId || !pricingItemId || !configId || !productItemId || !taxCategory)
+    return []
+  const start: Instant = at(service_start)
+  return [
+    {
+      invoiceId,
+      key: String(source['key']),
+      scheduleId,
+      pricingItemId,
+      configId,
+      productItemId,
+      service: { start, end: at(service_end) },
+      taxCategory,
+      excludingTax: decimal(line.amount_excluding_tax),
+      includingTax: decimal(line.amount_including_tax),
+      deducted: decimal(typeof source['deducted'] === 'string' ? source['deducted'] : '0'),
+    },
+  ]
+}

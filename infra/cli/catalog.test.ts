@@ -1,0 +1,79 @@
+// How the command follows a revenue gate, against answers of the api.
+import { expect, test } from 'vitest'
+import { type CliWorld, catalogCommand } from './catalog.ts'
+
+async function run(args: readonly string[], answers: readonly object[]) {
+  const urls: string[] = []
+  const said: string[] = []
+  const world: CliWorld = {
+    env: { MILLRACE_API_KEY: 'key', MILLRACE_URL: 'http://api.test' },
+    fetch: async url => {
+      const answer = answers[urls.push(url) - 1]
+      return { status: 200, text: async () => JSON.stringify(answer) }
+    },
+    readFile: async () => 'format: 1',
+    writeFile: async () => {},
+    print: line => said.push(line),
+    complain: line => said.push(line),
+  }
+  return { code: await catalogCommand(args, world), urls, said }
+}
+
+const gate = (status: string, simulation: string, percentage: number) => ({
+  status,
+  simulations: [{ id: 'ppsi_1', catalog_reference: 'standard@2', status: simulation, percentage }],
+})
+const waiting = {
+  applicable: false,
+  changes: [],
+  refusals: [{ field: 'revenue_gate', message: 'still simulated' }],
+  revenue_gate: gate('IN_PROGRESS', 'IN_PROGRESS', 40),
+}
+const changes = [{ action: 'CREATE', section: 'pricing_plans', reference: 'standard@2', differences: [] }]
+
+test('plan repeats the call while prices are simulated, and ends with 1 when a limit does not hold', async () => {
+  const failed = {
+    applicable: false,
+    changes,
+    refusals: [{ field: 'revenue_gate', message: 'too much' }],
+    revenue_gate: gate('FAILED', 'FAILED', 100),
+  }
+  const args = [
+    'plan',
+    '--max-revenue-change',
+    '5',
+    '--file',
+    'c.yaml',
+    '--periods',
+    '3',
+    '--max-customer-increase',
+    '10',
+  ]
+  const { code, urls, said } = await run(args, [waiting, failed])
+  expect(code).toBe(1)
+  const url = 'http://api.test/v1/catalog/plan?max_revenue_change=5&periods=3&max_customer_increase=10'
+  expect(urls).toEqual([url, url])
+  expect(said).toEqual([
+    'simulation of standard@2: IN_PROGRESS, 40 percent',
+    'simulation of standard@2: FAILED, 100 percent',
+    '+ pricing_plans standard@2',
+    'revenue_gate: too much',
+  ])
+})
+
+test('plan ends with 2 when they hold and something changes', async () => {
+  const passed = { applicable: true, changes, refusals: [], revenue_gate: gate('PASSED', 'DONE', 100) }
+  const { code, said } = await run(['plan', '-f', 'c.yaml'], [passed])
+  expect([code, said.at(-1)]).toEqual([2, '1 changes would be applied.'])
+})
+
+test.each([
+  [['apply', '--file', 'c.yaml', '--periods', '3']],
+  [['pull', '--max-revenue-change', '3']],
+  [['plan', '--file', 'c.yaml', '--periods']],
+  [['plan', '--file', 'c.yaml', '--periods', '1', '--periods', '2']],
+  [['plan', '--file', 'c.yaml', '--most', '2']],
+  [['plan', '--periods', '2']],
+])('%j is not understood', async args => {
+  expect(await run(args, [])).toMatchObject({ code: 1, urls: [] })
+})
