@@ -28,8 +28,8 @@ import { simulationJobs, simulationReactions } from './simulate/simulation-jobs.
 import { receiptJobs } from './why/receipt/receipt-jobs.ts'
 import { whyRoutes } from './why/routes.ts'
 
-// No simulation is seeded, so an id of none stands for a foreign one.
-const aSimulation = { params: () => ({ id: 'ppsi_none' }) }
+// No simulation is seeded, so an id of another kind stands for a foreign one.
+const aSimulation = onSeeded('PRICING_PLAN_VERSION')
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
