@@ -11,13 +11,16 @@ export type Candidate = {
   readonly catalog: CatalogInputs
 }
 
-/** The schedules of the plan that are on another version; their prices are replaced. */
+/** The schedules of the plan that another version prices, at least for some time; their prices are replaced. */
 export const switchedSchedules = ({ schedules }: BillingInputs, candidate: Candidate): ReadonlySet<string> =>
   new Set(
-    schedules
-      .filter(each => each.pricing_plan_id === candidate.planId && each.pricing_plan_version_id !== candidate.versionId)
-      .map(({ id }) => id),
+    schedules.filter(each => each.pricing_plan_id === candidate.planId && !isOn(each, candidate)).map(({ id }) => id),
   )
+
+const isOn = ({ rate_card, pricing_plan_version_id }: ScheduleInput, { versionId }: Candidate): boolean =>
+  rate_card
+    ? rate_card.every(each => each.pricing_plan_version_id === versionId)
+    : pricing_plan_version_id === versionId
 
 /**
  * The inputs of an invoice as if its schedules of the plan had been on the candidate version; the same object when none
@@ -101,9 +104,10 @@ const testsOf = (conditions: ConfigInput['conditions']): unknown => {
 }
 
 function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
-  const { discount, markup, commitment } = schedule
+  const { rate_card: _replaced, ...rest } = schedule
+  const { discount, markup, commitment } = rest
   return {
-    ...schedule,
+    ...rest,
     discount: discount && replacedIn(discount, replacements),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),

@@ -1,13 +1,12 @@
 // A FINAL invoice priced again as if its customer had been on another version of the plan, after the simulated invoices
 // before it. It counts the same events: those up to the same positions of the log. Pure.
-import { decimal } from '../../../../shared/decimal.ts'
-import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
-import type { LineValues } from '../../invoices/lines/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import type { Pin } from '../pinned/pinned.ts'
+import { chargedAhead } from '../refunds/charged-ahead.ts'
 import { type ChargedAhead, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { type InvoiceRequest, type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -178,31 +177,6 @@ export function afterSimulated(
     names_hash: namesHash,
     charges: priced.counted,
   }
-  const ahead = priced.lines.flatMap(line => chargedAhead(invoiceId, line))
+  const ahead = chargedAhead(priced, invoiceId)
   return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead] }
-}
-
-function chargedAhead(invoiceId: string, line: LineValues): ChargedAhead[] {
-  const { source, service_start, service_end, tax_category: taxCategory } = line
-  const { pricing_plan_schedule_id: scheduleId, pricing_item_id: pricingItemId } = line
-  const { pricing_item_config_id: configId, product_item_id: productItemId } = line
-  if (source['in_advance'] !== true || source['one_off'] === true) return []
-  if (!service_start || !service_end || !scheduleId || !pricingItemId || !configId || !productItemId || !taxCategory)
-    return []
-  const start: Instant = at(service_start)
-  return [
-    {
-      invoiceId,
-      key: String(source['key']),
-      scheduleId,
-      pricingItemId,
-      configId,
-      productItemId,
-      service: { start, end: at(service_end) },
-      taxCategory,
-      excludingTax: decimal(line.amount_excluding_tax),
-      includingTax: decimal(line.amount_including_tax),
-      deducted: decimal(typeof source['deducted'] === 'string' ? source['deducted'] : '0'),
-    },
-  ]
 }

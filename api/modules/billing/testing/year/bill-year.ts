@@ -4,6 +4,7 @@ import { at, formatInstant, type Instant, instantOf } from '../../../../../share
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
+import { chargedAhead } from '../../refunds/charged-ahead.ts'
 import { type ChargedAhead, refundsIn, refundTimes } from '../../refunds/refunds.ts'
 import { type PricedInvoice, priceInvoice } from '../../run/price-invoice.ts'
 import { keyOfWindow } from '../../run/subscription-invoices.ts'
@@ -11,7 +12,6 @@ import type { BillingInputs, ConfigInput, ScheduleInput } from '../../terms/bill
 import { resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
-import { chargedAhead } from '../charged-ahead.ts'
 import { exampleInputs, plainUsage } from '../example-inputs.ts'
 import { DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS } from './story.ts'
 
