@@ -31,8 +31,11 @@ export type Load = {
 
 const SENDERS = 8
 const BATCH_MAX = 50
-/** Bounds the load to about two thousand events a second, so that killed and killer get their share of two cores. */
-const PAUSE_MS = 75
+/**
+ * Bounds the load to some six hundred events a second: always several requests on their way when a process dies, and not so much that
+ * a slow machine is busy with nothing else.
+ */
+const PAUSE_MS = 250
 const REPEAT_EVERY = 10
 
 /** Starts the load. References begin with `run`. */
