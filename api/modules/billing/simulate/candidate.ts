@@ -1,6 +1,7 @@
 // The version that a simulation prices by, put in the place of the versions that invoices were priced by. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
+import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { CatalogInputs } from '../terms/load-catalog.ts'
 
@@ -24,8 +25,8 @@ const isOn = ({ rate_card, pricing_plan_version_id }: ScheduleInput, { versionId
 
 /**
  * The inputs of an invoice as if its schedules of the plan had been on the candidate version; the same object when none
- * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments and persisted
- * usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
+ * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments, enabled
+ * ADDONs and persisted usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
  */
 export function withCandidate(inputs: BillingInputs, candidate: Candidate): BillingInputs {
   const switched = switchedSchedules(inputs, candidate)
@@ -105,16 +106,23 @@ const testsOf = (conditions: ConfigInput['conditions']): unknown => {
 
 function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
   const { rate_card: _replaced, ...rest } = schedule
-  const { discount, markup, commitment } = rest
+  const { discount, markup, commitment, enabled_pricings: enabled } = rest
   return {
     ...rest,
     discount: discount && replacedIn(discount, replacements),
+    ...(enabled ? { enabled_pricings: enabled.flatMap(entry => enabledIn(entry, replacements)) } : {}),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),
   }
 }
 
 type Entries = readonly { readonly ids?: readonly string[] }[] | null
+
+/** An ADDON that was enabled is enabled in the candidate too, at the same time. */
+function enabledIn(entry: EnabledPricing, { pricings }: Replacements): EnabledPricing[] {
+  const replaced = (pricings.get(entry.pricing_id) ?? []).filter(id => id !== entry.pricing_id)
+  return [entry, ...replaced.map(pricing_id => ({ ...entry, pricing_id }))]
+}
 
 function replacedIn<T extends object>(clauses: T, replacements: Replacements): T {
   const lists = Object.entries(clauses as Readonly<Record<string, Entries>>).map(([list, entries]) => {
