@@ -1,11 +1,11 @@
-// Reads what the documents of an invoice show besides it, with the platform's current settings, because these are not
-// part of what is owed.
+// Reads what the documents of an invoice show besides it. Logo and colour are those of the time when it became FINAL;
+// how to pay and the names of units are current, because they are not part of what was issued.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productItems } from '../../catalog/products/table.ts'
 import { type PaymentAcceptor, paymentAcceptors } from '../../parties/payment-acceptors/table.ts'
-import { platforms } from '../../parties/platforms/table.ts'
+import { brandingAt } from '../../parties/platforms/branding-history.ts'
 import { wholeInvoice } from '../answer.ts'
 import { getInvoice } from '../repository.ts'
 import type { InvoiceView } from '../schema.ts'
@@ -21,11 +21,7 @@ export async function loadDocument(uow: ReadUow, id: string): Promise<DocumentSo
 
 /** Logo and colour of the platform, the ACTIVE payment acceptors of the billing entity, and the units of the items sold. */
 async function loadPresentation(uow: ReadUow, invoice: InvoiceView): Promise<Presentation> {
-  const [platform] = await uow.tx
-    .select({ branding: platforms.branding })
-    .from(platforms)
-    .where(inThisTenant(uow, platforms))
-  const branding = platform?.branding ?? {}
+  const branding = await brandingAt(uow, invoice.updated_to_final_at)
   return {
     accentColor: branding.colors?.primary ?? null,
     logo: branding.logo ? logoOf(branding.logo) : null,

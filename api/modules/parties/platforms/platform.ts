@@ -4,6 +4,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
 import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { keepBranding } from './branding-history.ts'
 import { numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'
@@ -84,7 +85,10 @@ export const platformResource = defineResource<Platform>({
       throw new AppError('INVALID_FIELD', 'The DEFAULT grace period takes no configuration; use CUSTOM.', { field })
     }
   },
-  afterSave: keepNumberFields,
+  afterSave: async (uow, row, previous) => {
+    await keepNumberFields(uow, row, previous)
+    await keepBranding(uow, row, previous)
+  },
   fixture: {
     create: () => Promise.reject(new Error('a platform is not created by a call')),
     update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
