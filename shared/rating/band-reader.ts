@@ -13,7 +13,7 @@ export type MeterValueInput = {
 export type BandInput = {
   readonly amount?: Given<AmountInput>
   readonly percentage?: Given<string>
-  readonly credits?: Given<unknown>
+  readonly credits?: Given<{ readonly quantity: string; readonly credit_type_id: string }>
   readonly fixed_amount?: Given<AmountInput>
   readonly minimum_amount?: Given<AmountInput>
   readonly maximum_amount?: Given<AmountInput>

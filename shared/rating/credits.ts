@@ -24,6 +24,10 @@ const MONEY = ['amount', 'fixed_amount', 'minimum_amount', 'maximum_amount', 'pe
 export const isInCredits = ({ bands }: Pick<CreditsConfigInput, 'bands'>): boolean =>
   (bands ?? []).some(({ credits }) => credits !== null && credits !== undefined)
 
+/** The credit type that a price in credits names first; null for a price in money. */
+export const creditTypeOf = ({ bands }: Pick<CreditsConfigInput, 'bands'>): string | null =>
+  (bands ?? []).flatMap(({ credits }) => credits?.credit_type_id ?? [])[0] ?? null
+
 function creditsOf(bands: readonly CreditsBandInput[]): { creditTypeId: string; bands: BandInput[] } {
   let creditTypeId: string | null = null
   const read = bands.map(({ credits, ...band }, index): BandInput => {

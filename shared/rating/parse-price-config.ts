@@ -188,7 +188,7 @@ function readIncluded(
 
 function readOne(typed: Typed, index: number, input: BandInput, metric: Metric, currency: string): Band {
   if (input.credits !== null && input.credits !== undefined) {
-    throw new Fault(`bands.${index}.credits`, 'Prices in credits are not supported.')
+    throw new Fault(`bands.${index}.credits`, 'A price in money has no credits; only usage is priced in credits.')
   }
   const band = readBand({ metric, currency }, index, input)
   checkTaken(typed, band, index)

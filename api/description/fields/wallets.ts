@@ -81,6 +81,12 @@ export const WALLETS: Readonly<Record<string, string>> = {
   credits: 'Credits of one type.',
   wallet_balances:
     'What wallets paid of it, one entry for each. On a line of type WALLET: what that wallet paid in all.',
+  'InvoiceWalletBalanceCustomerDetail.used_balance': 'What grants for the seats of the customer paid.',
+  wallet_balance_details:
+    'Deprecated: use wallet_balances. What the first wallet of credits paid; absent where none did.',
+  used_wallet_credits: 'Deprecated: use used_balance of the entry of wallet_balances.',
+  left_wallet_credits: 'Deprecated: use left_balance of the entry of wallet_balances.',
+  available_wallet_credits: 'Deprecated: use available_balance of the entry of wallet_balances.',
   used_balance: 'What the wallet paid, without tax.',
   left_balance: 'What the wallet has left after that.',
   available_balance: 'What the wallet had before.',

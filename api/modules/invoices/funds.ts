@@ -1,6 +1,7 @@
 // What pays invoices before tax, and follows their changes. Invoices do not know which module holds the money: that
 // module registers here.
 import type { WalletBalance } from '../../../shared/billing/steps/clauses.ts'
+import type { CreditPart } from '../../../shared/billing/wallets/credits.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { type Decimal, ZERO } from '../../../shared/decimal.ts'
 import type { Interval } from '../../../shared/time.ts'
@@ -23,6 +24,8 @@ export type FundsRequest = {
 export type Purse = {
   /** What can pay the invoice, in order of use. */
   balances(request: FundsRequest): readonly WalletBalance[]
+  /** What usage on the invoice may draw from grants of credits, in spending order. */
+  credits(request: FundsRequest): readonly CreditPart[]
   /** Reserves what the invoice takes, so that invoices computed after it cannot use it. */
   take(request: FundsRequest & { readonly invoiceId: string }, content: InvoiceContent): void
   /** The whole balance of a wallet, including what is reserved. */
@@ -41,7 +44,7 @@ export type Funds = {
 
 export const FUNDS: Place<Funds> = { name: 'funds of invoices' }
 
-const EMPTY: Purse = { balances: () => [], take: () => {}, balanceOf: () => ZERO }
+const EMPTY: Purse = { balances: () => [], credits: () => [], take: () => {}, balanceOf: () => ZERO }
 
 /** The purse of the module that holds money, locked until commit; an empty one when no module does. */
 export async function openPurse(uow: Uow, of: Owners): Promise<Purse> {

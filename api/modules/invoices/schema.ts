@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { Comparator } from '../catalog/conditions/schema.ts'
+import { Credits, WalletBalanceValue } from '../catalog/credit-types/schema.ts'
 import { ModelType } from '../catalog/products/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 import { PAYMENT_STATUSES } from './settlement.ts'
@@ -59,6 +60,8 @@ export const BandDetails = Type.Object(
   {
     amount: Optional(Money),
     percentage: Optional(Text),
+    /** For a price in credits, in place of an amount. */
+    credits: Optional(Credits),
     fixed_amount: Optional(Money),
     minimum_amount: Optional(Money),
     maximum_amount: Optional(Money),
@@ -85,7 +88,6 @@ export const MeterValue = Type.Object(
   { title: 'InvoiceMeterValue' },
 )
 
-const WalletBalanceValue = Type.Object({ amount: Optional(Money) }, { title: 'InvoiceWalletBalanceValue' })
 /** What a wallet paid of a line, net, with its balance before and after (contract: wallet_balances). */
 const WalletBalanceDetails = Type.Object(
   {
@@ -93,12 +95,28 @@ const WalletBalanceDetails = Type.Object(
     used_balance: WalletBalanceValue,
     left_balance: WalletBalanceValue,
     available_balance: WalletBalanceValue,
+    /** The part that grants for the seats of customers paid; absent where none did. */
+    customer_details: Optional(
+      Type.Array(
+        Type.Object(
+          { customer_id: Text, used_balance: WalletBalanceValue },
+          { title: 'InvoiceWalletBalanceCustomerDetail' },
+        ),
+      ),
+    ),
   },
   { title: 'InvoiceWalletBalance' },
 )
 
 const PriceDetails = Type.Object({
   wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
+  /** Deprecated, use wallet_balances: the first wallet of credits that paid. */
+  wallet_balance_details: Optional(
+    Type.Object(
+      { used_wallet_credits: Credits, left_wallet_credits: Credits, available_wallet_credits: Credits },
+      { title: 'PricingItemSummaryWalletBalanceDetails' },
+    ),
+  ),
   amount: Money,
   pricing_currency: Text,
   pricing_amount: Money,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { plain } from '../../../shared/decimal.ts'
 import type { InvoiceContent } from './schema.ts'
-import { returnsOf, usesOf } from './wallet-uses.ts'
+import { type PocketUse, returnsOf, usesOf } from './wallet-uses.ts'
 
 type Line = {
   readonly id: string
@@ -29,8 +29,8 @@ const content = (...lines: readonly Line[]): Pick<InvoiceContent, 'periods'> =>
       },
     ],
   }) as never
-const shown = (sums: ReadonlyMap<string, { toFixed(): string }>) =>
-  [...sums].map(([wallet, sum]) => `${wallet} ${sum.toFixed()}`)
+const shown = (sums: ReadonlyMap<string, PocketUse>) =>
+  [...sums].map(([pocket, { quantity }]) => `${pocket} ${plain(quantity)}`)
 
 const invoice = content(
   // A charge says who paid it as well; what is taken is on the lines of the wallets.
@@ -43,7 +43,7 @@ const credit = (nets: Readonly<Record<string, string>>) =>
   content(...Object.entries(nets).map(([id, net]) => ({ id, type: id === 'a' ? 'REVENUE' : 'WALLET', net })))
 
 test('an invoice takes of wallets what their lines say', () => {
-  expect([...usesOf(invoice)].map(([wallet, used]) => `${wallet} ${plain(used)}`)).toEqual(['w1 30', 'w2 12.34'])
+  expect(shown(usesOf(invoice))).toEqual(['w1 30', 'w2 12.34'])
 })
 
 describe('credit notes give back', () => {

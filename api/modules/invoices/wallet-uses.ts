@@ -1,34 +1,68 @@
-// What the lines of an invoice take from each wallet, and what credit notes give back of that, in net money.
+// What the lines of an invoice take from each wallet, and what credit notes give back of that: net money, or credits.
 import { type Decimal, decimal, min, sum, ZERO } from '../../../shared/decimal.ts'
 import { linesOfContent } from './credits/credit-left.ts'
-import type { InvoiceContent, LineView } from './schema.ts'
+import type { InvoiceContent, LineView, WalletBalanceView } from './schema.ts'
 
 type Lines = Pick<InvoiceContent, 'periods'>
 
-/** By the id of the wallet. */
-export const usesOf = (content: Lines): Map<string, Decimal> => sumByWallet(content, (_line, used) => used)
+/**
+ * A part of a wallet that is spent on its own: what was granted for the seat of one customer, or the rest, which all
+ * usage may spend.
+ */
+export type Pocket = { readonly walletId: string; readonly seatOf: string | null }
+export type PocketUse = Pocket & { readonly quantity: Decimal }
+
+/** The same text for the same pocket. */
+export const pocketKey = ({ walletId, seatOf }: Pocket): string =>
+  seatOf === null ? walletId : `${walletId} ${seatOf}`
+
+/** By the key of the pocket. */
+export const usesOf = (content: Lines): Map<string, PocketUse> => sumByPocket(content, (_line, used) => used)
 
 /**
- * What these credit notes give back to each wallet that paid the invoice, by its id: as much as they credit of the line by which it
- * paid, and all that it paid once that line is credited in full.
+ * What these credit notes give back to each wallet that paid the invoice, by pocket. Of a wallet of money: as much as
+ * they credit of the line by which it paid, and all that it paid once that line is credited in full. Of a wallet of
+ * credits: all that it paid once the invoice is credited in full, because a line paid in credits has no amount that
+ * could be credited in part.
  */
-export function returnsOf(original: Lines, credits: readonly Lines[]): Map<string, Decimal> {
+export function returnsOf(original: Lines, credits: readonly Lines[]): Map<string, PocketUse> {
   const credited = credits.flatMap(linesOfContent)
   const netOf = (line: LineView): Decimal => decimal(line.amount_excluding_tax.quantity)
-  return sumByWallet(original, (line, used) => {
-    const back = sum(credited.filter(({ id }) => id === line.id).map(netOf))
+  const backOf = ({ id }: LineView): Decimal => sum(credited.filter(line => line.id === id).map(netOf))
+  const isWhole = credited.length > 0 && linesOfContent(original).every(line => backOf(line).eq(netOf(line).neg()))
+  return sumByPocket(original, (line, used) => {
+    if (line.type !== 'WALLET') return isWhole ? used : ZERO
+    const back = backOf(line)
     return back.eq(netOf(line).neg()) ? used : min(back, used)
   })
 }
 
-function sumByWallet(content: Lines, quantityOf: (line: LineView, used: Decimal) => Decimal): Map<string, Decimal> {
-  const sums = new Map<string, Decimal>()
+function sumByPocket(content: Lines, quantityOf: (line: LineView, used: Decimal) => Decimal): Map<string, PocketUse> {
+  const sums = new Map<string, PocketUse>()
   for (const line of linesOfContent(content)) {
-    if (line.type !== 'WALLET') continue
-    for (const { wallet_id, used_balance } of line.details.wallet_balances ?? []) {
-      const quantity = quantityOf(line, decimal(used_balance.amount?.quantity ?? '0'))
-      sums.set(wallet_id, (sums.get(wallet_id) ?? ZERO).plus(quantity))
+    for (const { quantity, ...pocket } of (line.details.wallet_balances ?? []).flatMap(each => partsOf(line, each))) {
+      const key = pocketKey(pocket)
+      const before = sums.get(key)?.quantity ?? ZERO
+      sums.set(key, { ...pocket, quantity: before.plus(quantityOf(line, quantity)) })
     }
   }
   return sums
+}
+
+const NONE: readonly PocketUse[] = []
+
+/**
+ * What a wallet paid by a line: money by the line of the wallet alone, of which other lines show their part, and
+ * credits by the line of the usage.
+ */
+function partsOf({ type }: LineView, { wallet_id: walletId, used_balance, customer_details = [] }: WalletBalanceView) {
+  if (type === 'WALLET') return [{ walletId, seatOf: null, quantity: decimal(used_balance.amount?.quantity ?? '0') }]
+  if (!used_balance.credits) return NONE
+  const seats = customer_details.map(({ customer_id, used_balance: own }) => ({
+    walletId,
+    seatOf: customer_id,
+    quantity: decimal(own.credits?.quantity ?? '0'),
+  }))
+  const rest = decimal(used_balance.credits.quantity).minus(sum(seats.map(({ quantity }) => quantity)))
+  return [...(rest.gt(ZERO) ? [{ walletId, seatOf: null, quantity: rest }] : []), ...seats]
 }

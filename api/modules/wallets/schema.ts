@@ -1,6 +1,6 @@
 // Wire shapes of wallets.
 import Type, { type Static } from 'typebox'
-import { Amount, Currency, IdText, Nullable, OneOf, Optional, Shape, TaxCategory } from '../../resource/shapes.ts'
+import { type Amount, Currency, IdText, Nullable, OneOf, Optional, Shape, TaxCategory } from '../../resource/shapes.ts'
 import { Credits } from '../catalog/credit-types/schema.ts'
 
 const AmountTerms = Shape(
@@ -48,12 +48,6 @@ export const RevertReasonText = Type.Enum([...REVERT_REASONS])
 
 export type RevertReason = (typeof REVERT_REASONS)[number]
 export type MoneyView = Static<typeof Amount>
-
-/** Credits or money, by what the wallet holds. */
-export const WalletBalanceValue = Type.Object(
-  { credits: Optional(Credits), amount: Optional(Amount) },
-  { title: 'WalletBalanceValue' },
-)
 
 /** EXPIRED: its lease ended before it was committed or released. */
 export const RESERVATION_STATUSES = ['ACTIVE', 'COMMITTED', 'RELEASED', 'EXPIRED'] as const

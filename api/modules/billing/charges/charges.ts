@@ -23,6 +23,7 @@ import {
   isOnDemand,
   isOneOff,
   isRatedPerPricingPeriod,
+  isSoldByCredits,
   type PriceCalendar,
   type PriceTerm,
 } from '../terms/price-terms.ts'
@@ -189,6 +190,11 @@ function chargesOfPeriod(
       chargeOf(term, calendar, { period, service, seats, key }),
     )
   }
+  // The credits that wallets lack are charged for each pricing period, as the usage that needs them.
+  if (isSoldByCredits(term))
+    return [...billingPeriods(calendar.pricingGrid, covered)].map(piece =>
+      chargeOf(term, calendar, { period, service: piece.covered }),
+    )
   if (!isMetered(term)) return [chargeOf(term, calendar, { period, service: covered })]
   if (term.inAdvance)
     throw new AppError('INVALID_OPERATION', 'Usage cannot be billed in advance.', { field: 'billing_in_advance' })

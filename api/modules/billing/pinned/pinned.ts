@@ -1,6 +1,7 @@
 // What an invoice was priced from besides usage, as text that decodes to exactly the same values.
 import { createHash } from 'node:crypto'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decimal, isDecimal, plain } from '../../../../shared/decimal.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -20,25 +21,28 @@ type Asked = {
 export type PinnedRequest = Asked & {
   readonly refunds: readonly Refund[]
   readonly wallets: readonly WalletBalance[]
+  /** Absent where nothing is priced in credits. */
+  readonly credits?: readonly CreditPart[]
   readonly added: readonly AddedLine[]
   /** Closed units with late usage. */
   readonly late: readonly LateUnit[]
 }
 
 type Request = Asked &
-  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'added'>> & { readonly late?: readonly LateCharge[] }
+  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'credits' | 'added'>> & { readonly late?: readonly LateCharge[] }
 
 /** For an invoice that becomes FINAL. */
 export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; readonly request: PinnedRequest }
 
 /** The members of a request that are stored. */
 export function pinnedRequest(request: Request): PinnedRequest {
-  const { window, billed, finalizedAt, refunds = [], wallets = [], added = [], late = [] } = request
+  const { window, billed, finalizedAt, refunds = [], wallets = [], credits = [], added = [], late = [] } = request
   const units = late.map(({ unit }): LateUnit => {
     const { invoice_id, positions, customer_keys } = unit.counted
     return { ...unit, counted: { invoice_id, positions, customer_keys } }
   })
-  return { window, billed, finalizedAt, refunds, wallets, added, late: units }
+  const drawn = credits.length === 0 ? {} : { credits }
+  return { window, billed, finalizedAt, refunds, wallets, ...drawn, added, late: units }
 }
 
 /** What many subscriptions have in common. */

@@ -107,6 +107,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
       billed,
       refunds: await loadRefunds(uow, inputs, window),
       wallets: purse.balances(fundsRequest(inputs, { window, invoiceId })),
+      credits: purse.credits(fundsRequest(inputs, { window, invoiceId })),
       added: row && isOpen ? await addedLinesOf(uow, row.id, inputs.platform) : [],
       finalizedAt: null,
     },
@@ -195,14 +196,15 @@ const seenIn = (seen: readonly NewUsage[], needs: readonly UsageNeed[], event: N
     return same.some(each => needsOf([need], each).length > 0) ? [need.key] : []
   })
 
-type Uses = ReadonlyMap<string, Decimal>
+type Uses = ReturnType<typeof usesOf>
 
 function walletOf({ request, purse }: Loaded, then: Uses, now: Uses): Predicted['wallet'] {
   const wallets = request.wallets ?? []
-  const changed = wallets.find(({ walletId }) => !(then.get(walletId) ?? ZERO).eq(now.get(walletId) ?? ZERO))
+  const paidBy = (uses: Uses, id: string): Decimal => uses.get(id)?.quantity ?? ZERO
+  const changed = wallets.find(({ walletId }) => !paidBy(then, walletId).eq(paidBy(now, walletId)))
   if (!changed) return null
   const { walletId, available } = changed
   const balance = purse.balanceOf(walletId)
-  const beside = (paid: Decimal = ZERO): BalanceBeside => ({ walletId, balance, open: available.minus(paid) })
-  return { before: beside(then.get(walletId)), after: beside(now.get(walletId)) }
+  const beside = (paid: Decimal): BalanceBeside => ({ walletId, balance, open: available.minus(paid) })
+  return { before: beside(paidBy(then, walletId)), after: beside(paidBy(now, walletId)) }
 }

@@ -8,6 +8,7 @@ import type { Charge } from '../charges/charges.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { isOneOff } from '../terms/price-terms.ts'
+import { creditDetails } from './credit-details.ts'
 import { meterValueView, priceDetails } from './price-details.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -47,7 +48,7 @@ export function draftLine(rated: RatedCharge): DraftLine {
     group: groupOf(charge),
     description: descriptionOf(charge),
     printed: printedOf(rated),
-    details: priceDetails(rated),
+    details: rated.credits ? creditDetails(rated, rated.credits) : priceDetails(rated),
     source,
   }
 }

@@ -35,8 +35,9 @@ export function freeUsageOf(coupons: readonly CountingCoupon[], rated: readonly 
   })
 }
 
-const isAbout = (coupon: AppliedCoupon, { charge }: RatedCharge): boolean =>
+const isAbout = (coupon: AppliedCoupon, { charge, credits }: RatedCharge): boolean =>
   isMetered(charge) &&
+  !credits &&
   charge.late === null &&
   !charge.split &&
   coupon.meter_value_reference !== null &&

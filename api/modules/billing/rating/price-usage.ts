@@ -46,10 +46,13 @@ function quantityOf({ productItem, config, seats }: Charge): Volume {
   return numberVolume(unitsOf(null, given(config.default_units)))
 }
 
-/** `own` replaces what was metered in the charge's time, to price again what was counted then. Not for split prices. */
+/**
+ * `own` replaces what was metered in the charge's time, to price again what was counted then; for an item that sells
+ * credits it is what wallets lacked. Not for split prices.
+ */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
-    const quantity = quantityOf(charge)
+    const quantity = own ?? quantityOf(charge)
     const of = { metered: quantity, together: quantity, included: null, pool: null, position: null }
     const paid = charge.seats?.before ?? null
     const before = paid && { total: rate(config, numberVolume(paid)).total, volume: numberVolume(paid) }

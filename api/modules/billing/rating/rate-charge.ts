@@ -18,12 +18,15 @@ import { type Charge, owedPeriod } from '../charges/charges.ts'
 import type { ChargedSeats } from '../charges/seat-charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { isMetered, isOneOff, isRatedPerPricingPeriod } from '../terms/price-terms.ts'
+import { isMetered, isOneOff, isRatedPerPricingPeriod, isSoldByCredits } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { priceOf } from './charge-volume.ts'
+import type { CreditsOfCharge } from './credit-charges.ts'
 import { type PricedUsage, priceUsage } from './price-usage.ts'
 
 export type RatedCharge = PricedUsage & {
+  /** For usage that is priced in credits: what it costs and who paid. `rated` is then in credits. */
+  readonly credits?: CreditsOfCharge
   readonly charge: Charge
   /** How many pricing periods make one billing period. */
   readonly scale: Fraction
@@ -157,7 +160,7 @@ export const isZeroUsage = ({ metered, quantity }: RatedCharge): boolean =>
 function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   const { calendar } = charge
   const metered = isMetered(charge)
-  if (!calendar || isOneOff(charge) || (metered && isRatedPerPricingPeriod(charge)))
+  if (!calendar || isOneOff(charge) || isSoldByCredits(charge) || (metered && isRatedPerPricingPeriod(charge)))
     return { scale: WHOLE, share: WHOLE }
   return { scale: scaleOf(charge), share: metered ? WHOLE : periodShare(owedPeriod(charge)) }
 }

@@ -161,8 +161,9 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const wallets = of.purse.balances(request)
+  const credits = of.purse.credits(request)
   const added = (row && of.added.get(row.id)) ?? []
-  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, added }
+  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, credits, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, takesLate, refunds })

@@ -2,7 +2,6 @@
 // compared with the current ones when the invoice is saved, and the invoice is computed again when they changed
 // meanwhile.
 
-import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import {
   type Actor,
   type Database,
@@ -69,10 +68,14 @@ export type InvoiceState = {
 }
 
 /** The wallets that can pay the invoice. They are locked until commit. */
-async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promise<readonly WalletBalance[]> {
-  if (!window) return []
+async function walletsOf(
+  uow: Uow,
+  { inputs, window, row }: InvoiceState,
+): Promise<Pick<InvoiceRequest, 'wallets' | 'credits'>> {
+  if (!window) return {}
   const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
-  return purse.balances(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
+  const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
+  return { wallets: purse.balances(request), credits: purse.credits(request) }
 }
 
 /** The most windows searched for one: more than any invoice can need (monthly until the year 2200 is 2 800). */
@@ -169,7 +172,7 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
       const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
       const { billed, refunds } = state
       const build: PriceWindow = (window, finalizedAt) => {
-        const request = { terms: state.terms, window, billed, ...usage, late, refunds, wallets, added, finalizedAt }
+        const request = { terms: state.terms, window, billed, ...usage, late, refunds, ...wallets, added, finalizedAt }
         const priced = priceInvoice(state.inputs, request)
         const usageCountedUntil = priced.counted.length > 0 ? until : null
         return { ...priced, positions: closes ? positions : null, usageCountedUntil, request }

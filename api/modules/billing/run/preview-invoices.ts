@@ -95,8 +95,19 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
     const invoiceId = rows.find(row => isOpenEnded(row) && keyOfRow(row) === key)?.id ?? null
     const funds = fundsRequest(inputs, { window, invoiceId })
     const wallets = purse.balances(funds)
+    const credits = purse.credits(funds)
     const refunds = refundsIn(window, times, ahead)
-    const invoice = priceInvoice(inputs, { terms, window, billed, ...usage, late, refunds, wallets, finalizedAt: null })
+    const invoice = priceInvoice(inputs, {
+      terms,
+      window,
+      billed,
+      ...usage,
+      late,
+      refunds,
+      wallets,
+      credits,
+      finalizedAt: null,
+    })
     purse.take({ ...funds, invoiceId: invoiceId ?? key }, invoice.columns.content)
     previews.set(choice, previewView(inputs, invoice, { tenant, now }))
   }

@@ -3,6 +3,7 @@
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { Line } from '../../../../shared/billing/steps/line.ts'
+import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -22,6 +23,7 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
+import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
@@ -52,6 +54,8 @@ export type InvoiceRequest = {
   readonly refunds?: readonly Refund[]
   /** The wallets that can pay it before tax. */
   readonly wallets?: readonly WalletBalance[]
+  /** What is left of the grants of credits that usage on it may draw from, in spending order. */
+  readonly credits?: readonly CreditPart[]
   /** Lines that users added. */
   readonly added?: readonly AddedLine[]
   /** What is bought on demand: the invoice charges this instead of its period. */
@@ -75,8 +79,9 @@ export type PricedInvoice = {
 /** Prices the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
 export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
   const { rated, draft, amounts } = priceParts(inputs, request)
-  const parts = partsOfCharges(request, {
-    rated: rated.all,
+  const shares = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
+  const parts = partsOfCharges(shares ? request : {}, {
+    rated: rated.all.filter(({ credits }) => !credits),
     printed: amounts.printed,
     rounding: amounts.rounding,
     ownId: inputs.customer.id,
@@ -122,7 +127,16 @@ type RatedInvoice = {
 
 function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
   const own = request.bought ?? chargesOf(request.terms, request.window, request.billed)
-  const ownRated = own.map(charge => rateCharge(charge, request.usage, roundingOf(inputs)))
+  const inCredits = rateInCredits(own, request.credits ?? [], {
+    usage: request.usage,
+    usageByCustomer: request.usageByCustomer ?? null,
+    ownId: inputs.customer.id,
+  })
+  const toSell = creditsToSell(own, inCredits)
+  const ownRated = own.map(
+    charge =>
+      inCredits.get(charge.key) ?? rateCharge(charge, request.usage, roundingOf(inputs), toSell.get(charge.key)),
+  )
   const late = rateLateCharges(inputs, request, own)
   const showZero = inputs.platform.invoice_settings.add_zero_meter_value_invoice_lines === true
   return {

@@ -21,6 +21,8 @@ export function subLinesOf(
   rated: RatedCharge,
   { parts, show }: Sharing,
 ): readonly SubLineView[] | null {
+  // The bands of a price in credits are no amounts of money.
+  if (rated.credits) return null
   if (parts === null || !isMetered(rated.charge)) return subLines(rated)
   const own = parts.get(rated.charge.key) ?? []
   return own.length === 0 ? null : customerSubLines(inputs, rated, { parts: own, show })

@@ -145,6 +145,8 @@ export type ProductItemInput = {
     readonly conditions?: Conditions | null
     readonly tiering_meter_value_calculation_id?: string | null
   } | null
+  /** Only of an item that sells credits. */
+  readonly credits?: { readonly credit_type_id: string }
   readonly tax_category: TaxCategory | null
   readonly display_order: number | null
   readonly unit_name: { readonly singular?: string | null; readonly plural?: string | null } | null

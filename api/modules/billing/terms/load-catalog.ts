@@ -156,7 +156,7 @@ async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<
   const itemIds = of.flatMap(pricing => pricing.items.flatMap(item => item.product_item_ids))
   if (itemIds.length === 0) return { product_items: [], products: [], product_categories: [] }
   const i = productItems
-  const items = await uow.tx
+  const rows = await uow.tx
     .select({
       id: i.id,
       product_id: i.product_id,
@@ -169,10 +169,12 @@ async function loadProducts(uow: ReadUow, of: readonly PricingInput[]): Promise<
       tax_category: i.tax_category,
       display_order: i.display_order,
       unit_name: i.unit_name,
+      credits: i.credits,
     })
     .from(i)
     .where(among(uow, i, itemIds))
     .orderBy(asc(i.id))
+  const items = rows.map(({ credits, ...item }): ProductItemInput => (credits ? { ...item, credits } : item))
   const p = products
   const { id, name, tax_category, display_order, category_id } = p
   const parents = await uow.tx

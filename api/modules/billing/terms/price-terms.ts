@@ -6,6 +6,7 @@ import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
+import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
@@ -196,7 +197,7 @@ function termsOfPricing(
           persisted: persistedOf(inputs, schedule, config),
           seatChanges: seatChangesOf(inputs, productItem, config),
           inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
-          calendar: calendarOf(of, { schedule, config, during }),
+          calendar: calendarOf(of, { schedule, config: cadenceOf(of, pricing, config), during }),
         }),
       )
     }),
@@ -212,6 +213,23 @@ function termsOfPricing(
   )
 }
 
+type Cadence = Pick<ConfigInput, 'billing_period' | 'pricing_period'>
+
+/** A price in credits has the periods of the item that sells the credits (contract: Wallet rules). */
+function cadenceOf(
+  { inputs, productItems }: Shared,
+  { pricing_plan_version_id: versionId }: PricingInput,
+  config: ConfigInput,
+): Cadence {
+  if (!isInCredits(config)) return config
+  const creditTypeId = creditTypeOf(config)
+  const selling = inputs.pricings
+    .filter(pricing => pricing.pricing_plan_version_id === versionId)
+    .flatMap(pricing => pricing.items)
+    .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
+  return selling?.configs[0] ?? config
+}
+
 function calendarOf(
   { inputs, span, pauses }: Shared,
   {
@@ -220,7 +238,7 @@ function calendarOf(
     during,
   }: Pick<SoldPricing, 'during'> & {
     readonly schedule: ScheduleInput
-    readonly config: ConfigInput
+    readonly config: Cadence
   },
 ): PriceCalendar | null {
   if (!span) return null
@@ -279,6 +297,10 @@ const LAST = Number.MAX_SAFE_INTEGER
 
 export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
   productItem.model_type === 'USAGE_BASED'
+
+/** Whether it charges the credits that wallets lack. */
+export const isSoldByCredits = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
+  productItem.model_type === 'CREDITS'
 
 /** Whether it is charged once, at the start of its schedule. */
 export const isOneOff = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>

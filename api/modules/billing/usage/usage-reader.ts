@@ -180,7 +180,9 @@ export async function readNeeds(
 ): Promise<ReadUsage> {
   const { attribution, subscription } = of.inputs
   const { needs, upTo } = of
-  const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer
+  // Credits that were granted for a seat pay for the usage of its occupant alone.
+  const perSeat = (of.inputs.seats ?? []).some(({ customer_id }) => customer_id !== undefined)
+  const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer || perSeat
   const figures = new Map<string, readonly UsageFigure[]>()
   const byCustomer = new Map<string, readonly CustomerFigure[]>()
   // All at once, so that they are one query to ClickHouse.

@@ -8,6 +8,7 @@ import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
 import { owedPeriod } from '../charges/charges.ts'
 import { pathOfClause } from '../rating/clauses-of.ts'
+import { describe } from '../rating/credit-details.ts'
 import { includedText } from '../rating/price-details.ts'
 import { dueOf, type RatedCharge, signed } from '../rating/rate-charge.ts'
 import { isMetered } from '../terms/price-terms.ts'
@@ -25,6 +26,15 @@ export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): 
   const scaled = timesFraction(due, scale)
   const owed = timesFraction(scaled, share)
   const printed = rounding === 'UNROUNDED' ? quantity : toMoney(amount(quantity, currency)).quantity
+  if (rated.credits)
+    return [
+      { step: 'USAGE', description: describe(rated, rated.credits), quantity: plain(metered.quantity) },
+      {
+        step: 'PRICE',
+        description: 'Credits that wallets lack are charged by the item that sells them',
+        amount: view(quantity, currency),
+      },
+    ]
   const steps: (StepView | null)[] = [
     isMetered(charge)
       ? {

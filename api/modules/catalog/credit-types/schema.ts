@@ -1,6 +1,12 @@
-// Wire shape of a quantity of credits.
-import type { Static } from 'typebox'
-import { DecimalText, IdText, Shape } from '../../../resource/shapes.ts'
+// Wire shapes of quantities of credits, and of what wallets hold.
+import Type, { type Static } from 'typebox'
+import { Amount, DecimalText, IdText, Optional, Shape } from '../../../resource/shapes.ts'
 
 export const Credits = Shape({ quantity: DecimalText, credit_type_id: IdText('credit type') }, { title: 'Credits' })
 export type CreditsView = Static<typeof Credits>
+
+/** Credits or money, by what the wallet holds. */
+export const WalletBalanceValue = Type.Object(
+  { credits: Optional(Credits), amount: Optional(Amount) },
+  { title: 'WalletBalanceValue' },
+)

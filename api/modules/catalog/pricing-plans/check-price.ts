@@ -20,12 +20,6 @@ const refuse = (code: ErrorCode, field: string, message: string): never => {
 /** Throws INVALID_FIELD or MISSING_FIELD with a path below `field`, where the config stands. */
 export function checkPrice(config: PricingItemConfig, priced: Priced, field: string): void {
   const model = findPriceModel(config.pricing_type)
-  if (priced.model === 'CREDITS' || isInCredits(config))
-    refuse(
-      'INVALID_FIELD',
-      `${field}.bands.0.credits`,
-      'Prices in credits are not billed yet; price the item in money.',
-    )
   if (priced.model !== 'USAGE_BASED') {
     checkUnmetered(config, priced.model, field)
   } else {

@@ -9,13 +9,14 @@ import type { Conditions } from '../conditions/schema.ts'
 import { requireOpenTo } from '../products/private-entries.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import type { Product, ProductItem } from '../products/table.ts'
+import { checkCadence } from './check-cadence.ts'
 import { checkPrice, type Priced } from './check-price.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 import { type Measure, measuresOf } from './measures.ts'
 import type { PricingItem } from './schema.ts'
 import { type Pricing, pricingPlans, pricingPlanVersions } from './table.ts'
 
-type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'product_ids' | 'items'>
+type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'product_ids' | 'items'> & { readonly id?: string | null }
 
 /** What a pricing names, locked against deletion and change of status until commit. */
 type Named = {
@@ -56,6 +57,7 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
     groupMembers(item, items.get(productItemIdOf(item)), measures, `items.${index}`),
   )
   checkVolumeGroups(groups)
+  await checkCadence(uow, row, items)
   return { products, items, groups }
 }
 

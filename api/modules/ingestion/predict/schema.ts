@@ -4,8 +4,8 @@ import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { Amount, Nullable, Timestamp } from '../../../resource/shapes.ts'
 import type { BalanceBeside, Predicted } from '../../billing/predict/prediction-state.ts'
+import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
 import { ViewPeriod } from '../../invoices/schema.ts'
-import { WalletBalanceValue } from '../../wallets/schema.ts'
 import type { Prediction } from './predict.ts'
 
 const WalletBeside = Type.Object(

@@ -8,7 +8,7 @@ import { filterConditions, type ListQuery, type ListSpec, listSlice, orderOf } f
 import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { Nullable, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
-import { WalletBalanceValue } from '../schema.ts'
+import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
 import { CAUSE_TYPES, type Wallet, type WalletEntry, walletEntries } from '../table.ts'
 import { balanceValue, unitOf } from '../unit.ts'
 import { walletTypeResource } from '../wallet-type.ts'

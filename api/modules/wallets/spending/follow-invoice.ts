@@ -7,7 +7,7 @@ import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { usesOf } from '../../invoices/wallet-uses.ts'
+import { type Pocket, type PocketUse, pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { returnCredited } from './return-credited.ts'
@@ -26,19 +26,21 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   }
   const isFinal = row.status === 'FINAL'
   if (isFinal && previous?.status === 'FINAL') return
-  const uses = row.status === 'VOID' || row.status === 'ARCHIVED' ? new Map<string, Decimal>() : usesOf(row.content)
-  const before = previous ? usesOf(previous.content) : new Map<string, Decimal>()
-  const walletIds = [...new Set([...uses.keys(), ...before.keys()])]
+  const isGone = row.status === 'VOID' || row.status === 'ARCHIVED'
+  const uses = isGone ? new Map<string, PocketUse>() : usesOf(row.content)
+  const before = previous ? usesOf(previous.content) : new Map<string, PocketUse>()
+  const pockets = new Map<string, Pocket>([...before, ...uses])
+  const walletIds = [...new Set([...pockets.values()].map(({ walletId }) => walletId))]
   const service = serviceOf(row)
   if (walletIds.length === 0 || service === null) return
   await holdWallets(uow, walletIds)
   const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
   const grants = usableGrants(await loadFundedGrants(uow, walletIds), held, { service, now: uow.now })
-  const entries = walletIds.flatMap(walletId => {
-    const own = grants.filter(grant => grant.walletId === walletId)
-    const { parts, missing } = takeFrom(own, uses.get(walletId) ?? ZERO)
+  const entries = [...pockets.keys()].flatMap(pocket => {
+    const own = grants.filter(grant => pocketKey(grant) === pocket)
+    const { parts, missing } = takeFrom(own, uses.get(pocket)?.quantity ?? ZERO)
     // It was computed from the same grants, in this transaction.
-    if (missing.gt(ZERO)) throw new Error(`the invoice ${row.id} takes more of ${walletId} than there is`)
+    if (missing.gt(ZERO)) throw new Error(`the invoice ${row.id} takes more of ${pocket} than there is`)
     const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
     return own.flatMap(grant =>
       entriesOf(row.id, grant, { wanted: wanted.get(grant.id) ?? ZERO, isFinal, spentAt: spentAt(service, uow.now) }),

@@ -1,14 +1,15 @@
-// What the money wallets of customers can pay of invoices before tax (contract: Wallet rules 1), for any number of
-// invoices that are computed one after the other in a transaction.
+// What the wallets of customers can pay of invoices before tax (contract: Wallet rules 1 and 2): credits of the usage
+// that is priced in them, then money; for any number of invoices that are computed one after the other in a transaction.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { Funds, FundsRequest, Purse } from '../../invoices/funds.ts'
-import { usesOf } from '../../invoices/wallet-uses.ts'
+import { pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
@@ -21,9 +22,15 @@ import {
   usableGrants,
 } from './usable-grants.ts'
 
-type PayingWallet = Pick<WalletBalance, 'walletId' | 'taxCategory' | 'currency'> & { readonly customerId: string }
+type Paying = { readonly walletId: string; readonly customerId: string }
+type PayingMoney = Paying & Pick<WalletBalance, 'taxCategory' | 'currency'>
+type PayingCredits = Paying & { readonly creditTypeId: string }
+type PayingWallet = PayingMoney | PayingCredits
 
-/** The wallets of kind CREDIT that hold money. */
+const holdsMoney = (wallet: PayingWallet): wallet is PayingMoney => 'currency' in wallet
+const holdsCredits = (wallet: PayingWallet): wallet is PayingCredits => 'creditTypeId' in wallet
+
+/** The wallets of kind CREDIT. */
 export const walletFunds: Funds = {
   hold: async (uow, of) => {
     const paying = await loadPaying(uow, of.customerIds)
@@ -64,7 +71,8 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
     )
   return rows.flatMap(({ id: walletId, customerId, credit, balance }): PayingWallet[] => {
     const unit = unitOf({ credit, balance })
-    if (unit.kind !== 'AMOUNT' || unit.currency === null) return []
+    if (unit.kind === 'CREDITS') return [{ walletId, customerId, creditTypeId: unit.creditTypeId }]
+    if (unit.currency === null) return []
     return [
       { walletId, customerId, currency: unit.currency, taxCategory: credit?.amount_grant?.tax_category ?? 'STANDARD' },
     ]
@@ -85,7 +93,9 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
     usableGrants([...byId.values()], parts.get(invoiceId ?? '') ?? new Map(), { service, now })
   return {
     balances: request => {
-      const own = paying.filter(each => each.customerId === request.customerId && each.currency === request.currency)
+      const own = paying
+        .filter(holdsMoney)
+        .filter(each => each.customerId === request.customerId && each.currency === request.currency)
       if (own.length === 0) return []
       const all = inSpendingOrder(usable(request))
       // The wallet with the earliest expiry pays first.
@@ -97,15 +107,24 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
         return [{ walletId, taxCategory, currency, available }]
       })
     },
+    credits: request => {
+      const own = paying.filter(holdsCredits).filter(each => each.customerId === request.customerId)
+      if (own.length === 0) return []
+      return inSpendingOrder(usable(request)).flatMap(({ walletId, seatOf, open }): CreditPart[] => {
+        const wallet = own.find(each => each.walletId === walletId)
+        if (!wallet || open.lte(ZERO)) return []
+        return [{ walletId, creditTypeId: wallet.creditTypeId, onlyFor: seatOf, quantity: open }]
+      })
+    },
     take: (request, content) => {
       if (grants.length === 0) return
       const uses = usesOf(content)
       const next = new Map<string, Decimal>()
       const all = usable(request)
-      for (const walletId of new Set(all.map(grant => grant.walletId))) {
-        const own = all.filter(grant => grant.walletId === walletId)
+      for (const pocket of new Set(all.map(pocketKey))) {
+        const own = all.filter(grant => pocketKey(grant) === pocket)
         const taken = new Map(
-          takeFrom(own, uses.get(walletId) ?? ZERO).parts.map(part => [part.grantId, part.quantity]),
+          takeFrom(own, uses.get(pocket)?.quantity ?? ZERO).parts.map(part => [part.grantId, part.quantity]),
         )
         for (const grant of own) {
           const wanted = taken.get(grant.id) ?? ZERO

@@ -7,7 +7,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { returnsOf, usesOf } from '../../invoices/wallet-uses.ts'
+import { pocketKey, returnsOf, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
@@ -16,6 +16,7 @@ import { walletEntries, walletGrantAccounts, walletGrants } from '../table.ts'
 /** A grant with what invoices have spent of it and no credit note has given back. */
 type SpentGrant = SpendableGrant & {
   readonly walletId: string
+  readonly seatOf: string | null
   readonly isReverted: boolean
   readonly spent: Decimal
 }
@@ -38,12 +39,15 @@ export async function returnCredited(
     original.content,
     finals.map(({ content }) => content),
   )
-  await holdWallets(uow, [...uses.keys()])
+  await holdWallets(
+    uow,
+    [...uses.values()].map(({ walletId }) => walletId),
+  )
   const grants = await loadSpent(uow, [original.id, ...finals.map(({ id }) => id)])
-  const entries = [...uses].flatMap(([walletId, used]) => {
-    const own = grants.filter(grant => grant.walletId === walletId)
+  const entries = [...uses].flatMap(([pocket, { quantity: used }]) => {
+    const own = grants.filter(grant => pocketKey(grant) === pocket)
     const returned = used.minus(sum(own.map(({ spent }) => spent)))
-    return entriesOf(row.id, own, (due.get(walletId) ?? ZERO).minus(returned))
+    return entriesOf(row.id, own, (due.get(pocket)?.quantity ?? ZERO).minus(returned))
   })
   await postEntries(uow, entries)
 }
@@ -70,6 +74,7 @@ async function loadSpent(uow: ReadUow, invoiceIds: readonly string[]): Promise<S
     .select({
       accounts: a,
       revertedAt: g.reverted_at,
+      seat: g.seat,
       spent: sql<string>`sum(case when ${e.credit_account} = 'SPENT' then ${e.quantity} else -${e.quantity} end)::text`,
     })
     .from(e)
@@ -84,9 +89,10 @@ async function loadSpent(uow: ReadUow, invoiceIds: readonly string[]): Promise<S
       ),
     )
     .groupBy(a.platform_id, a.environment, a.grant_id, g.platform_id, g.environment, g.id)
-  return rows.map(({ accounts, revertedAt, spent }) => ({
+  return rows.map(({ accounts, revertedAt, seat, spent }) => ({
     ...spendable(accounts),
     walletId: accounts.wallet_id,
+    seatOf: seat?.customer_id ?? null,
     isReverted: revertedAt !== null,
     spent: decimal(spent),
   }))

@@ -11,6 +11,8 @@ import { walletGrantAccounts, walletGrants } from '../table.ts'
 /** A grant with its open part and its expired part. */
 export type FundedGrant = SpendableGrant & {
   readonly walletId: string
+  /** The customer whose usage alone may spend it; null for all usage. */
+  readonly seatOf: string | null
   readonly isReverted: boolean
   readonly reserved: Decimal
   readonly expired: Decimal
@@ -50,7 +52,7 @@ export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[
   if (walletIds.length === 0) return []
   const [a, g] = [walletGrantAccounts, walletGrants]
   const rows = await uow.tx
-    .select({ accounts: a, reverted_at: g.reverted_at })
+    .select({ accounts: a, reverted_at: g.reverted_at, seat: g.seat })
     .from(a)
     .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))
     .where(
@@ -60,9 +62,10 @@ export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[
         or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0')),
       ),
     )
-  return rows.map(({ accounts, reverted_at }) => ({
+  return rows.map(({ accounts, reverted_at, seat }) => ({
     id: accounts.grant_id,
     walletId: accounts.wallet_id,
+    seatOf: seat?.customer_id ?? null,
     type: accounts.type,
     startAt: at(accounts.start_at),
     expireAt: accounts.expire_at === null ? null : at(accounts.expire_at),

@@ -1,0 +1,63 @@
+// Items that sell the same credits agree on when they are charged, because usage priced in credits takes its periods
+// from them (contract: Wallet rules, last paragraph).
+import { isDeepStrictEqual } from 'node:util'
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { type ProductItem, productItems } from '../products/table.ts'
+import type { PricingItem } from './schema.ts'
+import type { Pricing } from './table.ts'
+import { pricingsOf } from './version-pricings.ts'
+
+type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }
+
+const idOf = (item: PricingItem): string => item.product_item_ids[0] ?? ''
+
+/**
+ * Throws INVALID_FIELD for a config of an item that sells credits whose periods differ from those of another one in
+ * the version that sells the same credits.
+ */
+export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<string, ProductItem>): Promise<void> {
+  const sells = (id: string): string | null => named.get(id)?.credits?.credit_type_id ?? null
+  if (!row.items.some(item => sells(idOf(item)) !== null)) return
+  const others = (await pricingsOf(uow, [row.pricing_plan_version_id])).filter(({ id }) => id !== row.id)
+  const known = await sellingCredits(
+    uow,
+    others.flatMap(({ items }) => items.map(idOf)),
+  )
+  const before = others.flatMap(({ items }) =>
+    items.flatMap(item => item.configs.map(config => ({ config, creditTypeId: known.get(idOf(item)) ?? null }))),
+  )
+  for (const [index, item] of row.items.entries()) {
+    const creditTypeId = sells(idOf(item))
+    if (creditTypeId === null) continue
+    for (const [place, config] of item.configs.entries()) {
+      for (const name of ['billing_period', 'pricing_period'] as const) {
+        const other = before.find(
+          each => each.creditTypeId === creditTypeId && !isDeepStrictEqual(each.config[name], config[name]),
+        )
+        if (!other) continue
+        const message = `Another item sells the same credits with another ${name}; give both the same, or leave it out of both.`
+        throw new AppError('INVALID_FIELD', message, { field: `items.${index}.configs.${place}.${name}` })
+      }
+      before.push({ config, creditTypeId })
+    }
+  }
+}
+
+/** The credit types that these items sell, by item; other items are absent. */
+async function sellingCredits(uow: Uow, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await uow.tx
+    .select({ id: productItems.id, credits: productItems.credits })
+    .from(productItems)
+    .where(
+      and(
+        inThisTenant(uow, productItems),
+        inArray(productItems.id, [...new Set(ids)]),
+        eq(productItems.model_type, 'CREDITS'),
+      ),
+    )
+  return new Map(rows.flatMap(({ id, credits }) => (credits ? [[id, credits.credit_type_id] as const] : [])))
+}
