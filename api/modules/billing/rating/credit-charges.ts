@@ -2,12 +2,7 @@
 // item that sells the credits (semantics 5.4 step 3, 6). Pure.
 
 import { WHOLE } from '../../../../shared/billing/fraction.ts'
-import {
-  type CreditNeed,
-  type CreditPart,
-  type Drawn,
-  drawCredits,
-} from '../../../../shared/billing/wallets/credits.ts'
+import { type CreditNeed, type CreditPart, drawCredits } from '../../../../shared/billing/wallets/credits.ts'
 import { type Decimal, max, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type CreditsPrice, isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
@@ -18,9 +13,6 @@ import { isSoldByCredits } from '../terms/price-terms.ts'
 import { type CustomerFigures, needKey, type UsageFigures } from '../usage/usage-needs.ts'
 import { type PricedUsage, priceUsage } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
-
-/** What a charge costs in credits, and who paid. */
-export type CreditsOfCharge = Drawn & { readonly creditTypeId: string; readonly needed: Decimal }
 
 type Usage = {
   readonly usage: UsageFigures

@@ -4,9 +4,8 @@ import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import type { BandView, PriceDetailsView, WalletBalanceView } from '../../invoices/schema.ts'
-import type { CreditsOfCharge } from './credit-charges.ts'
 import { bandView, meterValueView } from './price-details.ts'
-import type { RatedCharge } from './rate-charge.ts'
+import type { CreditsOfCharge, RatedCharge } from './rate-charge.ts'
 
 /** The details of the line of a charge in credits, without the amount that the line prints. */
 export function creditDetails(rated: RatedCharge, credits: CreditsOfCharge): Omit<PriceDetailsView, 'amount'> {

@@ -10,6 +10,7 @@ import {
   WHOLE,
 } from '../../../../shared/billing/fraction.ts'
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
+import type { Drawn } from '../../../../shared/billing/wallets/credits.ts'
 import { type Decimal, decimal, max, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
@@ -21,8 +22,10 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered, isOneOff, isRatedPerPricingPeriod, isSoldByCredits } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { priceOf } from './charge-volume.ts'
-import type { CreditsOfCharge } from './credit-charges.ts'
 import { type PricedUsage, priceUsage } from './price-usage.ts'
+
+/** What a charge costs in credits, and who paid. */
+export type CreditsOfCharge = Drawn & { readonly creditTypeId: string; readonly needed: Decimal }
 
 export type RatedCharge = PricedUsage & {
   /** For usage that is priced in credits: what it costs and who paid. `rated` is then in credits. */
