@@ -169,6 +169,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'OnDemandItem.pricing_item_id': 'Id of an item with an `on_demand` price.',
   'OnDemandItem.units': 'How many, of an item that is priced FLAT. Required there; `default_units` do not count.',
   'OnDemandItem.flexible_amount': 'The amount that the customer chooses, of an item that is priced FLEXIBLE.',
+  'OnDemandPricingItems.pricing_plan_version_id':
+    'Id of the version in force at that time. Null where the rate card has none.',
   'OnDemandPricingItems.pricing_categories': 'The pricings by category, with only what can be charged on demand.',
   'InvoiceLinesDelete.periods': 'The lines to remove, by their places.',
   'InvoiceLine.description': 'The line in words.',

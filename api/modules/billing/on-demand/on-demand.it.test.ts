@@ -228,6 +228,58 @@ test('what can be charged on demand is listed without what the billing periods c
   expect(listed.toSorted()).toEqual(Object.values(items).toSorted())
 })
 
+test('on a rate card, the version in force at the time decides what can be charged', async () => {
+  const { seed } = tenant
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const product = await post('products', { reference: seed.unique('product'), name: 'Card', status: 'ACTIVE' })
+  const item = await post('product-items', {
+    reference: seed.unique('pack'),
+    product_id: product['id'],
+    name: 'Pack',
+    status: 'ACTIVE',
+    model_type: 'ONE_OFF',
+  })
+  const plan = await post('pricing-plans', { reference: seed.unique('card'), variant: 'RATE_CARD' })
+  const ids: string[] = []
+  let first = ''
+  for (const [start_at, price] of [
+    ['2026-03-01T00:00:00Z', '50'],
+    ['2026-04-01T00:00:00Z', '60'],
+  ] as const) {
+    const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'], rate_card: { start_at } })
+    first ||= version['id']
+    const config = { pricing_type: 'FIXED', on_demand: true, bands: [{ fixed_amount: eur(price) }] }
+    const pricing = await post('pricings', {
+      pricing_plan_version_id: version['id'],
+      name: 'Card',
+      product_ids: [product['id']],
+      items: [{ product_item_ids: [item['id']], configs: [config] }],
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    ids.push(pricing['items'][0].id)
+  }
+  const of = await subscribed({ pricing_plan_version_id: first })
+  const listed = async (query = ''): Promise<string[]> => {
+    const url = `/v1/pricing-plan-schedules/${of.schedule}/on-demand-pricing-items${query}`
+    const { pricing_categories: categories } = await succeed(tenant, 'GET', url)
+    return categories.flatMap(({ pricings }: Row) =>
+      pricings.flatMap((pricing: Row) => pricing['items'].map(({ id }: Row) => id)),
+    )
+  }
+  const [now = '', later = ''] = ids
+  expect([await listed(), await listed('?timestamp=2026-04-02T00:00:00Z')]).toEqual([[now], [later]])
+  const charged = await succeed(tenant, 'POST', CHARGE, orderOf(of, { pricing_items: [{ pricing_item_id: now }] }))
+  expect(charged['invoice_amount_excluding_tax']).toEqual(eur('50.00'))
+  const early = await tenant.call('POST', CHARGE, orderOf(of, { pricing_items: [{ pricing_item_id: later }] }))
+  expect([early.status, early.body['field']]).toEqual([400, 'start_at'])
+  const april = orderOf(of, {
+    pricing_items: [{ pricing_item_id: later }],
+    start_at: '2026-04-02T00:00:00Z',
+    preview: true,
+  })
+  expect((await succeed(tenant, 'POST', CHARGE, april))['invoice_amount_excluding_tax']).toEqual(eur('60.00'))
+})
+
 test('a bad order is refused with its field, and charges nothing', async () => {
   const of = await subscribed()
   const flat = { pricing_item_id: items.FLAT }

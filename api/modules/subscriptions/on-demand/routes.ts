@@ -2,18 +2,21 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
+import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { PricingCategories, type PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { pricingCategoriesOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../schedule.ts'
 
 const OnDemandItems = Type.Object(
   {
     pricing_plan_subscription_id: Type.String(),
     pricing_plan_schedule_id: Type.String(),
-    pricing_plan_version_id: Type.String(),
+    pricing_plan_version_id: Nullable(Type.String()),
     pricing_categories: PricingCategories,
   },
   { title: 'OnDemandPricingItems' },
@@ -28,22 +31,25 @@ export function onDemandItemRoutes(app: FastifyInstance, deps: RouteDeps): void 
     method: 'GET',
     url: '/v1/pricing-plan-schedules/:id/on-demand-pricing-items',
     params: IdParams,
+    query: Shape({ timestamp: Optional(Timestamp) }),
     response: OnDemandItems,
-    handle: async (uow, { params }) => await onDemandItems(uow, params.id),
+    handle: async (uow, { params, query }) =>
+      await onDemandItems(uow, params.id, query.timestamp ? at(query.timestamp) : uow.now),
   })
 }
 
 type Shown = { readonly pricings: readonly { readonly items: readonly PricingItem[] }[] }
 
-/** The pricings of the schedule's version with their on-demand items; pricings and categories without any are left out. */
-async function onDemandItems(uow: ReadUow, scheduleId: string) {
+/** The pricings of the version in force then, with their on-demand items; pricings and categories without any are left out. */
+async function onDemandItems(uow: ReadUow, scheduleId: string, moment: Instant) {
   const schedule = await getOne(uow, scheduleResource, scheduleId)
-  const [version] = await pricingCategoriesOf(uow, [{ id: schedule.pricing_plan_version_id }])
+  const versionId = await versionOfSchedule(uow, schedule, moment)
+  const [version] = versionId === null ? [] : await pricingCategoriesOf(uow, [{ id: versionId }])
   const categories = (version?.['pricing_categories'] ?? []) as readonly Shown[]
   return {
     pricing_plan_subscription_id: schedule.pricing_plan_subscription_id,
     pricing_plan_schedule_id: schedule.id,
-    pricing_plan_version_id: schedule.pricing_plan_version_id,
+    pricing_plan_version_id: versionId,
     pricing_categories: categories.flatMap(category => {
       const pricings = category.pricings.flatMap(pricing => {
         const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))

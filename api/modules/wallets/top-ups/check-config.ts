@@ -8,6 +8,7 @@ import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { chargeOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { versionOfSchedule } from '../../subscriptions/rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Wallet } from '../table.ts'
@@ -119,10 +120,11 @@ async function checkItem(uow: Uow, row: AutoTopUpConfig, wallet: Wallet): Promis
   const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
   if (subscription.customer_id !== wallet.customer_id)
     throw refused('pricing_plan_schedule_id', 'The schedule is of another customer than the wallet.')
+  const versionId = await versionOfSchedule(uow, schedule, uow.now)
   const sold = await uow.tx
     .select({ items: pricings.items })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, schedule.pricing_plan_version_id)))
+    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId ?? '')))
   const item = sold.flatMap(({ items }) => items).find(({ id }) => id === row.pricing_item_id)
   const grants = (item?.configs ?? []).some(config =>
     (config.wallet_grants ?? []).some(rule => rule.wallet_type_id === wallet.wallet_type_id),
