@@ -33,6 +33,8 @@ export type RunCosts = {
   readonly costs: Costs
   readonly workerMiB: number | null
 }
+/** What a simulation of the billed period cost, by processor time a customer. */
+type SimulationCosts = { readonly customers: number; readonly seconds: number; readonly costs: Costs }
 export type PreviewCosts = { readonly p50Ms: number; readonly costs: Costs }
 
 /** Measures runs of so many customers, one after the other, and previews. Prints as it goes. */
@@ -117,6 +119,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, apiPort, worker, aggr
       from = to
       if (runs.length > 0 || customers !== WARM_UP) printRun(run)
       runs.push(run)
+      if (process.env['BENCH_SIMULATE'] === '1') printSimulation(await simulation(call, database, pids))
     }
     const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
     printPreview(preview)
@@ -170,6 +173,28 @@ async function oneRun(
   }
 }
 
+/** Rates the last closed period of every customer by the version that they are on, which must change nothing. */
+async function simulation(
+  call: ReturnType<typeof caller>,
+  database: pg.Client,
+  pids: Record<string, number>,
+): Promise<SimulationCosts> {
+  const { rows } = await database.query<{ id: string }>('select id from pricing_plan_versions limit 1')
+  const count = countTrees(pids)
+  const startedAt = performance.now()
+  const { id } = await call('POST', `pricing-plan-versions/${rows[0]?.id}/simulate`, { max_revenue_change: '0' })
+  for (;;) {
+    const { status, result } = await call('GET', `pricing-plan-version-simulations/${id}`)
+    if (status === 'DONE') {
+      const { number_of_customers: customers } = result as { number_of_customers: number }
+      return { customers, seconds: (performance.now() - startedAt) / 1000, costs: count(customers) }
+    }
+    if (status !== 'SCHEDULED' && status !== 'IN_PROGRESS') throw new Error(`the simulation is ${String(status)}`)
+    if (performance.now() - startedAt > RUN_TIMEOUT_MS) throw new Error('the simulation did not end in time')
+    await sleep(POLL_MS)
+  }
+}
+
 /** Previews, one after the other, as a person in a console asks for them. */
 async function previews(
   call: ReturnType<typeof caller>,
@@ -200,6 +225,12 @@ function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: Run
   console.log(
     `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
+  )
+}
+
+function printSimulation({ customers, seconds, costs }: SimulationCosts): void {
+  console.log(
+    `a simulation of ${customers} customers: ${seconds.toFixed(1)} s, ${total(costs).toFixed(2)} ms of processor time a customer (${shown(costs)})`,
   )
 }
 
