@@ -16,6 +16,9 @@ import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-pla
 import { checkClauses } from './clauses/check-clauses.ts'
 import { DiscountShape } from './clauses/discount-schema.ts'
 import { CommitmentShape, MarkupShape } from './clauses/schema.ts'
+import { checkCounts } from './counts/check-counts.ts'
+import { SeatsValuesShape, UnitsShape } from './counts/schema.ts'
+import { startingNow } from './counts/seat-spans.ts'
 import { AppliedCouponShape, CouponIds, PromotionCodes } from './coupons/schema.ts'
 import { couponsOf } from './coupons/show-coupons.ts'
 import { takeCoupons } from './coupons/take-coupons.ts'
@@ -51,6 +54,9 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     markup: field(MarkupShape),
     commitment: field(CommitmentShape),
     enabled_pricings: field(EnabledPricings),
+    // Seats may change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
+    seats_values: field(SeatsValuesShape),
+    units: field(UnitsShape, { change: 'draft' }),
     // Redeemed when they are saved; may change while the schedule is ACTIVE.
     coupon_ids: field(CouponIds),
     promotion_codes: field(PromotionCodes),
@@ -72,6 +78,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
     entitlements: [],
     enabled_pricings: [],
+    seats_values: [],
+    units: [],
     coupon_ids: [],
     promotion_codes: [],
   }),
@@ -79,6 +87,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     ...row,
     pricing_plan_version_id: row.status === 'ACTIVE' ? row.pricing_plan_version_id : await versionAtStart(uow, row),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
+    seats_values: startingNow(row.seats_values, formatInstant(uow.now)),
     applied_coupons: await takeCoupons(uow, {
       schedule: row,
       previous,
@@ -123,6 +132,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
   await checkClauses(uow, row)
   await checkEnabled(uow, row)
+  await checkCounts(uow, row)
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

@@ -7,6 +7,7 @@ import type { Entitlement } from '../catalog/features/schema.ts'
 import type { DueDateConfiguration } from '../parties/platforms/subscription-settings.ts'
 import type { Discount } from './clauses/discount-schema.ts'
 import type { Commitment, Markup } from './clauses/schema.ts'
+import type { ScheduleUnits, SeatsValue } from './counts/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
 import type { InactivePeriod, SubscriptionType } from './schema.ts'
@@ -64,6 +65,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   commitment: wireJson<Commitment>(),
   /** The ADDON pricings that it sells besides, and when. */
   enabled_pricings: wireJson<readonly EnabledPricing[]>().notNull().default([]),
+  seats_values: wireJson<SeatsValue[]>().notNull().default([]),
+  units: wireJson<ScheduleUnits[]>().notNull().default([]),
   /** Named by the client, and as they were when the schedule took them on. */
   coupon_ids: text().array().notNull().default([]),
   promotion_codes: text().array().notNull().default([]),

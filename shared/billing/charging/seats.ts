@@ -29,6 +29,23 @@ export function seatChanges(times: readonly { readonly start: Instant; readonly 
     })
 }
 
+/** Seats that are stated for a time; without an end they stay. */
+export type StatedSeats = { readonly start: Instant; readonly end: Instant | null; readonly seats: Decimal }
+
+/** The stated seats at their times, and at all others the seats of `base`. Stated times do not overlap. */
+export function withStatedSeats(base: readonly SeatChange[], stated: readonly StatedSeats[]): SeatChange[] {
+  const moments = new Set([
+    ...base.map(({ at }) => at),
+    ...stated.flatMap(({ start, end }) => (end === null ? [start] : [start, end])),
+  ])
+  const seatsAt = (moment: Instant): Decimal =>
+    (
+      stated.find(({ start, end }) => start <= moment && (end === null || moment < end)) ??
+      base.findLast(({ at }) => at <= moment)
+    )?.seats ?? ZERO
+  return [...moments].sort((a, b) => a - b).map(at => ({ at, seats: seatsAt(at) }))
+}
+
 /** The covered time, cut where the number of seats changes. The changes are in order of time. */
 function stretches(changes: readonly SeatChange[], covered: Interval): SeatChange[] {
   const found: SeatChange[] = [{ at: covered.start, seats: ZERO }]

@@ -27,6 +27,7 @@ import {
   type PriceCalendar,
   type PriceTerm,
 } from '../terms/price-terms.ts'
+import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { withoutPauses } from './paused-days.ts'
 import { type ChargedSeats, paidSeatCharges, seatCharges } from './seat-charges.ts'
@@ -152,7 +153,8 @@ function paidInPeriod(
   if (term.seatChanges === null || !period)
     return chargesOfPeriod(term, calendar, whole).filter(({ key }) => billed.has(key))
   const keyed = (from: Instant) => keyOf(term, from)
-  return paidSeatCharges(calendar, whole, { billed, keyed }).map(paid => chargeOf(term, calendar, { period, ...paid }))
+  const paidBy = { billed, keyed, byDefault: seatsByDefault(term.config) }
+  return paidSeatCharges(calendar, whole, paidBy).map(paid => chargeOf(term, calendar, { period, ...paid }))
 }
 
 /**
@@ -186,8 +188,8 @@ function chargesOfPeriod(
   if (term.seatChanges !== null) {
     const paying = { changes: term.seatChanges, inAdvance: term.inAdvance, calendar }
     const keyed = (from: Instant) => keyOf(term, from)
-    return seatCharges(paying, whole, { billed, keyed }).map(({ key, service, seats }) =>
-      chargeOf(term, calendar, { period, service, seats, key }),
+    return seatCharges(paying, whole, { billed, keyed, byDefault: seatsByDefault(term.config) }).map(
+      ({ key, service, seats }) => chargeOf(term, calendar, { period, service, seats, key }),
     )
   }
   // The credits that wallets lack are charged for each pricing period, as the usage that needs them.

@@ -31,20 +31,22 @@ type Paying = {
   readonly inAdvance: boolean
   readonly calendar: PriceCalendar
 }
+/** What tells which seats other invoices bill. */
+type Billed = {
+  readonly billed: ReadonlySet<string>
+  readonly keyed: (from: Instant) => string
+  /** The seats of a key without a number: it was billed while one number held at all times. */
+  readonly byDefault: Decimal
+}
 
 /**
  * The charges of one billing period. In advance a key ends in the number of seats, so `billed`, the keys that other
  * invoices bill, shows how many seats are paid for and from when. A part without a charged day has no charge.
  */
-export function seatCharges(
-  { changes, inAdvance, calendar }: Paying,
-  whole: BillingPeriod,
-  { billed, keyed }: { readonly billed: ReadonlySet<string>; readonly keyed: (from: Instant) => string },
-): SeatCharge[] {
+export function seatCharges({ changes, inAdvance, calendar }: Paying, whole: BillingPeriod, of: Billed): SeatCharge[] {
   const { covered } = whole
-  const parts = inAdvance
-    ? seatsInAdvance(changes, covered, paidIn(billed, covered, keyed))
-    : seatsInArrears(changes, covered)
+  const { keyed } = of
+  const parts = inAdvance ? seatsInAdvance(changes, covered, paidIn(of, covered)) : seatsInArrears(changes, covered)
   const charges: SeatCharge[] = []
   for (const part of parts) {
     const own = seatsOfPart(part, whole, calendar)
@@ -58,13 +60,10 @@ export function seatCharges(
 }
 
 /** The advance charges of one billing period that `billed` has, as they were charged. */
-export function paidSeatCharges(
-  calendar: PriceCalendar,
-  whole: BillingPeriod,
-  { billed, keyed }: { readonly billed: ReadonlySet<string>; readonly keyed: (from: Instant) => string },
-): SeatCharge[] {
+export function paidSeatCharges(calendar: PriceCalendar, whole: BillingPeriod, of: Billed): SeatCharge[] {
   const { covered } = whole
-  const paid = paidIn(billed, covered, keyed).toSorted((a, b) => a.from - b.from || a.seats.cmp(b.seats))
+  const { keyed } = of
+  const paid = paidIn(of, covered).toSorted((a, b) => a.from - b.from || a.seats.cmp(b.seats))
   return paid.flatMap(({ from, seats }, index) => {
     const time = interval(from, covered.end)
     const own = seatsOfPart({ time, seats, before: paid[index - 1]?.seats ?? null }, whole, calendar)
@@ -83,15 +82,15 @@ function seatsOfPart(
 }
 
 /** The seats of a period that other invoices bill in advance. */
-function paidIn(billed: ReadonlySet<string>, { start, end }: Interval, keyed: (from: Instant) => string): PaidSeats[] {
+function paidIn({ billed, keyed, byDefault }: Billed, { start, end }: Interval): PaidSeats[] {
   const name = keyed(start).slice(0, -formatInstant(start).length)
   const paid: PaidSeats[] = []
   for (const key of billed) {
     if (!key.startsWith(name)) continue
-    // A key without a number was billed before the item had its first assignment.
-    const [time = '', seats = '0'] = key.slice(name.length).split(' ')
+    const [time = '', seats] = key.slice(name.length).split(' ')
     const from = parseInstant(time)
-    if (from !== null && start <= from && from < end) paid.push({ from, seats: decimal(seats) })
+    if (from !== null && start <= from && from < end)
+      paid.push({ from, seats: seats === undefined ? byDefault : decimal(seats) })
   }
   return paid
 }

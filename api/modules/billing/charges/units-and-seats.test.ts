@@ -6,7 +6,15 @@ import { priceInvoice } from '../run/price-invoice.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
-import { type ExampleItem, eur, exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
+import {
+  type ExampleItem,
+  eur,
+  exampleInputs,
+  exampleInvoice,
+  exampleInvoices,
+  linesOf,
+  recurring,
+} from '../testing/example-inputs.ts'
 
 const start = '2026-03-11T00:00:00Z'
 const sold = (
@@ -96,6 +104,82 @@ describe('an item that is charged by seats', () => {
   test('has no line without seats', () => {
     expect(lines([seats('0'), recurring('31')], 2)[1]).toEqual(['2026-04-01..2026-05-01 31.00'])
     expect(lines([sold('PER_SEAT', [{ amount: eur('10') }], {}), recurring('31')], 2)[1]).toHaveLength(1)
+  })
+})
+
+describe('a schedule that states its seats and units', () => {
+  const band = { amount: eur('10') }
+  const at = (text: string) => `2026-${text}T00:00:00Z`
+  const stated = (...values: [number: string, from?: string | undefined, to?: string][]) => ({
+    schedules: [
+      {
+        seats_values: values.map(([number, from, to]) => ({
+          pricing_item_config_id: 'config0',
+          number,
+          ...(from ? { start_at: at(from) } : {}),
+          ...(to ? { end_at: at(to) } : {}),
+        })),
+      },
+    ],
+  })
+  const billed = (config: Partial<ConfigInput>, more: object, count: number) =>
+    exampleInvoices(
+      exampleInputs({ start: at('03-01'), items: [sold('PER_SEAT', [band], config), recurring('1')], ...more }),
+      count,
+    ).map(invoice =>
+      linesOf(invoice)
+        .filter(line => !line.endsWith(' 1.00'))
+        .map(line => line.slice(5)),
+    )
+
+  // semantics 4.4: 5 seats at 10 from 1 March, 8 from 11 March.
+  test('in arrears by the days of each number', () => {
+    const [march, april] = billed({}, stated(['5', undefined, '03-11'], ['8', '03-11']), 2)
+    expect(march).toEqual(['03-01..2026-03-11 16.13', '03-11..2026-04-01 54.19'])
+    expect(april).toEqual(['04-01..2026-05-01 80.00'])
+  })
+
+  test('in advance a rise is on the next invoice; fewer seats count from the next period on', () => {
+    const values = stated(['5', undefined, '03-11'], ['8', '03-11', '04-11'], ['2', '04-11'])
+    expect(billed({ billing_in_advance: true }, values, 4)).toEqual([
+      ['03-01..2026-04-01 50.00'],
+      ['03-11..2026-04-01 20.32', '04-01..2026-05-01 80.00'],
+      ['05-01..2026-06-01 20.00'],
+      ['06-01..2026-07-01 20.00'],
+    ])
+  })
+
+  test('the number of the price, or the assignments, count where the schedule states none', () => {
+    const later = stated(['8', '03-11', '03-21'])
+    expect(billed({ default_seats_value: { number: '5' } }, later, 1)).toEqual([
+      ['03-01..2026-03-11 16.13', '03-11..2026-03-21 25.81', '03-21..2026-04-01 17.74'],
+    ])
+    const seats = [{ product_item_id: 'item0', start_at: at('03-01'), end_at: null }]
+    expect(billed({}, { ...later, inputs: { seats } }, 1)).toEqual([
+      ['03-01..2026-03-11 3.23', '03-11..2026-03-21 25.80', '03-21..2026-04-01 3.55'],
+    ])
+  })
+
+  test('a number stated after the period was billed ahead adds what is above the number of the price', () => {
+    const inputs = (more: object) =>
+      exampleInputs({
+        start: at('03-01'),
+        items: [sold('PER_SEAT', [band], { billing_in_advance: true, default_seats_value: { number: '5' } })],
+        ...more,
+      })
+    const [first] = exampleInvoices(inputs({}), 1)
+    const after = inputs(stated(['8', '03-11']))
+    const [, second] = invoiceWindows(after)
+    if (!first || !second) throw new Error('there are two')
+    const next = exampleInvoice(after, second, { usage: '0', billed: new Set(first.advanceCharges) })
+    expect(linesOf(next).map(line => line.slice(5))).toEqual(['03-11..2026-04-01 20.32', '04-01..2026-05-01 80.00'])
+  })
+
+  test('units of the schedule come before those of the price', () => {
+    const unit = [{ fixed_amount: eur('5'), amount: eur('20') }]
+    const units = [{ pricing_item_config_id: 'config0', number: '4' }]
+    const item = sold('ONE_OFF', unit, { default_units: { number: '3' } })
+    expect(lines([item], 1, { schedules: [{ units }] })).toEqual([['2026-03-11..2026-04-01 85.00']])
   })
 })
 

@@ -4,6 +4,7 @@ import { at } from '../../../../shared/time.ts'
 import { beforeSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
+import { seatsValueChanges } from '../../subscriptions/counts/seat-spans.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { enabledChanges } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedule.ts'
@@ -31,6 +32,13 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
     ...enabledChanges(activates ? [] : (previous?.enabled_pricings ?? []), row.enabled_pricings, row.start_at),
   ]
   await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)
+  if (previous !== null && !activates)
+    await refuseClosedPeriods(
+      uow,
+      row.pricing_plan_subscription_id,
+      seatsValueChanges(previous, row),
+      'number of seats',
+    )
   if (!activates) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   if (subscription.status === 'ACTIVE') await refuseBilledTime(uow, subscription, [row.id])

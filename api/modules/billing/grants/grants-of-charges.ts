@@ -14,6 +14,7 @@ import { owedPeriod } from '../charges/charges.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs, SeatInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
+import { statedSeatsAt } from '../terms/term-seats.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
 type Charged = {
@@ -131,7 +132,7 @@ function grantsOfSeats(
         description: productItem.name,
         seat: { customer_id: seat.customer_id, product_item_id: productItem.id },
         seat_assignment_id: seat.id,
-        ...(isBeyondPaid(seat, live, config) ? { over_granted: true as const } : {}),
+        ...(isBeyondPaid(seat, live, term) ? { over_granted: true as const } : {}),
       })
     }
   }
@@ -153,15 +154,11 @@ function liveIn(seats: readonly SeatInput[], { covered }: BillingPeriod): LiveSe
 }
 
 /** Whether as many seats as are paid for are taken by assignments before it. Charged assignments are all paid. */
-function isBeyondPaid(
-  seat: LiveSeat,
-  live: readonly LiveSeat[],
-  { default_seats_value: stated }: PriceTerm['config'],
-): boolean {
-  const paid = stated?.number ?? null
+function isBeyondPaid(seat: LiveSeat, live: readonly LiveSeat[], term: PriceTerm): boolean {
+  const paid = statedSeatsAt(term, seat.time.start)
   if (paid === null) return false
   const before = live.slice(0, live.indexOf(seat)).filter(({ time }) => time.end > seat.time.start)
-  return decimal(paid).lte(String(before.length))
+  return paid.lte(String(before.length))
 }
 
 function placeOf({ subscription }: BillingInputs, { schedule }: PriceTerm, end: Instant) {

@@ -10,6 +10,7 @@ import { type PooledPrice, rateInPool } from '../../../../shared/rating/volume-p
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import { isMetered } from '../terms/price-terms.ts'
+import { seatsByDefault } from '../terms/term-seats.ts'
 import { tieringKey, type UsageFigures } from '../usage/usage-needs.ts'
 import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
 import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
@@ -39,11 +40,12 @@ export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
 }
 
 /** The charged quantity when the price is not metered: units, seats, or one. */
-function quantityOf({ productItem, config, seats }: Charge): Volume {
+function quantityOf({ schedule, productItem, config, seats }: Charge): Volume {
   if (seats) return numberVolume(seats.number)
   const given = (of: typeof config.default_units): Decimal | null => (of?.number ? decimal(of.number) : null)
-  if (productItem.model_type === 'PER_SEAT') return numberVolume(given(config.default_seats_value) ?? ZERO)
-  return numberVolume(unitsOf(null, given(config.default_units)))
+  if (productItem.model_type === 'PER_SEAT') return numberVolume(seatsByDefault(config))
+  const stated = schedule.units?.find(each => each.pricing_item_config_id === config.id) ?? null
+  return numberVolume(unitsOf(given(stated), given(config.default_units)))
 }
 
 /**

@@ -1,11 +1,11 @@
 // What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice. Pure.
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
-import type { PricedInvoice } from '../run/price-invoice.ts'
+import type { LineValues } from '../../invoices/lines/table.ts'
 import type { ChargedAhead } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
-export const chargedAhead = ({ lines }: Pick<PricedInvoice, 'lines'>, invoiceId = 'inv'): ChargedAhead[] =>
+export const chargedAhead = ({ lines }: { readonly lines: readonly LineValues[] }, invoiceId = 'inv'): ChargedAhead[] =>
   lines
     .filter(({ source }) => source['in_advance'] === true && source['one_off'] !== true)
     .map(line => ({

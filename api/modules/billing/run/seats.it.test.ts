@@ -30,7 +30,7 @@ const newCustomer = async (): Promise<string> =>
   )['id']
 
 /** A subscription since 1 March with seats at 10 a month. */
-async function sellSeats(config: object = {}): Promise<{ subscriptionId: string; itemId: string }> {
+async function sellSeats(config: object = {}) {
   setTime('2026-03-01T01:00:00Z')
   const { unique } = tenant.seed
   const entity = await post('billing-entities', {
@@ -49,7 +49,7 @@ async function sellSeats(config: object = {}): Promise<{ subscriptionId: string;
   const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
   const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
   const bands = [{ amount: { quantity: '10', currency: 'EUR' } }]
-  await post('pricings', {
+  const pricing = await post('pricings', {
     pricing_plan_version_id: version['id'],
     name: 'Team',
     product_ids: [product['id']],
@@ -62,13 +62,23 @@ async function sellSeats(config: object = {}): Promise<{ subscriptionId: string;
     billing_currency: 'EUR',
   })
   const subscriptionId: string = subscription['id']
-  await post('pricing-plan-schedules', {
+  const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscriptionId,
     pricing_plan_version_id: version['id'],
     start_at: '2026-03-01T00:00:00Z',
   })
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
-  return { subscriptionId, itemId: item['id'] }
+  const itemId: string = item['id']
+  const scheduleId: string = schedule['id']
+  const configId: string = pricing['items'][0].configs[0].id
+  return {
+    subscriptionId,
+    itemId,
+    scheduleId,
+    configId,
+    planId: plan['id'] as string,
+    productId: product['id'] as string,
+  }
 }
 type Sold = Awaited<ReturnType<typeof sellSeats>>
 
@@ -179,5 +189,129 @@ describe('seats charged by their assignments', () => {
     expect((await assign(sold, '2026-03-11T00:00:00Z')).status).toBe(201)
     await bill(sold, '2026-04-05T01:00:00Z')
     expect(await invoices(sold)).toEqual(['FINAL, 03-01..04-01 30.00', 'OPEN, 04-01..05-01 30.00'])
+  })
+
+  test('a schedule states the seats, with dates, and changes them in time that is not billed', async () => {
+    const sold = await sellSeats()
+    const { scheduleId, configId: pricing_item_config_id } = sold
+    const stating = (...seats_values: object[]) =>
+      tenant.call('PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, {
+        seats_values: seats_values.map(value => ({ pricing_item_config_id, ...value })),
+      })
+    const first = { number: '5', end_at: '2026-03-11T00:00:00Z' }
+    const { body } = await stating(first, { number: '8', start_at: '2026-03-11T01:00:00+01:00' })
+    expect(body['seats_values']).toEqual([
+      { pricing_item_config_id, ...first },
+      { pricing_item_config_id, number: '8', start_at: '2026-03-11T00:00:00Z' },
+    ])
+    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    const march = 'FINAL, 03-01..03-11 16.13, 03-11..04-01 54.19'
+    expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..05-01 80.00'])
+    await explained(sold, ['× 10 ÷ 31 days', '× 21 ÷ 31 days'])
+
+    // March is billed; from now on it may change.
+    const second = { number: '8', start_at: '2026-03-11T00:00:00Z', end_at: '2026-04-16T00:00:00Z' }
+    expect(refusal(await stating({ ...first, number: '6' }, second))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'seats_values.0.start_at',
+    ])
+    expect(refusal(await stating(second))).toEqual([400, 'INVALID_FIELD', 'seats_values'])
+    expect(refusal(await stating(first, { ...second, end_at: '2026-03-21T00:00:00Z' }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'seats_values.1.end_at',
+    ])
+    setTime('2026-04-06T00:00:00Z')
+    const now = await stating(first, second, { number: '2', start_at: '2026-04-16T00:00:00Z', end_at: null })
+    expect(now.status).toBe(200)
+    await bill(sold, '2026-04-06T01:00:00Z')
+    expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..04-16 40.00, 04-16..05-01 10.00'])
+
+    setTime('2026-04-20T00:00:00Z')
+    const third = { number: '2', start_at: '2026-04-16T00:00:00Z', end_at: '2026-04-20T00:00:00Z' }
+    const started = await stating(first, second, third, { number: '9', set_start_at_to_now: true })
+    expect(started.body['seats_values'][3]).toEqual({
+      pricing_item_config_id,
+      number: '9',
+      start_at: '2026-04-20T00:00:00Z',
+    })
+  })
+
+  test('the seats of a schedule are checked, with the field at fault', async () => {
+    const sold = await sellSeats({
+      bands: [{ amount: { quantity: '10', currency: 'EUR' }, minimum_number: '2', maximum_number: '9' }],
+    })
+    const { scheduleId, configId: pricing_item_config_id } = sold
+    const value = { pricing_item_config_id, number: '5' }
+    const march = '2026-03-11T00:00:00Z'
+    const bad: [object[], string][] = [
+      [[{ ...value, pricing_item_config_id: 'pico_none' }], 'seats_values.0.pricing_item_config_id'],
+      [[{ ...value, number: '-1' }], 'seats_values.0.number'],
+      [[{ ...value, number: '1' }], 'seats_values.0.number'],
+      [[{ ...value, number: '10' }], 'seats_values.0.number'],
+      [[{ ...value, start_at: '2026-02-01T00:00:00Z' }], 'seats_values.0.start_at'],
+      [[{ ...value, start_at: march, end_at: march }], 'seats_values.0.end_at'],
+      [[value, { ...value, start_at: march }], 'seats_values.1.start_at'],
+    ]
+    for (const [seats_values, field] of bad)
+      expect(refusal(await tenant.call('PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, { seats_values }))[2]).toBe(
+        field,
+      )
+    const units = [{ pricing_item_config_id, number: '3' }]
+    const draft = await post('pricing-plan-subscriptions', {
+      customer_id: await newCustomer(),
+      billing_entity_id: (await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${sold.subscriptionId}`))[
+        'billing_entity_id'
+      ],
+      billing_currency: 'EUR',
+    })
+    const withUnits = await tenant.call('POST', '/v1/pricing-plan-schedules', {
+      pricing_plan_subscription_id: draft['id'],
+      pricing_plan_version_id: (await succeed(tenant, 'GET', `/v1/pricing-plan-schedules/${scheduleId}`))[
+        'pricing_plan_version_id'
+      ],
+      start_at: march,
+      units,
+    })
+    expect(refusal(withUnits)).toEqual([400, 'INVALID_FIELD', 'units.0.pricing_item_config_id'])
+  })
+
+  test('a copy has the seats that hold at its start, and another version has them for the same item', async () => {
+    const sold = await sellSeats()
+    const { scheduleId, configId: pricing_item_config_id } = sold
+    const [end, later] = ['2026-03-11T00:00:00Z', '2026-05-01T00:00:00Z']
+    const entries = [
+      { pricing_item_config_id, number: '5', end_at: end },
+      { pricing_item_config_id, number: '8', start_at: end, end_at: later },
+      { pricing_item_config_id, number: '9', start_at: later },
+    ]
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, { seats_values: entries })
+    const version = await post('pricing-plan-versions', { pricing_plan_id: sold.planId })
+    const pricing = await post('pricings', {
+      pricing_plan_version_id: version['id'],
+      name: 'Team',
+      product_ids: [sold.productId],
+      items: [
+        {
+          product_item_ids: [sold.itemId],
+          configs: [{ pricing_type: 'FLAT', bands: [{ amount: { quantity: '12', currency: 'EUR' } }] }],
+        },
+      ],
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    const start_at = '2026-04-01T00:00:00Z'
+    const copied = await post(`pricing-plan-schedules/${scheduleId}/copy?set_previous_end_at=true`, { start_at })
+    expect(copied['seats_values']).toEqual([{ pricing_item_config_id, number: '8', end_at: later }, entries[2]])
+    expect((await tenant.call('DELETE', `/v1/pricing-plan-schedules/${copied['id']}`)).status).toBe(200)
+    const migrated = await post(`pricing-plan-schedules/${scheduleId}/migrate?set_previous_end_at=true`, {
+      start_at,
+      pricing_plan_version_id: version['id'],
+    })
+    const next: string = pricing['items'][0].configs[0].id
+    expect(migrated['seats_values'].map((each: Row) => [each['pricing_item_config_id'], each['number']])).toEqual([
+      [next, '8'],
+      [next, '9'],
+    ])
   })
 })

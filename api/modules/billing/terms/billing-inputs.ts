@@ -15,6 +15,7 @@ import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
+import type { ScheduleUnits, SeatsValue } from '../../subscriptions/counts/schema.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/load-attribution.ts'
@@ -64,6 +65,10 @@ export type ScheduleInput = {
   readonly enabled_pricings?: readonly EnabledPricing[]
   readonly markup?: Markup
   readonly commitment?: Commitment
+  /** How many seats its prices charge, and when; absent where it states none. */
+  readonly seats_values?: readonly Omit<SeatsValue, 'set_start_at_to_now'>[]
+  /** How many units its prices charge; absent where it states none. */
+  readonly units?: readonly ScheduleUnits[]
   /** Whether its advance charges are credited for the days left when it ends; absent where they are not. */
   readonly refund_advance_charges?: true
   /** Only for a TRIAL, which charges nothing; absent for any other. */

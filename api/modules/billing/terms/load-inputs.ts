@@ -187,6 +187,8 @@ async function loadSchedules(
       enabled: s.enabled_pricings,
       markup: s.markup,
       commitment: s.commitment,
+      seats_values: s.seats_values,
+      units: s.units,
       refund: s.refund_advance_charges,
       type: s.type,
       variant: pricingPlans.variant,
@@ -210,7 +212,7 @@ async function loadSchedules(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
       own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
-        const { coupons, enabled, markup, commitment, ...schedule } = given
+        const { coupons, enabled, markup, commitment, seats_values, units, ...schedule } = given
         const card = cards.get(schedule.pricing_plan_id)
         return {
           ...schedule,
@@ -219,6 +221,7 @@ async function loadSchedules(
           ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
           ...(markup ? { markup } : {}),
           ...(commitment ? { commitment } : {}),
+          ...countsOf({ seats_values, units }),
           ...(refund ? { refund_advance_charges: true as const } : {}),
           ...(type === 'TRIAL' ? { trial: true as const } : {}),
         }
@@ -226,6 +229,12 @@ async function loadSchedules(
     ]),
   )
 }
+
+/** What a schedule states of seats and units, each absent where it states none. */
+const countsOf = ({ seats_values, units }: Required<Pick<ScheduleInput, 'seats_values' | 'units'>>) => ({
+  ...(seats_values.length > 0 ? { seats_values } : {}),
+  ...(units.length > 0 ? { units } : {}),
+})
 
 /** The settings of the platform that billing depends on. */
 export async function loadPlatform(uow: ReadUow): Promise<PlatformInput> {

@@ -1,7 +1,7 @@
 // The terms of a subscription, resolved once: every price in force with everything that belongs to it, and how its time
 // is cut. Later steps read terms and look nothing up again.
 
-import { type SeatChange, seatChanges } from '../../../../shared/billing/charging/seats.ts'
+import type { SeatChange } from '../../../../shared/billing/charging/seats.ts'
 import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
@@ -14,7 +14,6 @@ import { type ConditionNames, configConditions, usageConditionOf } from '../../c
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
-import { countsAssignments } from '../../subscriptions/seats/seat-count.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -28,6 +27,7 @@ import type {
   ScheduleInput,
 } from './billing-inputs.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
+import { seatChangesOf } from './term-seats.ts'
 import { activeSpan, gridOf } from './windows.ts'
 
 /** How the time of a price is cut. */
@@ -76,7 +76,7 @@ export type PriceTerm = {
   readonly group: readonly PriceTerm[]
   /** Persisted usage of the configuration, in order of time: later usage is added to it. */
   readonly persisted: readonly PersistedUsage[]
-  /** The assigned seats over time, when a PER_SEAT price states no number and has assignments; else null. */
+  /** The seats over time, where the schedule states them or they are assigned; null for one number at all times. */
   readonly seatChanges: readonly SeatChange[] | null
   readonly inAdvance: boolean
   /** Null when no time of the schedule is left. */
@@ -195,7 +195,7 @@ function termsOfPricing(
           split: splitOf(of, config),
           group: [],
           persisted: persistedOf(inputs, schedule, config),
-          seatChanges: seatChangesOf(inputs, productItem, config),
+          seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
           inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
           calendar: calendarOf(of, { schedule, config: cadenceOf(of, pricing, config), during }),
         }),
@@ -272,19 +272,6 @@ const persistedOf = (
   persisted_usages
     .filter(each => each.schedule_id === schedule.id && each.config_id === config.id)
     .map(({ id, start_at, persist_usage }) => ({ id, at: at(start_at), usage: decimal(persist_usage) }))
-
-const seatChangesOf = (
-  { seats = [] }: BillingInputs,
-  { id, model_type }: ProductItemInput,
-  config: ConfigInput,
-): SeatChange[] | null => {
-  if (model_type !== 'PER_SEAT' || !countsAssignments(config)) return null
-  const own = seats.filter(seat => seat.product_item_id === id)
-  if (own.length === 0) return null
-  return seatChanges(
-    own.map(({ start_at, end_at }) => ({ start: at(start_at), end: end_at === null ? null : at(end_at) })),
-  )
-}
 
 /** Item → product → category → platform → STANDARD (semantics 2). */
 const taxCategoryOf = (

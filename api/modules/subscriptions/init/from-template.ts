@@ -40,7 +40,13 @@ export async function subscriptionFromTemplate(
       ...(from ? { start_at: moved(from) } : {}),
       ...(until ? { end_at: moved(until) } : {}),
     }))
-    await cloneSchedule(uow, subscription, schedule, { start_at: moved(schedule.start_at), end_at, enabled_pricings })
+    const seats_values = schedule.seats_values.map(entry => ({
+      ...entry,
+      ...(entry.start_at ? { start_at: moved(entry.start_at) } : {}),
+      ...(entry.end_at ? { end_at: moved(entry.end_at) } : {}),
+    }))
+    const placed = { start_at: moved(schedule.start_at), end_at }
+    await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, seats_values })
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
 }

@@ -3,6 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
+import { countsInVersion, seatsFrom } from '../counts/carry-counts.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedule-version.ts'
 import type { Schedule } from '../table.ts'
@@ -27,7 +28,12 @@ export async function copySchedule(
   await makeRoom(uow, subscription, placed, neighbours)
   // Those with dates are of the other schedule's time.
   const enabled_pricings = schedule.enabled_pricings.filter(({ start_at, end_at }) => !start_at && !end_at)
-  return await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, ...carriedCoupons(span) })
+  return await cloneSchedule(uow, subscription, schedule, {
+    ...placed,
+    enabled_pricings,
+    seats_values: seatsFrom(schedule.seats_values, placed.start_at),
+    ...carriedCoupons(span),
+  })
 }
 
 /**
@@ -61,6 +67,7 @@ export async function migrateSchedule(
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
     commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
+    ...(await countsInVersion(uow, schedule, { versionId: version.id, start: start_at })),
     ...carriedCoupons(body),
   })
 }
