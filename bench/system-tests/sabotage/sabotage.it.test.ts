@@ -7,9 +7,7 @@ import type { TestResult } from './lane.ts'
 import { MUTANTS } from './mutants.ts'
 import { openLane } from './run-tests.ts'
 
-const ALL_MS = 600_000
-/** As many at a time as the tests have workers. */
-const LANES = 2
+const ALL_MS = 1_200_000
 
 const results = new Map<string, readonly TestResult[] | Error>()
 const mutants = Object.entries(MUTANTS)
@@ -20,26 +18,20 @@ const testsIn = (file: string): string[] => [
 
 beforeAll(async () => {
   const servers = { databaseUrl: inject('databaseUrl'), databaseTemplate: inject('databaseTemplate') }
-  const waiting = files.map(file => ({
-    file,
-    runs: [
+  // One process: what it has loaded for a file it need not load for the next.
+  const lane = openLane(servers)
+  for (const file of files) {
+    const runs = [
       { sabotage: null, pattern: testsIn(file).join('|') },
       ...mutants.flatMap(([sabotage, { caughtBy }]) =>
         caughtBy.file === file ? [{ sabotage, pattern: caughtBy.tests }] : [],
       ),
-    ],
-  }))
-  const lane = async (): Promise<void> => {
-    const { run: runTests, close } = openLane(servers)
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const { file, runs } = next
-      const ran = await runTests(next).catch((error: Error) => error)
-      for (const [place, { sabotage }] of runs.entries())
-        results.set(sabotage ?? file, ran instanceof Error ? ran : (ran[place] ?? []))
-    }
-    await close()
+    ]
+    const ran = await lane.run({ file, runs }).catch((error: Error) => error)
+    for (const [place, { sabotage }] of runs.entries())
+      results.set(sabotage ?? file, ran instanceof Error ? ran : (ran[place] ?? []))
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await lane.close()
 }, ALL_MS)
 
 const resultOf = (name: string): readonly TestResult[] => {
