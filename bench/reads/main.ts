@@ -1,0 +1,146 @@
+// node dist/bench/reads/main.js [events]: what reads of the api cost in processor time of all processes, beside a bare Fastify route over
+// the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices.
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from '../../infra/services/child.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
+import { createClickHouse } from '../../shared/usage/clickhouse.ts'
+import { caller, copyCustomers, makeTemplate, meterReference } from '../billing-run/platform.ts'
+import { countTrees } from '../billing-run/tree-cpu.ts'
+import { DATABASE } from '../measure/readable.ts'
+import { type Running, startModule } from '../processes.ts'
+import { setUp } from '../setup.ts'
+import { eventCustomer, fillEvents } from './fill-events.ts'
+
+const EVENTS = 1_000_000
+const CUSTOMERS = 60
+/** Of each read, after as many that do not count, in which its code is compiled. */
+const READS = 60
+/** Of those that take long. */
+const FEW = 10
+const POLL_MS = 500
+const DAY_MS = 24 * 3_600_000
+
+type Read = {
+  readonly name: string
+  readonly path: string
+  /** Of the bare route. */
+  readonly bare?: true
+  readonly body?: unknown
+  readonly times?: number
+}
+
+const events = Number(process.argv[2] ?? EVENTS)
+if (!Number.isSafeInteger(events) || events < 1) throw new Error('give a whole number of events')
+
+const setup = await setUp()
+const running: Running[] = []
+try {
+  const clickhouseUrl = await setup.startClickHouse()
+  running.push(await setup.startAggregator(clickhouseUrl, DATABASE))
+  const login = (role: Parameters<typeof loginOf>[1]): string => loginOf(setup.databaseUrl, role)
+  const shared = {
+    HOST: '127.0.0.1',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+    NATS_URL: setup.natsUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: DATABASE,
+    INGEST_URL: 'http://127.0.0.1:9',
+    IDENTITY_URL: 'http://127.0.0.1:9',
+  }
+  const port = await freePort()
+  const api = await startModule('api/main', {
+    ...shared,
+    PORT: String(port),
+    DATABASE_URL: login('millrace_app'),
+    KEYS_DATABASE_URL: login('millrace_gateway'),
+  })
+  running.push(api)
+  const bare = await startModule('bench/limits/bare-read', { DATABASE_URL: setup.databaseUrl })
+  running.push(bare)
+
+  const now = Date.now()
+  const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
+  const template = await makeTemplate(call, new Date(now - 70 * DAY_MS).toISOString())
+  const copied = await copyCustomers(setup, { template, from: 0, to: CUSTOMERS })
+  await makeInvoices(
+    copied.map(({ subscriptionId }) => subscriptionId),
+    { ...shared, DATABASE_URL: login('millrace_worker'), APP_DATABASE_URL: login('millrace_app') },
+  )
+  const client = createClickHouse(clickhouseUrl, DATABASE)
+  await fillEvents(client, { tenant: setup.tenant, meter: meterReference(0), events, end: now })
+  await client.close()
+
+  const get = (path: string) => call('GET', path) as Promise<unknown> as Promise<{ data: { id: string }[] }>
+  const [event] = (await get('events?limit=50')).data.slice(-1)
+  const [invoice] = (await get('invoices?limit=1')).data
+  const month = `[${new Date(now - 30 * DAY_MS).toISOString()},${new Date(now).toISOString()}]`
+  const reads: Read[] = [
+    { name: 'bare route: a row by id', path: `customers/${copied[1]?.customerId}`, bare: true },
+    { name: 'a customer by id', path: `customers/${copied[1]?.customerId}` },
+    { name: 'bare route: fifty rows', path: 'customers', bare: true },
+    { name: 'fifty customers', path: 'customers?limit=50' },
+    {
+      name: 'a customer created',
+      path: 'customers',
+      body: { type: 'ORGANIZATION', organization: { legal_name: 'A' } },
+    },
+    { name: 'fifty invoices', path: 'invoices?limit=50' },
+    { name: 'fifty events', path: 'events?limit=50' },
+    { name: 'fifty events, page 200', path: 'events?limit=50&page=200' },
+    { name: 'fifty events after a cursor', path: `events?limit=50&starting_after=${event?.id}` },
+    {
+      name: 'fifty events of a customer and month',
+      path: `events?limit=50&customer_id=${eventCustomer(7)}&timestamp=${month}`,
+    },
+    { name: 'fifty events of a meter', path: 'events?limit=50&meter_id=meter_0' },
+    { name: 'fifty events that match nothing', path: 'events?limit=50&processed_details_type=NOT_MATCHED', times: FEW },
+    { name: 'an event by id', path: `events/${event?.id}` },
+    { name: 'an event traced', path: `events/${event?.id}/event_trace` },
+    { name: 'ingestion of an hour', path: 'usage/ingestion', times: FEW },
+    { name: 'an invoice as PDF', path: `invoices/${invoice?.id}/pdf`, times: FEW },
+  ]
+  for (const read of reads) await measure(read, { api, bare, port })
+
+  async function makeInvoices(subscriptions: readonly string[], env: Record<string, string>): Promise<void> {
+    const database = new pg.Client({ connectionString: setup.databaseUrl })
+    await database.connect()
+    const worker = await startModule('api/worker', { ...env, PORT: String(await freePort()) })
+    try {
+      await database.query(
+        `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
+        [subscriptions],
+      )
+      await database.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
+      const waiting = 'select from pricing_plan_subscriptions where next_billing_at <= now() limit 1'
+      while ((await database.query(waiting)).rowCount !== 0) await sleep(POLL_MS)
+    } finally {
+      await worker.stop()
+      await database.end()
+    }
+  }
+} finally {
+  for (const each of running.reverse()) await each.stop()
+  await setup.stop()
+}
+
+async function measure(
+  { name, path, bare: isBare, body, times = READS }: Read,
+  of: { readonly api: Running; readonly bare: Running; readonly port: number },
+): Promise<void> {
+  const address = isBare ? `http://127.0.0.1:${of.bare.port}/${path}` : `http://127.0.0.1:${of.port}/v1/${path}`
+  const headers = { 'x-api-key': setup.apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const send = async (): Promise<void> => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const answer = await fetch(address, { headers, ...init })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${name}: ${answer.status} ${text.slice(0, 300)}`)
+  }
+  for (let warm = 0; warm < times; warm += 1) await send()
+  const count = countTrees({ ...setup.pids, api: of.api.pid, bare: of.bare.pid })
+  for (let round = 0; round < times; round += 1) await send()
+  const costs = Object.entries(count(times)).filter(([, ms]) => ms >= 0.05)
+  const total = costs.reduce((sum, [, ms]) => sum + ms, 0)
+  console.log(`${name}: ${total.toFixed(1)} ms (${costs.map(([each, ms]) => `${each} ${ms.toFixed(1)}`).join(', ')})`)
+}
