@@ -1,4 +1,4 @@
-// Usage that is priced in credits: what it needs is drawn from wallets of credits, and what they lack is charged by the
+// Usage that is priced in credits: what it needs is paid by wallets of credits, and what they lack is charged by the
 // item that sells the credits (semantics 5.4 step 3, 6). Pure.
 
 import { WHOLE } from '../../../../shared/billing/fraction.ts'

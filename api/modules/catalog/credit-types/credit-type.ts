@@ -1,7 +1,7 @@
 // Credit types: the units of which wallets hold credits (semantics 6).
 import { defineResource, field, PAUSABLE_RULES } from '../../../resource/define-resource.ts'
 import { Description, Name, PausableStatus, Reference } from '../../../resource/shapes.ts'
-import { UnitName } from '../products/schema.ts'
+import { UnitName } from './schema.ts'
 import { type CreditType, creditTypes } from './table.ts'
 
 export const creditTypeResource = defineResource<CreditType>({

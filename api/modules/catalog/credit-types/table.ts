@@ -1,7 +1,7 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { PAUSABLE } from '../../../resource/shapes.ts'
-import type { UnitName } from '../products/schema.ts'
+import type { UnitName } from './schema.ts'
 
 export const creditTypes = pgTable('credit_types', {
   ...tenantColumns(),

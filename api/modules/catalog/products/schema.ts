@@ -29,7 +29,6 @@ export const ItemCredits = Shape(
 /** As stored. */
 export type ItemCredits = { credit_type_id: string }
 
-const UnitText = Type.String({ minLength: 1, maxLength: 64 })
 const FEATURES_MAX = 200
 /** The features of a product, each named by id, by reference or by both. */
 export const ProductFeatures = Type.Array(
@@ -44,12 +43,9 @@ export const ProductFeatures = Type.Array(
   { maxItems: FEATURES_MAX },
 )
 
-export const UnitName = Shape({ singular: UnitText, plural: UnitText })
-
 /** As stored: conditions are canonical. */
 export type UsageBased = {
   meter_value_calculation_id: string
   tiering_meter_value_calculation_id?: string | null
   conditions?: Conditions | null
 }
-export type UnitName = Static<typeof UnitName>

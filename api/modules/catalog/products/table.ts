@@ -4,8 +4,9 @@ import type { Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
+import type { UnitName } from '../credit-types/schema.ts'
 import type { NamedFeature } from '../features/named-features.ts'
-import type { ItemCredits, ModelType, UnitName, UsageBased } from './schema.ts'
+import type { ItemCredits, ModelType, UsageBased } from './schema.ts'
 
 type Lifecycle = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
 
