@@ -37,7 +37,7 @@ export async function openUsage(
 ): Promise<UsageConnections> {
   const nats = await connect({ ...brokerAddress(settings.NATS_URL), maxReconnectAttempts: -1, name })
   const jsm = await jetstreamManager(nats, { timeout: BROKER_ANSWER_MS })
-  const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE, statementMs)
+  const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE, { statementMs })
   return {
     client,
     usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),

@@ -48,8 +48,11 @@ async function applyMigration(client: ClickHouseClient, name: string, recorded: 
   await insertLines(client, 'schema_migrations (name, sha256)', [line])
 }
 
+/** A migration may copy everything that is stored: a few seconds for each 100,000 events. */
+const MIGRATION_MS = 24 * 3_600_000
+
 async function withClient(url: string, database: string, work: (client: ClickHouseClient) => Promise<void>) {
-  const client = createClickHouse(url, database)
+  const client = createClickHouse(url, database, { commandMs: MIGRATION_MS })
   try {
     await work(client)
   } finally {

@@ -26,14 +26,22 @@ async function pingAt(url: string, signal: AbortSignal): Promise<void> {
 
 /**
  * A client of one database. Decimals and 64-bit integers come as JSON strings, never as floats; inserts are synchronous,
- * so an answer means that the rows are there. A question that takes longer than `statementMs` is given up: see `isTooLong`.
+ * so an answer means that the rows are there. A question that takes longer than `statementMs` is given up: see `isTooLong`. A command
+ * that is not answered within `commandMs` is.
  */
-export function createClickHouse(url: string, database: string, statementMs?: number): ClickHouseClient {
+export function createClickHouse(
+  url: string,
+  database: string,
+  {
+    statementMs,
+    commandMs = REQUEST_TIMEOUT_MS,
+  }: { readonly statementMs?: number | undefined; readonly commandMs?: number } = {},
+): ClickHouseClient {
   const bounds = statementMs === undefined ? {} : { max_execution_time: statementMs / 1_000 }
   const client = createClient({
     url,
     database,
-    request_timeout: REQUEST_TIMEOUT_MS,
+    request_timeout: commandMs,
     max_open_connections: CONNECTIONS_MAX,
     application: 'millrace',
     // Every failure reaches the caller, who logs it in the process's own form.
