@@ -5,6 +5,7 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { findOne, notFound } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { requireCreditPeriods } from '../catalog/pricing-plans/check-cadence.ts'
 import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
@@ -118,7 +119,11 @@ export async function requireSellable(
   const plan = await planOf(uow, version)
   requireOffered(plan, subscription)
   const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
-  for (const each of sold) if (each.status === 'ACTIVE') await requireCurrency(uow, each, schedule.pricing_currency)
+  for (const each of sold) {
+    if (each.status !== 'ACTIVE') continue
+    await requireCurrency(uow, each, schedule.pricing_currency)
+    await requireCreditPeriods(uow, each.id, schedule.billing_period ?? subscription.billing_period)
+  }
 }
 
 /** Held, so that the versions of a rate card stay as they are until commit (rate-cards/guards.ts). */

@@ -6,7 +6,8 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type ProductItem, productItems } from '../products/table.ts'
-import type { PricingItem } from './schema.ts'
+import { holdsWhole } from './check-price.ts'
+import type { PricePeriod, PricingItem } from './schema.ts'
 import type { Pricing } from './table.ts'
 import { pricingsOf } from './version-pricings.ts'
 
@@ -44,6 +45,23 @@ export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<s
       before.push({ config, creditTypeId })
     }
   }
+}
+
+/**
+ * Throws INVALID_FIELD for an item of the version that sells credits by a pricing period that does not fit the billing period of whoever
+ * buys them. A config that names its billing period was judged when it was saved.
+ */
+export async function requireCreditPeriods(uow: Uow, versionId: string, billing: PricePeriod): Promise<void> {
+  const items = (await pricingsOf(uow, [versionId])).flatMap(pricing => pricing.items)
+  const selling = await sellingCredits(uow, items.map(idOf))
+  const wider = items
+    .filter(item => selling.has(idOf(item)))
+    .flatMap(({ configs }) => configs)
+    .find(({ billing_period: own, pricing_period: priced }) => !own && priced && !holdsWhole(billing, priced))
+  if (!wider) return
+  const message =
+    'The version prices credits by a pricing_period of which this billing_period is no whole number; choose a longer billing_period, or another version.'
+  throw new AppError('INVALID_FIELD', message, { field: 'billing_period' })
 }
 
 /** The credit types that these items sell, by item; other items are absent. */

@@ -179,9 +179,14 @@ function checkSplit(config: PricingItemConfig, priced: Priced, field: string): v
 
 /** Usage is rated once a pricing period, so a billing period must hold a whole number of them. */
 function checkUsagePeriods(pricing: PricePeriod, billing: PricePeriod, field: string): void {
-  const [inner, outer] = [lengthOf(pricing), lengthOf(billing)]
-  if (inner.unit === outer.unit && outer.value % inner.value === 0) return
+  if (holdsWhole(billing, pricing)) return
   refuse('INVALID_FIELD', field, 'The billing_period of a metered price must be a whole number of its pricing_period.')
+}
+
+/** Whether a billing period is a whole number of pricing periods. */
+export function holdsWhole(billing: PricePeriod, pricing: PricePeriod): boolean {
+  const [inner, outer] = [lengthOf(pricing), lengthOf(billing)]
+  return inner.unit === outer.unit && outer.value % inner.value === 0
 }
 
 export function lengthOf({ type, value }: PricePeriod): { unit: 'MONTH' | 'DAY'; value: number } {

@@ -299,3 +299,27 @@ test('a price in credits that cannot be billed is refused by its field', async (
   })
   expect(refusal(item)).toEqual([400, 'MISSING_FIELD', 'credits.credit_type_id'])
 })
+
+test('a schedule takes no credits by a pricing period that is wider than its billing period', async () => {
+  setTime('2026-04-01T00:00:00Z')
+  const quarterly = { ...LACK, pricing_period: { type: 'MONTH', value: 3 } }
+  const { id: versionId, priced } = await version([usageOf(), { model: 'CREDITS', config: quarterly }])
+  expect(priced.status).toBe(201)
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${versionId}`, { status: 'ACTIVE' })
+  const { id } = await post('pricing-plan-subscriptions', {
+    customer_id: (await tenant.seed.make(customerResource))['id'],
+    billing_entity_id: of.billingEntity['id'],
+    billing_currency: 'EUR',
+  })
+  const schedule = {
+    pricing_plan_subscription_id: id,
+    pricing_plan_version_id: versionId,
+    start_at: '2026-04-01T00:00:00Z',
+  }
+  const monthly = await tenant.call('POST', '/v1/pricing-plan-schedules', schedule)
+  expect(refusal(monthly)).toEqual([400, 'INVALID_FIELD', 'billing_period'])
+  const period = { type: 'MONTH', value: 6 }
+  expect(
+    (await tenant.call('POST', '/v1/pricing-plan-schedules', { ...schedule, billing_period: period })).status,
+  ).toBe(201)
+})
