@@ -211,6 +211,10 @@ export type PeriodGrid = {
 /** The time of a schedule; with `end` null it never ends. */
 export type Span = { readonly start: Instant; readonly end: Instant | null }
 
+/** Whether an instant lies in it. */
+export const isWithin = ({ start, end }: Span, instant: Instant): boolean =>
+  start <= instant && (end === null || instant < end)
+
 export type BillingPeriod = {
   /** 0 for the period in which the span starts, then counting up. */
   readonly index: number

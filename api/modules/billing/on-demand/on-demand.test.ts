@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, roundHalfUp } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { at } from '../../../../shared/time.ts'
 import type { OnDemandItem, OnDemandTerms } from '../../invoices/table.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -144,6 +145,22 @@ describe('an order is refused with its field', () => {
       'INVALID_OPERATION billing_currency',
     ],
   ])('%s', (_title, example, startAt, fault) => expect(faultOf([PACK], example, startAt)).toBe(fault))
+})
+
+test('an ADDON is ordered while it is enabled, in any of the times in which it is', () => {
+  const enabled_pricings = [
+    { pricing_id: 'pricing', start_at: '2026-01-05T00:00:00Z', end_at: '2026-01-10T00:00:00Z' },
+    { pricing_id: 'pricing', start_at: '2026-01-15T00:00:00Z' },
+  ]
+  const inputs = inputsOf({ schedules: [{ enabled_pricings }] })
+  const addon = { ...inputs, pricings: inputs.pricings.map(pricing => ({ ...pricing, addon: true as const })) }
+  const terms = resolveTerms(addon)
+  const order = (start_at: string) => checkOrder({ inputs: addon, terms, order: orderOf([PACK], start_at) })
+  expect(() => order('2026-01-07T00:00:00Z')).not.toThrow()
+  expect(() => order('2026-01-20T10:00:00Z')).not.toThrow()
+  expect(() => order('2026-01-12T00:00:00Z')).toThrow('start_at must lie in that time')
+  const [charge] = chargesOfOrder({ terms, order: orderOf([PACK]) }) ?? []
+  expect(charge?.calendar?.span.start).toBe(at('2026-01-15T00:00:00Z'))
 })
 
 describe('the invoice of an order', () => {

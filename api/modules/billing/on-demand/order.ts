@@ -1,4 +1,5 @@
 // What is ordered on demand, checked against the prices of its schedule (contract: Units on one-off items). Pure.
+import { isWithin } from '../../../../shared/billing/periods.ts'
 import { type Decimal, decimal, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { currencyExponent } from '../../../../shared/money.ts'
@@ -33,7 +34,7 @@ export function checkOrder(of: Of): void {
       throw new AppError('RESOURCE_NOT_FOUND', `The schedule prices no item ${JSON.stringify(item.pricing_item_id)}.`, {
         field: `${field}.pricing_item_id`,
       })
-    const term = own.find(isOnDemand)
+    const term = soldTerm(own, order)
     if (!term)
       throw refused(
         `${field}.pricing_item_id`,
@@ -48,7 +49,7 @@ export function checkOrder(of: Of): void {
 export function chargesOfOrder({ terms, order }: Pick<Of, 'terms' | 'order'>): readonly Charge[] | null {
   const time = { start: at(order.service_start), end: at(order.service_end) }
   const charges = order.items.map(item => {
-    const term = pricesOf({ order, terms }, item).find(isOnDemand)
+    const term = soldTerm(pricesOf({ order, terms }, item), order)
     return term ? boughtCharge(term, { orderId: order.id, time, number: numberOf(item) }) : null
   })
   return charges.every(charge => charge !== null) ? charges : null
@@ -56,6 +57,12 @@ export function chargesOfOrder({ terms, order }: Pick<Of, 'terms' | 'order'>): r
 
 const pricesOf = ({ order, terms }: Pick<Of, 'terms' | 'order'>, { pricing_item_id }: OnDemandItem): PriceTerm[] =>
   terms.filter(({ schedule, item }) => schedule.id === order.pricing_plan_schedule_id && item.id === pricing_item_id)
+
+/** The on-demand price among these: an ADDON has one for each time in which it is enabled, and that of the order counts. */
+function soldTerm(own: readonly PriceTerm[], { start_at }: OnDemandTerms): PriceTerm | undefined {
+  const onDemand = own.filter(isOnDemand)
+  return onDemand.find(({ calendar }) => calendar && isWithin(calendar.span, at(start_at))) ?? onDemand[0]
+}
 
 const numberOf = ({ units, flexible_amount: chosen }: OnDemandItem): Decimal | null =>
   units?.number ? decimal(units.number) : chosen ? decimal(chosen.quantity) : null
@@ -80,7 +87,7 @@ function checkSchedule({ inputs: { subscription, schedules }, order }: Of): void
 function checkTime({ calendar, schedule }: PriceTerm, { start_at }: OnDemandTerms): void {
   const time = at(start_at)
   const span = calendar?.span
-  if (!span || time < span.start || (span.end !== null && time >= span.end)) {
+  if (!span || !isWithin(span, time)) {
     const until = span?.end ? ` to ${formatInstant(span.end)}` : ''
     const from = span ? formatInstant(span.start) : schedule.start_at
     throw refused('start_at', `The schedule is in force from ${from}${until}; start_at must lie in that time.`)

@@ -88,8 +88,12 @@ function commitmentOf(schedule: ScheduleInput, entry: ClauseEntry, terms: readon
   const clause = clauseOf(schedule, entry)
   // A minimum of the whole invoice has no lines to date it by: it applies while its schedule is in force.
   const during = clause.of === null ? withinOf(schedule, clause.during) : clause.during
-  return [{ ...clause, during, value, inAdvance, isOfOnePrice: about.length === 1 }]
+  return [{ ...clause, during, value, inAdvance, isOfOnePrice: isOnePrice(about) }]
 }
+
+/** Whether these are one price: an ADDON has a term for each time in which it is enabled. */
+const isOnePrice = (terms: readonly PriceTerm[]): boolean =>
+  new Set(terms.map(({ config, productItem }) => `${config.id} ${productItem.id}`)).size === 1
 
 function withinOf({ start_at, end_at }: ScheduleInput, during: Span | null): Span {
   const ends = [end_at === null ? null : at(end_at), during?.end ?? null].filter(end => end !== null)

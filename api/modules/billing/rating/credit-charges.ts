@@ -7,6 +7,7 @@ import { type Decimal, max, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type CreditsPrice, isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { intersect } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { isSoldByCredits } from '../terms/price-terms.ts'
@@ -104,7 +105,8 @@ export function creditsToSell(
           !taken.has(each.charge.key) &&
           each.charge.schedule.id === charge.schedule.id &&
           each.credits?.creditTypeId === charge.productItem.credits?.credit_type_id &&
-          each.charge.service.start === charge.service.start,
+          // An ADDON that is enabled within the period needs credits for a part of the time for which they are sold.
+          intersect(each.charge.service, charge.service) !== null,
       )
       for (const each of own) taken.add(each.charge.key)
       return [charge.key, numberVolume(sum(own.map(({ credits }) => credits?.missing ?? ZERO)))]

@@ -5,7 +5,17 @@ import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { enabledChanges, enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import { heldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
-import { type ExampleItem, exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
+import { clausesOf } from '../rating/clauses-of.ts'
+import {
+  type ExampleItem,
+  eur,
+  exampleInputs,
+  exampleInvoices,
+  linesOf,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
+import { resolveTerms } from './price-terms.ts'
 
 const MARCH = '2026-03-01T00:00:00Z'
 const addonInputs = (enabled_pricings: readonly EnabledPricing[], item: ExampleItem) => {
@@ -37,6 +47,43 @@ describe('an ADDON pricing', () => {
     const lines = exampleInvoices(addonInputs(enabled, once), 3).flatMap(linesOf)
     expect(lines).toEqual(['2026-03-21..2026-04-01 10.00'])
   })
+})
+
+test('usage in credits of an ADDON that is enabled within the period is charged by the item that sells the credits', () => {
+  const usage: ExampleItem = {
+    ...metered([]),
+    config: { pricing_type: 'FLAT', bands: [{ credits: { quantity: '2', credit_type_id: 'crty' } }] as never },
+  }
+  const selling: ExampleItem = {
+    item: { model_type: 'CREDITS', credits: { credit_type_id: 'crty' } },
+    config: { pricing_type: 'FLAT' },
+    bands: [{ amount: eur('0.5') }],
+  }
+  const enabled_pricings = [{ pricing_id: 'addon', start_at: '2026-03-11T00:00:00Z' }]
+  const inputs = exampleInputs({ start: MARCH, items: [usage, selling], schedules: [{ enabled_pricings }] })
+  const [pricing] = inputs.pricings
+  if (!pricing) throw new Error('an example has a pricing')
+  const [used, sold] = pricing.items
+  const pricings = [
+    { ...pricing, items: sold ? [sold] : [] },
+    { ...pricing, id: 'addon', addon: true as const, items: used ? [used] : [] },
+  ]
+  const [march] = exampleInvoices({ ...inputs, pricings }, 1, '10')
+  // 10 × 2 credits, and no wallet pays.
+  expect(march?.amount_excluding_tax).toBe('10')
+})
+
+test('a minimum of units of an ADDON is of one price, however often it is enabled', () => {
+  const enabled_pricings = [
+    { pricing_id: 'pricing', end_at: '2026-03-11T00:00:00Z' },
+    { pricing_id: 'pricing', start_at: '2026-03-21T00:00:00Z' },
+  ]
+  const inputs = addonInputs(enabled_pricings, metered([{ amount: eur('1') }]))
+  const commitment = { pricing_item_configs: [{ ids: ['config0'], amount: eur('5') }] }
+  const schedules = inputs.schedules.map(schedule => ({ ...schedule, commitment }))
+  const terms = resolveTerms({ ...inputs, schedules })
+  expect(terms).toHaveLength(2)
+  expect(clausesOf(schedules, terms).commitments).toMatchObject([{ isOfOnePrice: true }])
 })
 
 test('a schedule holds the meters of what it sells, and cuts its time where that changes', () => {
