@@ -25,7 +25,7 @@ const isOn = ({ rate_card, pricing_plan_version_id }: ScheduleInput, { versionId
 
 /**
  * The inputs of an invoice as if its schedules of the plan had been on the candidate version; the same object when none
- * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments, enabled
+ * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments, seats, units, enabled
  * ADDONs and persisted usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
  */
 export function withCandidate(inputs: BillingInputs, candidate: Candidate): BillingInputs {
@@ -106,11 +106,13 @@ const testsOf = (conditions: ConfigInput['conditions']): unknown => {
 
 function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
   const { rate_card: _replaced, ...rest } = schedule
-  const { discount, markup, commitment, enabled_pricings: enabled } = rest
+  const { discount, markup, commitment, enabled_pricings: enabled, seats_values: seats, units } = rest
   return {
     ...rest,
     discount: discount && replacedIn(discount, replacements),
     ...(enabled ? { enabled_pricings: enabled.flatMap(entry => enabledIn(entry, replacements)) } : {}),
+    ...(seats ? { seats_values: countsIn(seats, replacements) } : {}),
+    ...(units ? { units: countsIn(units, replacements) } : {}),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),
   }
@@ -123,6 +125,16 @@ function enabledIn(entry: EnabledPricing, { pricings }: Replacements): EnabledPr
   const replaced = (pricings.get(entry.pricing_id) ?? []).filter(id => id !== entry.pricing_id)
   return [entry, ...replaced.map(pricing_id => ({ ...entry, pricing_id }))]
 }
+
+/** What the schedule states for a price, it states for the price that replaces it too. */
+const countsIn = <T extends { readonly pricing_item_config_id: string }>(
+  entries: readonly T[],
+  { pricing_item_configs: configs }: Replacements,
+): T[] =>
+  entries.flatMap(entry => {
+    const replaced = (configs.get(entry.pricing_item_config_id) ?? []).filter(id => id !== entry.pricing_item_config_id)
+    return [entry, ...replaced.map(pricing_item_config_id => ({ ...entry, pricing_item_config_id }))]
+  })
 
 function replacedIn<T extends object>(clauses: T, replacements: Replacements): T {
   const lists = Object.entries(clauses as Readonly<Record<string, Entries>>).map(([list, entries]) => {

@@ -4,17 +4,35 @@ import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import type { EnabledPricing } from './schema.ts'
 
-/** The parts of a time in which the pricing is enabled, in the order of time. An entry without dates is enabled throughout. */
-export const enabledSpans = (enabled: readonly EnabledPricing[], pricingId: string, within: Span): Span[] =>
-  enabled
+/**
+ * The parts of a time in which the pricing is enabled, in the order of time. An entry without dates is enabled throughout. Entries that
+ * overlap, as where several prices are simulated as one, enable it once.
+ */
+export function enabledSpans(enabled: readonly EnabledPricing[], pricingId: string, within: Span): Span[] {
+  const own = enabled
     .filter(entry => entry.pricing_id === pricingId)
     .flatMap(({ start_at, end_at }) => {
       const start = instantOf(Math.max(within.start, start_at ? at(start_at) : within.start))
-      const ends = [within.end, end_at ? at(end_at) : null].filter(end => end !== null)
-      const end = ends.length === 0 ? null : instantOf(Math.min(...ends))
+      const end = earlier(within.end, end_at ? at(end_at) : null)
       return end !== null && end <= start ? [] : [{ start, end }]
     })
     .toSorted((a, b) => a.start - b.start)
+  const spans: Span[] = []
+  for (const { start, end } of own) {
+    const last = spans.at(-1)
+    if (!last || (last.end !== null && last.end <= start)) spans.push({ start, end })
+    else
+      spans[spans.length - 1] = {
+        start: last.start,
+        end: last.end === null || end === null ? null : instantOf(Math.max(last.end, end)),
+      }
+  }
+  return spans
+}
+
+/** Null is no end. */
+const earlier = (a: Instant | null, b: Instant | null): Instant | null =>
+  a === null ? b : b === null ? a : instantOf(Math.min(a, b))
 
 const startOf = ({ start_at }: EnabledPricing): string | null => start_at ?? null
 const endOf = ({ end_at }: EnabledPricing): string | null => end_at ?? null
