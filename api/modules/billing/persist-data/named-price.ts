@@ -1,12 +1,14 @@
 // Finds the price of a persisted state by the ids in the request, from the subscription down to the price
 // configuration. The first id that does not fit is refused, with its field.
+import { isWithin } from '../../../../shared/billing/periods.ts'
 import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted-usage.ts'
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
-import { versionAt } from '../../catalog/pricing-plans/rate-card.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { soldVersions } from '../terms/sold-pricings.ts'
 import { activeSpan } from '../terms/windows.ts'
 
 export type NamedPrice = {
@@ -30,14 +32,27 @@ export function namedPrice(inputs: BillingInputs, names: NamedPrice, moment: Mom
   if (!item) throw missing('pricing_item_id', names.pricing_item_id, `the pricing ${pricing.id}`)
   const config = item.configs.find(({ id }) => id === names.pricing_item_config_id)
   if (!config) throw missing('pricing_item_config_id', names.pricing_item_config_id, `the pricing item ${item.id}`)
-  const term = resolveTerms(inputs).find(each => each.schedule.id === schedule.id && each.config.id === config.id)
-  if (!term) throw new Error(`the price ${config.id} is not among those of its schedule`)
+  const terms = resolveTerms(inputs).filter(each => each.schedule.id === schedule.id && each.config.id === config.id)
+  const term = terms.find(({ calendar }) => calendar !== null && isWithin(calendar.span, moment.at))
+  if (!term) throw notSold(pricing, { schedule, moment })
   return checkCarriedOn(term, item)
+}
+
+/** A price of the version that the schedule does not sell then. */
+function notSold(
+  { id }: PricingInput,
+  { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
+): AppError {
+  const time = formatInstant(moment.at)
+  const message = schedule.trial
+    ? `The schedule in force at ${time} is a TRIAL, which charges nothing, so no state is kept.`
+    : `The pricing ${id} is an ADDON that the schedule does not have enabled at ${time}; enable it then, or give another moment.`
+  return refuse('INVALID_FIELD', schedule.trial ? moment.field : 'pricing_id', message)
 }
 
 function scheduleAt(inputs: BillingInputs, { at: moment, field }: Moment): ScheduleInput {
   const span = activeSpan(inputs)
-  const isActive = span !== null && span.start <= moment && (span.end === null || moment < span.end)
+  const isActive = span !== null && isWithin(span, moment)
   const schedule = inputs.schedules.find(
     ({ start_at, end_at }) => at(start_at) <= moment && (end_at === null || moment < at(end_at)),
   )
@@ -52,7 +67,7 @@ function pricingOf(
   { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
 ): PricingInput {
   const pricing = inputs.pricings.find(each => each.id === id)
-  const version = versionOf(schedule, moment)
+  const version = versionOf(inputs, { schedule, moment })
   const time = formatInstant(moment.at)
   if (!pricing) throw missing('pricing_id', id, `the plan version ${version}, which is in force at ${time}`)
   if (pricing.pricing_plan_version_id === version) return pricing
@@ -60,9 +75,13 @@ function pricingOf(
   throw refuse('INVALID_FIELD', 'pricing_id', message)
 }
 
-/** The version that prices the schedule then. */
-const versionOf = ({ rate_card, pricing_plan_version_id }: ScheduleInput, moment: Moment): string =>
-  (rate_card && versionAt(rate_card, formatInstant(moment.at))?.pricing_plan_version_id) ?? pricing_plan_version_id
+/** The version that prices the schedule then: on a rate card, from the start of the local day on which it comes into force. */
+const versionOf = (
+  inputs: BillingInputs,
+  { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
+): string =>
+  soldVersions(schedule, zoneOfParties(inputs)).find(({ span }) => isWithin(span, moment.at))
+    ?.pricing_plan_version_id ?? schedule.pricing_plan_version_id
 
 /** The error is the same whether the object belongs to another tenant or does not exist. */
 const missing = (field: string, id: string, of: string): AppError =>

@@ -16,10 +16,9 @@ import {
   intersect,
   interval,
 } from '../../../../shared/time.ts'
-import { versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
-import { spanOf } from '../terms/sold-pricings.ts'
+import { soldVersions } from '../terms/sold-pricings.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
 /** An advance charge on a FINAL invoice, or a minimum that it reached ahead, less what credit notes have credited of it. */
@@ -61,8 +60,7 @@ export const refundTimes = (inputs: Ended): RefundTimes =>
 
 /** When another version of a rate card takes over, which charges its own price for the days left. */
 function takeovers(schedule: ScheduleInput, inputs: Ended) {
-  if (!schedule.rate_card || schedule.rate_card.length < 2) return []
-  const spans = versionSpans(schedule.rate_card, spanOf(schedule), zoneOfParties(inputs))
+  const spans = soldVersions(schedule, zoneOfParties(inputs))
   return spans.slice(0, -1).flatMap(({ pricing_plan_version_id: version, span: { end } }) =>
     end === null
       ? []

@@ -2,7 +2,7 @@
 // them those that it has enabled, while it has (semantics 3.1). Pure.
 import type { Span, Zone } from '../../../../shared/billing/periods.ts'
 import { at } from '../../../../shared/time.ts'
-import { versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { type VersionSpan, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
 import { enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
 
@@ -20,13 +20,15 @@ export const spanOf = ({ start_at, end_at }: Pick<ScheduleInput, 'start_at' | 'e
   end: end_at === null ? null : at(end_at),
 })
 
+/** The versions that price a schedule, and when. */
+export const soldVersions = (schedule: ScheduleInput, zone: Zone): VersionSpan[] =>
+  schedule.rate_card
+    ? versionSpans(schedule.rate_card, spanOf(schedule), zone)
+    : [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span: spanOf(schedule) }]
+
 /** In the order of versions; those of one version by display order, then by name. */
 export function soldPricings(all: readonly PricingInput[], schedule: ScheduleInput, zone: Zone): SoldPricing[] {
-  const span = spanOf(schedule)
-  const versions = schedule.rate_card
-    ? versionSpans(schedule.rate_card, span, zone)
-    : [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span }]
-  return versions.flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
+  return soldVersions(schedule, zone).flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
     all
       .filter(pricing => pricing.pricing_plan_version_id === version)
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
