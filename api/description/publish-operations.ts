@@ -8,7 +8,7 @@ import { type JsonObject, objectIn, objectsIn, textIn } from './json.ts'
 import { MEDIA_TYPES, UPLOADS } from './media-types.ts'
 import { answerNameOf, bodyNameOf } from './names.ts'
 import { type Method, operationIdOf } from './operation-id.ts'
-import { OPERATION_TEXTS } from './operation-texts.ts'
+import { OPERATION_TEXTS } from './operations/index.ts'
 import { parameterRef, publishedParameters } from './parameters.ts'
 import { standardText } from './standard-texts.ts'
 

@@ -1,0 +1,21 @@
+// What operations do beyond their summary, by operation id. The operations that every resource shares have theirs in
+// standard-texts.ts.
+import { ACCESS_OPERATIONS } from './access.ts'
+import { CATALOG_OPERATIONS } from './catalog.ts'
+import { INVOICES_OPERATIONS } from './invoices.ts'
+import { PARTIES_OPERATIONS } from './parties.ts'
+import { SUBSCRIPTIONS_OPERATIONS } from './subscriptions.ts'
+import { USAGE_OPERATIONS } from './usage.ts'
+import { WALLETS_OPERATIONS } from './wallets.ts'
+import { WEBHOOKS_OPERATIONS } from './webhooks.ts'
+
+export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
+  ...ACCESS_OPERATIONS,
+  ...CATALOG_OPERATIONS,
+  ...INVOICES_OPERATIONS,
+  ...PARTIES_OPERATIONS,
+  ...SUBSCRIPTIONS_OPERATIONS,
+  ...USAGE_OPERATIONS,
+  ...WALLETS_OPERATIONS,
+  ...WEBHOOKS_OPERATIONS,
+}

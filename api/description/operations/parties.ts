@@ -1,0 +1,15 @@
+// What the operations of customers, tax ids and platforms do beyond their summary.
+
+export const PARTIES_OPERATIONS: Readonly<Record<string, string>> = {
+  tax_id_types_list: 'Without `country` the answer lists every type.',
+  customers_forget:
+    'For a request to erase personal data. Clears e-mail, names, addresses, tax ids and custom fields, and deletes the contacts. The ' +
+    'id, the `reference` and the country stay. Only an ARCHIVED or DRAFT customer without OPEN and DRAFT invoices can be forgotten, ' +
+    'and it never changes again.',
+  customers_validate_tax_id:
+    'The body is that of a new customer. The answer has one result for each of its tax ids: `NOT_VALID` when the form or the check ' +
+    'digits are wrong, else `UNKNOWN`, since no authority is asked.',
+  platforms_up_to_date_read:
+    'Use it after a load of usage to know when previews and invoices include it: `event_processing_up_to_date_until` is the instant ' +
+    'up to which every accepted event is counted.',
+}
