@@ -14,7 +14,7 @@ import {
   Timestamp,
 } from '../../../resource/shapes.ts'
 import { PricingItemConfigShape } from '../../catalog/pricing-plans/schema.ts'
-import { BandDetails, MeterValue } from '../../invoices/schema.ts'
+import { BandDetails, MeterValue } from '../../invoices/lines/schema.ts'
 import { InvoicePreview } from '../run/preview-shape.ts'
 
 const QUANTITIES_MAX = 100
