@@ -45,7 +45,7 @@ describe('a price is refused by the field that is wrong:', () => {
       'usage',
       band({ amount: eur('1'), credits: { quantity: '1', credit_type_id: 'ctyp_1' } }),
       INVALID,
-      'bands.0.credits',
+      'bands.0.amount',
     ],
     ['a band that charges nothing', 'usage', band({}), 'MISSING_FIELD', 'bands.0.amount'],
     ['a percentage of numbers', 'usage', band({ percentage: '1' }), INVALID, 'bands.0.percentage'],

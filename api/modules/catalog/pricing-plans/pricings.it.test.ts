@@ -60,6 +60,7 @@ describe('pricings', () => {
             split_pricing: null,
             default_units: null,
             default_seats_value: null,
+            on_demand: false,
             wallet_grants: null,
           },
         ],
