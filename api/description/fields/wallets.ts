@@ -98,6 +98,8 @@ export const WALLETS: Readonly<Record<string, string>> = {
   committed_amount: 'What was spent of it, for wallets of money.',
   committed_credits: 'What was spent of it, for wallets of credits.',
   event_reference: 'Reference of the usage event that it was for.',
+  'WalletsReservationsRequest.customer_id':
+    'Whose use it is: what was granted for its seat may then be spent too. Without it, nothing that was granted for a seat is reserved.',
   lease: 'How long it is held at most: 1 to 3,600 seconds, minutes or hours.',
   lease_until: 'When it is released unless it is committed or released before.',
   'WalletReservationLease.type': 'The unit of the span.',

@@ -7,6 +7,7 @@ import { EMPTY_ACCOUNTS, moved } from './ledger.ts'
 import type { GrantPart } from './spending-order.ts'
 
 const NOW = instantOf(100)
+const W = { walletId: 'w', customerId: null }
 const grant = (id: string, open: string, given: Partial<BookedGrant> = {}): BookedGrant => ({
   id,
   walletId: 'w',
@@ -15,6 +16,7 @@ const grant = (id: string, open: string, given: Partial<BookedGrant> = {}): Book
   expireAt: null,
   open: decimal(open),
   isReverted: false,
+  seatOf: null,
   ...given,
 })
 const shown = (moves: readonly Moved[] | undefined) =>
@@ -28,23 +30,32 @@ test('reserves all of a quantity or none of it, from live grants only', () => {
     grant('to come', '9', { startAt: instantOf(101) }),
     grant('other', '9', { walletId: 'v' }),
   ])
-  expect(book.reserve('w', decimal('10.1'), NOW)).toBeNull()
-  expect(shown(book.reserve('w', decimal('7'), NOW)?.moves)).toEqual(['RESERVE a 5', 'RESERVE b 2'])
-  expect(plain(book.openOf('w', NOW))).toBe('3')
-  expect(book.reserve('w', decimal('3.1'), NOW)).toBeNull()
+  expect(book.reserve(W, decimal('10.1'), NOW)).toBeNull()
+  expect(shown(book.reserve(W, decimal('7'), NOW)?.moves)).toEqual(['RESERVE a 5', 'RESERVE b 2'])
+  expect(plain(book.openOf(W, NOW))).toBe('3')
+  expect(book.reserve(W, decimal('3.1'), NOW)).toBeNull()
+})
+
+test('reserves what was granted for a seat for the use of its occupant alone', () => {
+  const of = (customerId: string) => ({ walletId: 'w', customerId })
+  const book = createGrantBook([grant('seat', '5', { seatOf: 'ada', expireAt: instantOf(200) }), grant('all', '2')])
+  expect([W, of('ada'), of('bob')].map(use => plain(book.openOf(use, NOW)))).toEqual(['2', '7', '2'])
+  expect(book.reserve(W, decimal('3'), NOW)).toBeNull()
+  expect(book.reserve(of('bob'), decimal('3'), NOW)).toBeNull()
+  expect(shown(book.reserve(of('ada'), decimal('6'), NOW)?.moves)).toEqual(['RESERVE seat 5', 'RESERVE all 1'])
 })
 
 test('settling a part spends from the first grants and releases the rest', () => {
   const book = createGrantBook([grant('a', '5', { expireAt: instantOf(200) }), grant('b', '5')])
-  const parts = book.reserve('w', decimal('8'), NOW)?.parts ?? []
+  const parts = book.reserve(W, decimal('8'), NOW)?.parts ?? []
   expect(shown(book.settle(parts, decimal('6')))).toEqual(['SPEND a 5', 'SPEND b 1', 'RELEASE b 2'])
-  expect(plain(book.openOf('w', NOW))).toBe('4')
+  expect(plain(book.openOf(W, NOW))).toBe('4')
 })
 
 test('what is released from a reverted grant is reverted too', () => {
   const book = createGrantBook([grant('a', '0', { isReverted: true })])
   expect(shown(book.settle([{ grantId: 'a', quantity: decimal('2') }], ZERO))).toEqual(['RELEASE a 2', 'REVERT a 2'])
-  expect(plain(book.openOf('w', NOW))).toBe('0')
+  expect(plain(book.openOf(W, NOW))).toBe('0')
 })
 
 test('no account falls below zero and no value is created, whatever is reserved, settled in part and released', () => {
@@ -74,8 +85,8 @@ test('no account falls below zero and no value is created, whatever is reserved,
       const held: { parts: readonly GrantPart[]; quantity: Decimal }[] = []
       for (const { take, of, share } of steps) {
         const quantity = decimalOfInteger(take)
-        const reserved = book.reserve('w', quantity, NOW)
-        expect(reserved !== null || book.openOf('w', NOW).lt(quantity)).toBe(true)
+        const reserved = book.reserve(W, quantity, NOW)
+        expect(reserved !== null || book.openOf(W, NOW).lt(quantity)).toBe(true)
         if (reserved) {
           follow(reserved.moves)
           held.push({ parts: reserved.parts, quantity })
@@ -83,7 +94,7 @@ test('no account falls below zero and no value is created, whatever is reserved,
         const [one] = held.splice(of % (held.length + 1), 1)
         if (one) follow(book.settle(one.parts, one.quantity.times(decimal(`${share / 100}`))))
         const open = sum([...accounts.values()].map(({ OPEN }) => OPEN))
-        expect(plain(book.openOf('w', NOW))).toBe(plain(open))
+        expect(plain(book.openOf(W, NOW))).toBe(plain(open))
       }
     }),
   )

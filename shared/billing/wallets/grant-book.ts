@@ -8,18 +8,18 @@ export type BookedGrant = SpendableGrant & {
   readonly walletId: string
   /** Reverted: what is released from it can never be spent again. */
   readonly isReverted: boolean
+  /** The customer whose use alone may spend it; null for all use. */
+  readonly seatOf: string | null
 }
+/** A wallet, and the customer whose use of it is meant; null for use that is of nobody in particular. */
+export type Use = { readonly walletId: string; readonly customerId: string | null }
 export type Moved = GrantPart & { readonly move: Move }
 
 export type GrantBook = {
-  /** How much of the wallet can be spent at that time. */
-  openOf(walletId: string, at: Instant): Decimal
+  /** How much of the wallet this use can spend at that time. */
+  openOf(use: Use, at: Instant): Decimal
   /** Reserves the whole quantity; null, without reserving anything, when the wallet does not have it. */
-  reserve(
-    walletId: string,
-    quantity: Decimal,
-    at: Instant,
-  ): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
+  reserve(use: Use, quantity: Decimal, at: Instant): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
   /** Spends `quantity` from the reserved parts in their order, and releases the rest. */
   settle(parts: readonly GrantPart[], quantity: Decimal): readonly Moved[]
 }
@@ -28,8 +28,9 @@ export type GrantBook = {
 export function createGrantBook(grants: readonly BookedGrant[]): GrantBook {
   const open = new Map(grants.map(grant => [grant.id, grant.open]))
   const byId = new Map(grants.map(grant => [grant.id, grant]))
-  const ofWallet = (walletId: string, at: Instant): SpendableGrant[] =>
+  const ownOf = ({ walletId, customerId }: Use, at: Instant): SpendableGrant[] =>
     grants
+      .filter(({ seatOf }) => seatOf === null || seatOf === customerId)
       .filter(grant => grant.walletId === walletId && isLive(grant, at))
       .map(grant => ({ ...grant, open: open.get(grant.id) ?? ZERO }))
   const add = (id: string, quantity: Decimal): void => {
@@ -42,9 +43,9 @@ export function createGrantBook(grants: readonly BookedGrant[]): GrantBook {
     return [released]
   }
   return {
-    openOf: (walletId, at) => sum(ofWallet(walletId, at).map(grant => grant.open)),
-    reserve: (walletId, quantity, at) => {
-      const { parts, missing } = takeFrom(ofWallet(walletId, at), quantity)
+    openOf: (use, at) => sum(ownOf(use, at).map(grant => grant.open)),
+    reserve: (use, quantity, at) => {
+      const { parts, missing } = takeFrom(ownOf(use, at), quantity)
       if (missing.gt(ZERO)) return null
       for (const part of parts) add(part.grantId, part.quantity.neg())
       return { parts, moves: parts.map(part => ({ ...part, move: 'RESERVE' as const })) }

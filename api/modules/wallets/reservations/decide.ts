@@ -18,6 +18,8 @@ export type Operation =
       readonly id: string
       readonly reference: string
       readonly given: Given
+      /** Whose use it is; null for use that is of nobody in particular. */
+      readonly customerId: string | null
       readonly leaseMs: number
     })
   | (Of & {
@@ -71,9 +73,10 @@ function reserve(
     const message = `The wallet is ${wallet.status} and is not spent; activate it first.`
     throw new AppError('INVALID_OPERATION', message, { resourceId: wallet.id, resourceType: 'WALLET' })
   }
-  const reserved = batch.book.reserve(wallet.id, quantity, batch.now)
+  const use = { walletId: wallet.id, customerId: of.customerId }
+  const reserved = batch.book.reserve(use, quantity, batch.now)
   if (!reserved) {
-    const open = plain(batch.book.openOf(wallet.id, batch.now))
+    const open = plain(batch.book.openOf(use, batch.now))
     const message = `The wallet has ${open} open, which is less than ${plain(quantity)}. Nothing was reserved.`
     throw new AppError('COULD_NOT_UPDATE_RESOURCE', message, { field, resourceId: wallet.id, resourceType: 'WALLET' })
   }

@@ -56,8 +56,8 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     body: ReserveBody,
     status: 201,
     handle: async ({ tenant, actor }, { params, body }) => {
-      const { reference, lease, ...given } = body
-      const of = { actor, wallet: params.id, reference, given, leaseMs: leaseMs(lease ?? undefined) }
+      const { reference, lease, customer_id: customerId = null, ...given } = body
+      const of = { actor, wallet: params.id, reference, given, customerId, leaseMs: leaseMs(lease ?? undefined) }
       const { row, held } = await desk.submit(tenant, { kind: 'RESERVE', id: newId('wres'), ...of })
       return reservationView(row, held.unit)
     },

@@ -114,7 +114,12 @@ function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>,
   const batch: Batch = {
     now: uow.now,
     book: createGrantBook(
-      grants.map(each => ({ ...spendable(each), walletId: each.wallet_id, isReverted: each.is_reverted })),
+      grants.map(each => ({
+        ...spendable(each),
+        walletId: each.wallet_id,
+        isReverted: each.is_reverted,
+        seatOf: each.seat_of,
+      })),
     ),
     find: (walletId, name) => known.get(`${walletId} ${name}`) ?? null,
     keep: (row, moves, actor) => {

@@ -1,6 +1,6 @@
 // Wire shapes of reservations.
 import Type, { type Static } from 'typebox'
-import { Amount, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { Amount, IdText, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { Credits } from '../../catalog/credit-types/schema.ts'
 import { RESERVATION_STATUSES } from '../schema.ts'
 
@@ -17,7 +17,12 @@ export const leaseMs = ({ type, value }: Static<typeof Lease> = LEASE_DEFAULT): 
 
 const given = { amount: Optional(Nullable(Amount)), credits: Optional(Nullable(Credits)) }
 
-export const ReserveBody = Shape({ ...given, reference: Reference, lease: Optional(Nullable(Lease)) })
+export const ReserveBody = Shape({
+  ...given,
+  reference: Reference,
+  customer_id: Optional(Nullable(IdText('customer'))),
+  lease: Optional(Nullable(Lease)),
+})
 export const CommitBody = Shape({
   ...given,
   event_reference: Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
