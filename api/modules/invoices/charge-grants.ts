@@ -14,6 +14,8 @@ export type ChargeOfGrant = {
   readonly service_end_at: string
   /** Whether the subscription was to be cancelled when the charge granted. */
   readonly cancelled: boolean
+  /** Set when the grant was reverted because the charge was gone. */
+  readonly gone?: true
 }
 
 /** A grant by the rule of a price. */

@@ -11,6 +11,9 @@ import type { InvoiceContent } from './schema.ts'
 /** The name under which these effects follow the changes of invoices (api/resource/rules.ts). */
 export const INVOICE = { objectType: 'INVOICE' } as const
 
+/** The same, once every invoice that is saved together has taken what it uses: grants that shrink take nothing from them. */
+export const INVOICE_CHARGES = { objectType: 'INVOICE_CHARGES' } as const
+
 export type FundsRequest = {
   readonly customerId: string
   /** Of the invoice. */

@@ -2,7 +2,7 @@
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
-import { FUNDS, INVOICE } from '../invoices/funds.ts'
+import { FUNDS, INVOICE, INVOICE_CHARGES } from '../invoices/funds.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { balanceRoutes } from './balance/routes.ts'
 import { WALLET_EVENTS } from './events.ts'
@@ -29,15 +29,17 @@ const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seed
 export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   name: 'wallets',
   events: [WALLET_EVENTS],
-  // Only invoices are saved under this object type.
+  // Only invoices are saved under these object types.
   effects: [
     {
       ...INVOICE,
-      // What is granted first may be spent by the same invoice.
-      afterSave: async (uow, row, previous) => {
-        await followCharges(uow, row as InvoiceRow, previous as InvoiceRow | null)
-        await followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null)
-      },
+      afterSave: async (uow, row, previous) =>
+        await followInvoice(uow, row as InvoiceRow, previous as InvoiceRow | null),
+    },
+    {
+      ...INVOICE_CHARGES,
+      afterSave: async (uow, row, previous) =>
+        await followCharges(uow, row as InvoiceRow, previous as InvoiceRow | null),
     },
   ],
   guards: RULE_GUARDS,

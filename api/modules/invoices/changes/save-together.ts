@@ -19,7 +19,7 @@ import { followSave } from '../../../resource/rules.ts'
 import { seriesOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
-import { INVOICE } from '../funds.ts'
+import { INVOICE, INVOICE_CHARGES } from '../funds.ts'
 import { replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
 import { isCreditNote } from '../settlement.ts'
@@ -51,7 +51,8 @@ export async function saveTogether(
     invoices,
     all.flatMap((pending, place) => changesOf(pending, saved[place] ?? pending.row)),
   )
-  for (const [place, { stored, row }] of all.entries()) await followSave(uow, INVOICE, saved[place] ?? row, stored)
+  for (const subject of [INVOICE, INVOICE_CHARGES])
+    for (const [place, { stored, row }] of all.entries()) await followSave(uow, subject, saved[place] ?? row, stored)
   const views = new Map<InvoiceRow, DomainEvent['data']>()
   const viewOf = (row: InvoiceRow): DomainEvent['data'] => {
     const view = views.get(row) ?? invoiceView(row, uow.now)

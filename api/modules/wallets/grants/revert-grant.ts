@@ -20,8 +20,14 @@ import { walletGrantResource } from '../wallet-grant.ts'
 export async function revertGrant(
   uow: Uow,
   id: string,
-  { reason, cause }: { readonly reason: RevertReason; readonly cause: Cause },
+  of: {
+    readonly reason: RevertReason
+    readonly cause: Cause
+    /** Whether its charge is gone, and not a call reverts it: the charge may then grant again. */
+    readonly byCharge?: boolean
+  },
 ): Promise<WalletGrant> {
+  const { reason, cause, byCharge = false } = of
   const { wallet_id } = await getOne(uow, walletGrantResource, id)
   await holdWallets(uow, [wallet_id])
   const grant = await lockExisting(uow, walletGrantResource, id)
@@ -34,6 +40,7 @@ export async function revertGrant(
   const quantity = decimal(accounts?.open ?? '0')
   const entry = { walletId: wallet_id, grantId: id, move: 'REVERT', quantity, cause: { ...cause, reason } } as const
   if (quantity.gt(ZERO)) await postEntries(uow, [entry])
-  const change = { reverted_at: formatInstant(uow.now), revert_reason: reason }
+  const charge = byCharge && grant.charge ? { ...grant.charge, gone: true as const } : grant.charge
+  const change = { reverted_at: formatInstant(uow.now), revert_reason: reason, charge }
   return await saveChange(uow, walletGrantResource, grant, change)
 }

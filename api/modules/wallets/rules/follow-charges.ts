@@ -2,7 +2,7 @@
 // when the time of the charge starts; kept at what the charge grants; reverted when the charge is gone. It runs in the
 // transaction that saves the invoice, which holds its subscription, so two workers never grant twice; a unique index
 // refuses it as well.
-import { and, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -29,7 +29,7 @@ import {
 import { unitOf, type WalletUnit } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
 import { walletTypeResource } from '../wallet-type.ts'
-import { loadReason } from './revert-reason.ts'
+import { isRevertedByCall, loadReason } from './revert-reason.ts'
 
 type Invoice = Pick<
   InvoiceRow,
@@ -49,6 +49,11 @@ export async function followCharges(uow: Uow, row: Invoice, previous: Invoice | 
   if (row.grants.length === 0 && (previous?.grants ?? []).length === 0) return
   if (isCreditNote(row) || isClosed(row, previous)) return
   const due = row.status === 'VOID' ? [] : row.grants.filter(grant => isDue(uow, grant))
+  const into = await walletsFor(uow, row.customer_id, [...new Set(due.map(grant => grant.wallet_type_id))])
+  await holdWallets(
+    uow,
+    [...into.values()].map(({ wallet }) => wallet.id),
+  )
   const known = await loadKnown(uow, row.id, due)
   const kept = new Set(due.map(({ charge }) => charge.key))
   const gone = known.filter(
@@ -57,14 +62,9 @@ export async function followCharges(uow: Uow, row: Invoice, previous: Invoice | 
   )
   if (gone.length > 0) {
     const reasonOf = await loadReason(uow, row)
-    for (const { grant } of gone) await revertGrant(uow, grant.id, { reason: reasonOf(grant), cause: causeOf(grant) })
+    for (const { grant } of gone)
+      await revertGrant(uow, grant.id, { reason: reasonOf(grant), cause: causeOf(grant), byCharge: true })
   }
-  if (due.length === 0) return
-  const into = await walletsFor(uow, row.customer_id, [...new Set(due.map(grant => grant.wallet_type_id))])
-  await holdWallets(
-    uow,
-    [...into.values()].map(({ wallet }) => wallet.id),
-  )
   const byKey = groupBy(known, ({ grant }) => grant.charge?.key ?? '')
   for (const grant of due) {
     const target = into.get(grant.wallet_type_id)
@@ -86,8 +86,7 @@ async function bringTo(
   row: Invoice,
   { grant, known, wallet, unit }: Target & { readonly grant: ChargeGrant; readonly known: readonly Known[] },
 ): Promise<void> {
-  // A grant that was reverted by a call stays reverted.
-  if (known.some(({ grant: { revert_reason } }) => revert_reason === 'WALLET_GRANT_REVERTED')) return
+  if (known.some(({ grant: each }) => isRevertedByCall(each))) return
   const charge = { ...grant.charge, invoice_id: row.id }
   const used = sum(
     known
@@ -159,6 +158,7 @@ async function loadKnown(uow: Uow, invoiceId: string, due: readonly ChargeGrant[
 
 /** The customer's wallet of each type, made where there is none. */
 async function walletsFor(uow: Uow, customerId: string, typeIds: readonly string[]): Promise<Map<string, Target>> {
+  if (typeIds.length === 0) return new Map()
   const types = await findMany(uow, walletTypeResource, typeIds)
   const own = await uow.tx
     .select()
@@ -168,16 +168,18 @@ async function walletsFor(uow: Uow, customerId: string, typeIds: readonly string
         inThisTenant(uow, wallets),
         eq(wallets.customer_id, customerId),
         inArray(wallets.wallet_type_id, [...typeIds]),
-        ne(wallets.status, 'ARCHIVED'),
       ),
     )
   const into = new Map<string, Target>()
   for (const type of types) {
-    const found = own.find(wallet => wallet.wallet_type_id === type.id)
+    const all = own.filter(wallet => wallet.wallet_type_id === type.id)
+    const found = all.find(({ status }) => status !== 'ARCHIVED')
+    // A wallet keeps its reference when it is ARCHIVED.
+    const place = all.length === 0 ? '' : `-${all.length + 1}`
     const wallet =
       found ??
       (await saveNew(uow, walletResource, {
-        reference: `${type.reference}-${customerId}`,
+        reference: `${type.reference}-${customerId}${place}`,
         status: 'ACTIVE',
         wallet_type_id: type.id,
         customer_id: customerId,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Circumstances, revertReason } from './revert-reason.ts'
+import { type Circumstances, isRevertedByCall, revertReason } from './revert-reason.ts'
 
 const charge = {
   key: 'k',
@@ -36,4 +36,14 @@ test.each<[string, Partial<Circumstances>, object]>([
   ['SCHEDULE_DATES_CHANGED', {}, {}],
 ])('%s', (reason, circumstances, grant) => {
   expect(revertReason({ source: 'CHARGE', charge, ...grant }, { ...now, ...circumstances })).toBe(reason)
+})
+
+test.each([
+  ['by a call', true, 'WALLET_GRANT_REVERTED', charge],
+  ['by hand, of a grant without a charge', true, 'WALLET_GRANT_REVERTED', null],
+  ['because its seat was no longer assigned', false, 'WALLET_GRANT_REVERTED', { ...charge, gone: true as const }],
+  ['with its invoice', false, 'INVOICE_VOIDED', charge],
+  ['never', false, null, charge],
+] as const)('reverted %s: stays reverted %s', (_how, stays, revert_reason, of) => {
+  expect(isRevertedByCall({ revert_reason, charge: of })).toBe(stays)
 })

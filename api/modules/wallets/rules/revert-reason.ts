@@ -44,6 +44,13 @@ export function revertReason(
   return 'SCHEDULE_DATES_CHANGED'
 }
 
+/**
+ * Whether a call reverted the grant: it then stays reverted. One that was reverted with its charge is granted again when
+ * the charge is there again, such as that of a seat that is assigned again.
+ */
+export const isRevertedByCall = ({ revert_reason, charge }: Pick<WalletGrant, 'revert_reason' | 'charge'>): boolean =>
+  revert_reason === 'WALLET_GRANT_REVERTED' && charge?.gone !== true
+
 /** Gives the reason for each grant of an invoice whose charge is gone. */
 export async function loadReason(
   uow: ReadUow,

@@ -186,6 +186,18 @@ describe('a charge', () => {
     expect((await grantsOf(subscription)).map(quantity).toSorted()).toEqual(['150', '300', '60'])
   })
 
+  test('grants into a new wallet when the one before it is ARCHIVED', async () => {
+    const config = { ...LUMP, billing_in_advance: true, wallet_grants: [fixed('100')] }
+    const subscription = await subscribed([{ model: 'RECURRING', config }])
+    await run(subscription)
+    const walletsNow = async () =>
+      (await succeed(tenant, 'GET', `/v1/wallets?customer_id=${subscription.customerId}`))['data'] as Row[]
+    const [first] = await walletsNow()
+    await post(`wallets/${first?.['id']}/archive`, undefined)
+    await billedAt('2026-04-01T00:10:00Z', subscription)
+    expect((await walletsNow()).map(wallet => wallet['status']).toSorted()).toEqual(['ACTIVE', 'ARCHIVED'])
+  })
+
   test('that is gone takes its grant back: with its invoice, its subscription, or its time', async () => {
     const selling = [{ model: 'RECURRING', config: { ...LUMP, wallet_grants: [fixed('100')] } }]
     const voided = await subscribed(selling)

@@ -269,6 +269,40 @@ describe('usage priced in credits', () => {
         [two, '60'],
       ]),
     )
+    // A reservation has of it what belongs to the customer whose use it is.
+    const reserve = (reference: string, more: object = {}) =>
+      tenant.call('POST', `/v1/wallets/${paid.wallet_id}/reservations`, { reference, credits: credit('60'), ...more })
+    expect((await reserve('call-1')).status).toBe(409)
+    expect((await reserve('call-2', { customer_id: one })).status).toBe(409)
+    expect((await reserve('call-3', { customer_id: two })).status).toBe(201)
+  })
+
+  test('a seat that ends while its usage grows keeps what the invoice has drawn of it', async () => {
+    const wallet_grants = [
+      {
+        wallet_type_id: (await of.walletType(of.CREDITS))['id'],
+        source: 'PER_SEAT',
+        credits_grant: { credits: credit('100') },
+      },
+    ]
+    const seats = { pricing_type: 'FLAT', bands: [{ amount: eur('10') }], wallet_grants }
+    const { id, items, run, april } = await billed([usageOf(), { model: 'PER_SEAT', config: seats }], async () => {})
+    const person: string = (await tenant.seed.make(customerResource))['id']
+    const seat = await post('seat-assignments', {
+      pricing_plan_subscription_id: id,
+      product_item_id: items[1]?.['id'],
+      customer_id: person,
+      start_at: '2026-04-01T00:00:00Z',
+    })
+    used = { [person]: '60' }
+    await run()
+    await run()
+    await succeed(tenant, 'PATCH', `/v1/seat-assignments/${seat['id']}`, { end_at: '2026-04-16T00:00:00Z' })
+    used = { [person]: '80' }
+    await run()
+    const paid = linesOf(await april()).find(line => line['details'].wallet_balances)?.['details'].wallet_balances[0]
+    expect(paid.used_balance).toEqual({ credits: credit('80') })
+    expect(await of.balance({ id: paid.wallet_id } as Row)).toBe('80 / 80 / 0')
   })
 })
 
