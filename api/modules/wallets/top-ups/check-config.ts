@@ -11,7 +11,6 @@ import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { versionOfSchedule } from '../../subscriptions/rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../../subscriptions/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
-import type { Wallet } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -75,7 +74,7 @@ export async function checkConfig(uow: Uow, row: AutoTopUpConfig, previous: Auto
     throw new AppError('INVALID_OPERATION', `The wallet is ${wallet.status}; activate it first.`, {
       field: 'wallet_id',
     })
-  await checkItem(uow, row, wallet)
+  await checkItem(uow, row)
   try {
     await chargeOnDemand(uow, { ...orderOf(row), preview: true })
   } catch (error) {
@@ -114,8 +113,15 @@ async function refuseSecond(uow: Uow, row: AutoTopUpConfig, previous: AutoTopUpC
   )
 }
 
-/** Whether what is bought is the wallet's customer's, and is granted to the wallet. */
-async function checkItem(uow: Uow, row: AutoTopUpConfig, wallet: Wallet): Promise<void> {
+/**
+ * Throws INVALID_FIELD for a schedule of another customer, and for an item that grants nothing to the wallet: bought
+ * again and again, it would never raise the balance.
+ */
+export async function checkItem(
+  uow: Uow,
+  row: Pick<AutoTopUpConfig, 'wallet_id' | 'pricing_plan_schedule_id' | 'pricing_item_id'>,
+): Promise<void> {
+  const wallet = await getOne(uow, walletResource, row.wallet_id)
   const schedule = await getOne(uow, scheduleResource, row.pricing_plan_schedule_id)
   const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
   if (subscription.customer_id !== wallet.customer_id)

@@ -15,14 +15,16 @@ import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
-import { lockOne } from '../../../resource/store.ts'
+import { getOne, lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import { billOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { invoices } from '../../invoices/table.ts'
 import { loadLiveAccounts } from '../ledger/load-accounts.ts'
+import { walletResource } from '../wallet.ts'
 import { autoTopUpResource } from './auto-top-up-config.ts'
 import { nextAttemptAt } from './back-off.ts'
+import { checkItem } from './check-config.ts'
 import { orderOf } from './order-of-config.ts'
 import { type AutoTopUpConfig, autoTopUpConfigs } from './table.ts'
 
@@ -30,11 +32,15 @@ const SERVICE: Actor = { id: null, requestId: null }
 
 export type TopUpDeps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 
-/** Tops up every wallet of the tenant that is due. A top-up that fails holds up no other. */
+/** Tops up every wallet of the tenant that is due. A top-up that fails holds up no other; then it throws the first fault. */
 export async function topUpWallets(deps: TopUpDeps, tenant: Tenant): Promise<void> {
   const active = await readTenant(deps.database, tenant, activeConfigs)
+  const faults: unknown[] = []
   for (const config of active)
-    await inTimeOf(deps.database, tenant, [config.wallet_id], () => topUp(deps, tenant, config))
+    await inTimeOf(deps.database, tenant, [config.wallet_id], () => topUp(deps, tenant, config)).catch(
+      (fault: unknown) => faults.push(fault),
+    )
+  if (faults.length > 0) throw faults[0]
 }
 
 const activeConfigs = (uow: ReadUow): Promise<AutoTopUpConfig[]> =>
@@ -57,6 +63,7 @@ export async function topUp(
     return await inTenant(deps.database, tenant, SERVICE, async uow => {
       const config = await lockOne(uow, autoTopUpResource, id)
       if (!config || !(await isDue(uow, config))) return null
+      await checkItem(uow, config)
       const invoice = await billOnDemand(uow, { ...orderOf(config), finalize_immediately: true })
       await saveChange(uow, autoTopUpResource, config, {
         last_invoice_id: invoice.id,
@@ -77,6 +84,8 @@ export async function topUp(
 async function isDue(uow: Uow, config: AutoTopUpConfig): Promise<boolean> {
   const { status, next_attempt_at: next, wallet_id, threshold_quantity } = config
   if (status !== 'ACTIVE' || (next !== null && at(next) > uow.now)) return false
+  // What is bought for a wallet that takes no grants, or is not spent, would never raise its balance.
+  if ((await getOne(uow, walletResource, wallet_id)).status !== 'ACTIVE') return false
   if (await isInFlight(uow, wallet_id)) return false
   const grants = await loadLiveAccounts(uow, [wallet_id])
   const open = grants.filter(
@@ -108,7 +117,8 @@ async function isInFlight(uow: Uow, walletId: string): Promise<boolean> {
 
 async function keepFailure(uow: Uow, id: string, message: string): Promise<void> {
   const config = await lockOne(uow, autoTopUpResource, id)
-  if (config?.status !== 'ACTIVE') return
+  // Another worker that failed as well has counted it.
+  if (config?.status !== 'ACTIVE' || (config.next_attempt_at !== null && at(config.next_attempt_at) > uow.now)) return
   const failed_attempts = config.failed_attempts + 1
   await saveChange(uow, autoTopUpResource, config, {
     failed_attempts,

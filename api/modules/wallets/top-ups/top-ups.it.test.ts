@@ -216,6 +216,14 @@ test('a worker that is killed before it commits leaves nothing, and the next one
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
 })
 
+test('a wallet that is not ACTIVE is not topped up', async () => {
+  const { one, wallet, id } = await configured()
+  await succeed(tenant, 'POST', `/v1/wallets/${wallet['id']}/archive`)
+  expect(await run(id)).toBeNull()
+  expect(await invoicesOf(one)).toEqual([])
+  await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+})
+
 test('a charge that is refused is kept, and tried again after waits that grow', async () => {
   const { one, id } = await configured()
   const cancel = `/v1/pricing-plan-subscriptions/${one.subscription}/cancel`
