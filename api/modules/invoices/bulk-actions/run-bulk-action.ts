@@ -13,7 +13,7 @@ import { finalizeInvoice } from '../changes/finalize-invoice.ts'
 import type { InvoiceDeps } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
 import { bulkActionResource } from './bulk-action.ts'
-import { type BulkAction, type BulkActionItem, bulkActionItems } from './table.ts'
+import { type BulkAction, type BulkActionItem, bulkActionItems, bulkActions } from './table.ts'
 
 const SERVICE: Actor = { id: null, requestId: null }
 
@@ -84,11 +84,17 @@ async function finalizeOne(deps: BulkDeps, { tenant, actor, invoiceId: id }: One
   }
 }
 
-async function finishItem(uow: Uow, { id }: BulkActionItem, message: string | null): Promise<void> {
+/** A second worker never changes an outcome. Progress emits no event; it shows that the run is not lost. */
+async function finishItem(uow: Uow, { id, bulk_action_id }: BulkActionItem, message: string | null): Promise<void> {
+  const now = formatInstant(uow.now)
+  await uow.tx
+    .update(bulkActions)
+    .set({ updated_at: now })
+    .where(and(inThisTenant(uow, bulkActions), eq(bulkActions.id, bulk_action_id)))
   await uow.tx
     .update(bulkActionItems)
-    .set({ status: message === null ? 'SUCCEEDED' : 'FAILED', message, updated_at: formatInstant(uow.now) })
-    .where(and(inThisTenant(uow, bulkActionItems), eq(bulkActionItems.id, id)))
+    .set({ status: message === null ? 'SUCCEEDED' : 'FAILED', message, updated_at: now })
+    .where(and(inThisTenant(uow, bulkActionItems), eq(bulkActionItems.id, id), eq(bulkActionItems.status, 'SCHEDULED')))
 }
 
 /** `fault`: what stopped it for good; null when every invoice has its outcome. */
