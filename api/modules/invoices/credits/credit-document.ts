@@ -61,8 +61,11 @@ export function creditDocument(
       ...sums(credited.filter(({ id }) => linesOfContent({ periods: [period] }).some(line => line.id === id))),
       period_order,
     }))
-  const totals = rest ?? totalsOf(credited.flatMap(({ id }) => shares.get(id) ?? []))
-  const money = (quantity: Decimal): MoneyView => moneyView(toMoney(amount(quantity.neg(), of.currency)))
+  const printed = (quantity: Decimal) => toMoney(amount(quantity, of.currency))
+  const exact = totalsOf(credited.flatMap(({ id }) => shares.get(id) ?? []))
+  // Totals are whole cents, also where the lines are UNROUNDED, so that net and tax add up to what is printed.
+  const totals = rest ?? { net: printed(exact.net).quantity, tax: printed(exact.tax).quantity }
+  const money = (quantity: Decimal): MoneyView => moneyView(printed(quantity.neg()))
   return {
     content: {
       ...of.content,

@@ -127,9 +127,7 @@ function totalsOf(invoice: InvoiceView, { lines, adjustments, rows, sign }: Part
     sum(adjustments.filter(each => each.kind === kind).map(({ amount }) => amount))
   const net = decimal(invoice.invoice_amount_excluding_tax.quantity).times(sign)
   const tax = sum(rows.map(({ tax }) => tax))
-  const total = decimal(invoice.invoice_amount_including_tax.quantity).times(sign)
-  // The three totals of an UNROUNDED credit note are each rounded on their own.
-  const gross = invoice.rounding_mode === 'UNROUNDED' ? net.plus(tax) : total
+  const gross = decimal(invoice.invoice_amount_including_tax.quantity).times(sign)
   const prepaid = isCreditNote(invoice) ? ZERO : decimal(invoice.paid_invoice_amount.quantity)
   return {
     lines: sum(lines.map(({ net }) => net)),
@@ -139,7 +137,6 @@ function totalsOf(invoice: InvoiceView, { lines, adjustments, rows, sign }: Part
     tax,
     gross,
     prepaid,
-    rounding: total.minus(gross),
-    payable: total.minus(prepaid),
+    payable: gross.minus(prepaid),
   }
 }

@@ -77,7 +77,6 @@ export type EInvoiceTotals = {
   readonly gross: Decimal
   /** BT-113, BT-114, BT-115. */
   readonly prepaid: Decimal
-  readonly rounding: Decimal
   readonly payable: Decimal
 }
 

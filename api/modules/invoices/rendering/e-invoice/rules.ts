@@ -88,9 +88,8 @@ const RULES: readonly Rule[] = [
   {
     name: 'BR-CO-16',
     field: 'paid_invoice_amount',
-    says: 'the amount due is the total with VAT less what is paid, up to rounding',
-    holds: ({ totals: { gross, prepaid, rounding, payable } }) =>
-      gross.minus(prepaid).plus(rounding).eq(payable) && rounding.abs().lt(ONE),
+    says: 'the amount due is the total with VAT less what is paid',
+    holds: ({ totals: { gross, prepaid, payable } }) => gross.minus(prepaid).eq(payable),
   },
   {
     name: 'BR-CO-17',

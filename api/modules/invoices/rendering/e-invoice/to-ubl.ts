@@ -48,7 +48,6 @@ export function toUbl(of: EInvoice, profile: string): Invoice {
             ...money('cbc:ChargeTotalAmount', totals.charges),
           }),
       ...(totals.prepaid.eq(ZERO) ? {} : money('cbc:PrepaidAmount', totals.prepaid)),
-      ...(totals.rounding.eq(ZERO) ? {} : money('cbc:PayableRoundingAmount', totals.rounding)),
       ...money('cbc:PayableAmount', totals.payable),
     },
     'cac:InvoiceLine': of.lines.map((line, index) => lineOf(line, index, currency)),

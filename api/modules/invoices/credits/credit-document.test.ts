@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { decimal } from '../../../../shared/decimal.ts'
+import type { InvoiceContent } from '../schema.ts'
+import { columnsOfTotals, creditDocument } from './credit-document.ts'
+import { leftOfLines } from './credit-left.ts'
+
+const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+const TAX = { category: 'STANDARD', percentage: '21', name: 'VAT' } as const
+const line = (id: string, base: string, tax: string) => ({
+  id,
+  tax_categories: [{ ...TAX, base_amount: eur(base), tax_amount: eur(tax), total_amount: eur('0') }],
+  details: { pricing_currency: 'EUR', description: '' },
+})
+
+test('the totals of a part of an UNROUNDED invoice are whole cents that add up', () => {
+  const content = {
+    rounding_mode: 'UNROUNDED',
+    tax_categories: [{ ...TAX, notes: [], rates: [] }],
+    tax_summary: { notes: [] },
+    periods: [{ groups: [{ lines: [line('a', '10.004', '2.104'), line('b', '5', '1.05')] }] }],
+  } as unknown as InvoiceContent
+  const of = { content, left: leftOfLines(content, []), basis: 'EXCLUDING_TAX', currency: 'EUR' } as const
+  const credit = creditDocument(of, new Map([['a', decimal('10.004')]]), null)
+  // Each rounded on its own they would be 10.00, 2.10 and 12.11.
+  expect(credit.content.tax_summary).toMatchObject({
+    base_amount: eur('-10.00'),
+    tax_amount: eur('-2.10'),
+    total_amount: eur('-12.10'),
+  })
+  expect(columnsOfTotals(credit.totals)).toEqual({
+    amount_excluding_tax: '-10',
+    tax_amount: '-2.1',
+    amount_including_tax: '-12.1',
+  })
+  // The line keeps its exact amount, so that what is left of it is exact too.
+  expect(leftOfLines(content, [credit.content]).get('a')).toEqual([{ base: decimal('0'), tax: decimal('0') }])
+})
