@@ -6,7 +6,7 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
     'an amount that the customer chooses. With the header `Idempotency-Key` a repeat does not charge twice. With `preview` nothing is stored.',
   bulk_actions_check:
     'Chooses the invoices that `bulk_actions_create` would choose now: DRAFT, not on hold, and with this invoice date in their time ' +
-    'zone. Says how many they are, and names ten of them.',
+    'zone. Says how many there are, and names up to ten of them.',
   bulk_actions_create:
     'Chooses the DRAFT invoices with this invoice date that are not on hold, at most 10,000, and makes them FINAL one after the other ' +
     'in the background. Read `bulk_actions_items_read` to see what became of each.',

@@ -16,7 +16,7 @@ export const WALLETS_OPERATIONS: Readonly<Record<string, string>> = {
     'For the last 7 and the last 30 days: what was used, and when the open balance reaches zero at that rate. `ends_at` is null when ' +
     'nothing was used.',
   wallets_reservations:
-    'Give `amount` or `credits`, as the wallet holds. Refused with 409 when less is open; nothing is reserved then. A `reference` ' +
+    'Give `amount` or `credits`, whichever the wallet holds. Refused with 409 when less is open; nothing is reserved then. A `reference` ' +
     'reserves once for ever: a repeat is answered with the reservation that is there. Unless it is committed or released before its ' +
     '`lease` ends (10 minutes by default), it is released by itself.',
   wallets_reservations_commit:
