@@ -30,6 +30,10 @@ export function enabledSpans(enabled: readonly EnabledPricing[], pricingId: stri
   return spans
 }
 
+/** Whether the pricing is enabled at an instant. */
+export const isEnabledAt = (enabled: readonly EnabledPricing[], pricingId: string, instant: Instant): boolean =>
+  enabledSpans(enabled, pricingId, { start: instant, end: null })[0]?.start === instant
+
 /** Null is no end. */
 const earlier = (a: Instant | null, b: Instant | null): Instant | null =>
   a === null ? b : b === null ? a : instantOf(Math.min(a, b))

@@ -7,7 +7,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
-import { enabledSpans } from '../enabled-pricings/enabled-spans.ts'
+import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 import { schedules, scheduleVersions, subscriptions } from '../table.ts'
 
@@ -92,9 +92,7 @@ type Granting = { readonly pricingId: string; readonly addon: boolean; readonly 
 /** What is granted by the pricings that are sold then: an ADDON only while it is enabled. */
 const grantedNow = (all: readonly Granting[], enabled: readonly EnabledPricing[], now: Instant): Entitlement[] =>
   all
-    .filter(
-      ({ pricingId, addon }) => !addon || enabledSpans(enabled, pricingId, { start: now, end: null })[0]?.start === now,
-    )
+    .filter(({ pricingId, addon }) => !addon || isEnabledAt(enabled, pricingId, now))
     .flatMap(({ entitlements }) => entitlements)
 
 /** By version, its pricings that grant something, in the order of display. */

@@ -7,10 +7,11 @@ import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
 import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
-import { PricingCategories, type PricingItem } from '../../catalog/pricing-plans/schema.ts'
+import { PricingCategories } from '../../catalog/pricing-plans/schema.ts'
 import { pricingCategoriesOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../schedule.ts'
+import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const OnDemandItems = Type.Object(
   {
@@ -38,24 +39,18 @@ export function onDemandItemRoutes(app: FastifyInstance, deps: RouteDeps): void 
   })
 }
 
-type Shown = { readonly pricings: readonly { readonly items: readonly PricingItem[] }[] }
-
-/** The pricings of the version in force then, with their on-demand items; pricings and categories without any are left out. */
+/** The pricings of the version in force then, with their on-demand items. */
 async function onDemandItems(uow: ReadUow, scheduleId: string, moment: Instant) {
   const schedule = await getOne(uow, scheduleResource, scheduleId)
   const versionId = await versionOfSchedule(uow, schedule, moment)
   const [version] = versionId === null ? [] : await pricingCategoriesOf(uow, [{ id: versionId }])
-  const categories = (version?.['pricing_categories'] ?? []) as readonly Shown[]
   return {
     pricing_plan_subscription_id: schedule.pricing_plan_subscription_id,
     pricing_plan_schedule_id: schedule.id,
     pricing_plan_version_id: versionId,
-    pricing_categories: categories.flatMap(category => {
-      const pricings = category.pricings.flatMap(pricing => {
-        const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))
-        return items.length === 0 ? [] : [{ ...pricing, items }]
-      })
-      return pricings.length === 0 ? [] : [{ ...category, pricings }]
+    pricing_categories: onDemandCategories((version?.['pricing_categories'] ?? []) as readonly ShownCategory[], {
+      enabled: schedule.enabled_pricings,
+      moment,
     }),
   }
 }
