@@ -5,6 +5,7 @@ import { createResource, deleteResource, saveChange, updateResource } from '../.
 import type { Row } from '../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../resource/store.ts'
 import { checkClauses } from './clauses/check-clauses.ts'
+import { checkCounts } from './counts/check-counts.ts'
 import { checkEnabled } from './enabled-pricings/check-enabled.ts'
 import { wakeBilling } from './next-billing.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
@@ -141,6 +142,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   // Judged again: a version may have changed since the draft was saved.
   await checkClauses(uow, schedule)
   await checkEnabled(uow, schedule)
+  await checkCounts(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })
 }

@@ -4,9 +4,9 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
+import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
 import { CLAUSE_ROOTS, type ClauseEntry, type ClauseRoot, clauseEntries, type DiscountList } from './clause-entries.ts'
 
@@ -98,11 +98,6 @@ function checkMetered(
 function checkCurrency(currency: string, { pricing_currency }: Schedule, field: string): void {
   if (currency === pricing_currency) return
   throw invalid(`The schedule is priced in ${pricing_currency}; give the amount in it.`, field)
-}
-
-async function versionsSold(uow: Uow, { pricing_plan_id, pricing_plan_version_id }: Schedule): Promise<string[]> {
-  const versions = (await loadRateCards(uow, [pricing_plan_id])).get(pricing_plan_id) ?? []
-  return [pricing_plan_version_id, ...versions.map(each => each.pricing_plan_version_id)]
 }
 
 /** What a schedule sells, by the list that names it: what its version does, or any version of its rate card. */

@@ -1,7 +1,11 @@
 // The seats and units of a schedule for one that comes after it (contract: unit counts carried over).
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
+import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
+import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
-import { pricesOfVersion, type SoldPrice } from './check-counts.ts'
+import { pricesOfVersions, type SoldPrice } from './check-counts.ts'
 import type { SeatsValue } from './schema.ts'
 
 type Counts = Pick<Schedule, 'seats_values' | 'units'>
@@ -14,22 +18,35 @@ export const seatsFrom = (entries: readonly SeatsValue[], start: string): SeatsV
     return [start_at && start_at > start ? entry : rest]
   })
 
-/** The same counts for the prices that another version has for the same items; those it does not sell are left out. */
+/**
+ * The same counts for the prices that another version, or each version of another rate card, has for the same items; those it does not
+ * sell are left out. Of a rate card, the counts are those of the version that prices the schedule last.
+ */
 export async function countsInVersion(
   uow: ReadUow,
   schedule: Schedule,
-  to: { readonly versionId: string; readonly start: string },
+  to: { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string },
 ): Promise<Counts> {
-  const { seats_values, units } = schedule
+  const { seats_values, units, pricing_plan_id: planId, start_at } = schedule
   if (seats_values.length + units.length === 0) return { seats_values: [], units: [] }
-  const old = await pricesOfVersion(uow, schedule.pricing_plan_version_id)
-  const sold = await pricesOfVersion(uow, to.versionId)
-  const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] => {
-    const from = old.get(entry.pricing_item_config_id)
-    const found = [...sold].find(([, price]) => from && sameItem(from, price))
-    return found ? [{ ...entry, pricing_item_config_id: found[0] }] : []
-  }
+  const card = (await loadRateCards(uow, [planId])).get(planId) ?? []
+  const last = versionsDuring(card, { start_at, end_at: to.start }).at(-1)?.pricing_plan_version_id
+  const old = await pricesOfVersions(uow, [last ?? schedule.pricing_plan_version_id])
+  const { id, pricing_plan_id } = to.version
+  const sold = await pricesOfVersions(uow, await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id }))
+  const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
+    replacing(old.get(entry.pricing_item_config_id), sold).map(configId => ({
+      ...entry,
+      pricing_item_config_id: configId,
+    }))
   return { seats_values: seatsFrom(seats_values, to.start).flatMap(moved), units: units.flatMap(moved) }
+}
+
+/** The ids of the prices that stand for a price: in each version the first of the same item. */
+export function replacing(price: SoldPrice | undefined, sold: ReadonlyMap<string, SoldPrice>): string[] {
+  const alike = [...sold].filter(([, other]) => price !== undefined && sameItem(price, other))
+  const firsts = [...groupBy(alike, ([, { versionId }]) => versionId).values()].flatMap(own => own.slice(0, 1))
+  return firsts.map(([id]) => id)
 }
 
 /** Whether both price the same item the same way: units are of a FLAT price alone. */

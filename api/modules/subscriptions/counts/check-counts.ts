@@ -1,5 +1,5 @@
 // Whether the seats and units of a schedule can be given as they are.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, inArray } from 'drizzle-orm'
 import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
@@ -8,12 +8,14 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems } from '../../catalog/products/table.ts'
+import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
 import type { SeatsValue } from './schema.ts'
 import { overlap } from './seat-spans.ts'
 
 /** A price that a version sells, with what it is a price of. */
 export type SoldPrice = {
+  readonly versionId: string
   readonly config: PricingItemConfig
   readonly productItemIds: readonly string[]
   readonly model: string
@@ -23,13 +25,16 @@ const refuse = (message: string, field: string): never => {
   throw new AppError('INVALID_FIELD', message, { field })
 }
 
-/** The prices of a version, by the id of their config. */
-export async function pricesOfVersion(uow: ReadUow, versionId: string): Promise<ReadonlyMap<string, SoldPrice>> {
+/** The prices of some versions, by the id of their config. */
+export async function pricesOfVersions(
+  uow: ReadUow,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, SoldPrice>> {
   const priced = await uow.tx
-    .select({ items: pricings.items })
+    .select({ versionId: pricings.pricing_plan_version_id, items: pricings.items })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId)))
-  const items = priced.flatMap(pricing => pricing.items)
+    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, [...versionIds])))
+  const items = priced.flatMap(({ versionId, items: own }) => own.map(item => ({ ...item, versionId })))
   const models = await uow.tx
     .select({ id: productItems.id, model: productItems.model_type })
     .from(productItems)
@@ -44,20 +49,25 @@ export async function pricesOfVersion(uow: ReadUow, versionId: string): Promise<
     items.flatMap(item =>
       item.configs.map((config): [string, SoldPrice] => [
         config.id,
-        { config, productItemIds: item.product_item_ids, model: modelOf.get(item.product_item_ids[0] ?? '') ?? '' },
+        {
+          versionId: item.versionId,
+          config,
+          productItemIds: item.product_item_ids,
+          model: modelOf.get(item.product_item_ids[0] ?? '') ?? '',
+        },
       ]),
     ),
   )
 }
 
 /**
- * Throws unless every number of seats is of a PER_SEAT price that the version sells, within what the price allows and the
+ * Throws unless every number of seats is of a PER_SEAT price that the version, or a version of the rate card, sells, within what the price allows and the
  * only one at its time, and every number of units is of a ONE_OFF price that is sold by units.
  */
 export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
   const { seats_values: seats, units } = schedule
   if (seats.length + units.length === 0) return
-  const sold = await pricesOfVersion(uow, schedule.pricing_plan_version_id)
+  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule))
   const priceOf = (id: string, path: string): SoldPrice => {
     const found = sold.get(id)
     if (found) return found

@@ -3,8 +3,8 @@ import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
 import type { EnabledPricing } from './schema.ts'
 
@@ -18,18 +18,11 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
   const { enabled_pricings: enabled } = schedule
   if (enabled.length === 0) return
   for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule })
-  const versions = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id) ?? []
   const rows = await uow.tx
     .select({ id: pricings.id, name: pricings.name, type: pricings.product_type })
     .from(pricings)
     .where(
-      and(
-        inThisTenant(uow, pricings),
-        inArray(pricings.pricing_plan_version_id, [
-          schedule.pricing_plan_version_id,
-          ...versions.map(each => each.pricing_plan_version_id),
-        ]),
-      ),
+      and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
     )
   for (const [index, { pricing_id }] of enabled.entries()) {
     const field = `enabled_pricings.${index}.pricing_id`

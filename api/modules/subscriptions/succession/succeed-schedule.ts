@@ -67,7 +67,7 @@ export async function migrateSchedule(
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
     commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
-    ...(await countsInVersion(uow, schedule, { versionId: version.id, start: start_at })),
+    ...(await countsInVersion(uow, schedule, { version, start: start_at })),
     ...carriedCoupons(body),
   })
 }

@@ -1,0 +1,15 @@
+// The versions whose prices a schedule can name: its own, or all ACTIVE ones of its rate card (semantics 3.1).
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
+import type { Schedule } from '../table.ts'
+
+type Of = Pick<Schedule, 'pricing_plan_id' | 'pricing_plan_version_id'>
+
+/** Their ids, each once. */
+export async function versionsSold(
+  uow: ReadUow,
+  { pricing_plan_id: planId, pricing_plan_version_id }: Of,
+): Promise<string[]> {
+  const versions = (await loadRateCards(uow, [planId])).get(planId) ?? []
+  return [...new Set([pricing_plan_version_id, ...versions.map(each => each.pricing_plan_version_id)])]
+}
