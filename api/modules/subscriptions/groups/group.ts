@@ -3,6 +3,7 @@ import { and, asc, inArray } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { defineResource, field } from '../../../resource/define-resource.ts'
 import { Description, IdText, Name, Reference } from '../../../resource/shapes.ts'
@@ -64,16 +65,15 @@ export const subscriptionGroupResource = defineResource<SubscriptionGroup, Given
 
 /** Ids of the subscriptions of each group, in the order of their creation. */
 async function membersOf(uow: ReadUow, groupIds: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
-  const members = new Map<string, string[]>()
-  if (groupIds.length === 0) return members
+  if (groupIds.length === 0) return new Map()
   const { id, pricing_plan_subscription_group_id: group } = subscriptions
   const rows = await uow.tx
     .select({ id, group })
     .from(subscriptions)
     .where(and(inThisTenant(uow, subscriptions), inArray(group, idsOf('ppsg', groupIds))))
     .orderBy(asc(subscriptions.created_at), asc(id))
-  for (const row of rows) if (row.group !== null) members.set(row.group, [...(members.get(row.group) ?? []), row.id])
-  return members
+  const byGroup = groupBy(rows, row => row.group ?? '')
+  return new Map([...byGroup].map(([groupId, own]) => [groupId, own.map(row => row.id)]))
 }
 
 /** Ids of the subscriptions of a group. */
