@@ -24,7 +24,7 @@ export const bulkActionResource: Resource<BulkAction> = defineResource<BulkActio
     message: readOnly(Type.String()),
     finalize_invoices: field(
       Shape(
-        { invoice_date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}', maxLength: 40 }) },
+        { invoice_date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T.*)?$', maxLength: 40 }) },
         { title: 'FinalizeInvoices' },
       ),
       { change: 'never' },

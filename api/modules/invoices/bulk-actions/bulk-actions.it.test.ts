@@ -83,14 +83,19 @@ test('a run that is killed after an invoice continues with the next, and no numb
   const day = '2031-06-07'
   await Promise.all([1, 2, 3].map(() => draftOn(day)))
   const { id } = await succeed(tenant, 'POST', '/v1/bulk-actions', actionOn(day))
+  const start = api.clock.now()
+  let done = 0
   const killed = async (): Promise<void> => {
-    throw new Error('killed')
+    done += 1
+    if (done === 2) throw new Error('killed')
+    api.clock.set(start + 3_600_000)
   }
   await expect(runOf(id, { failpoint: killed })).rejects.toThrow('killed')
-  expect(await succeed(tenant, 'GET', `/v1/bulk-actions/${id}`)).toMatchObject({
-    status: 'IN_PROGRESS',
-    percentage: 33,
-  })
+  const left = await succeed(tenant, 'GET', `/v1/bulk-actions/${id}`)
+  expect(left).toMatchObject({ status: 'IN_PROGRESS', percentage: 66 })
+  // Each invoice moves it: that is how a run that is at work differs from one that is lost.
+  expect(Date.parse(left['updated_at']) - Date.parse(left['executed_at'])).toBe(3_600_000)
+  api.clock.set(start)
   await runOf(id)
   expect((await itemsOf(id)).map(({ status }) => status)).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED'])
   const types = (await noticesOf(api, id)).map(({ type }) => type)
@@ -103,6 +108,7 @@ test('refuses what it cannot do with the field, and belongs to its tenant', asyn
     [{ type: 'FINALIZE_INVOICES' }, 'MISSING_FIELD', 'finalize_invoices'],
     [actionOn('2031-02-30'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
     [actionOn('tomorrow'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
+    [actionOn('2031-05-071'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
     [{ type: 'REQUEST_USAGE_REPORTS' }, 'INVALID_FIELD', 'type'],
   ] as const)
     for (const url of ['/v1/bulk-actions', '/v1/bulk-actions/check']) {
