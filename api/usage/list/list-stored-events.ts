@@ -11,7 +11,7 @@ import { createListWindows } from './windows.ts'
 
 /** How many events, newest first, a list reaches. What lies deeper is found with a narrower filter. */
 export const LIST_DEPTH = 10_000
-/** A statement that takes longer is given up; the caller is told to narrow it. */
+/** A statement that takes longer is given up, and the refusal says to narrow the list. */
 const EXECUTION_SECONDS_MAX = 20
 
 const pages = createListWindows()

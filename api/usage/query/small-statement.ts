@@ -57,7 +57,7 @@ export type SmallOf = {
   readonly pieces: readonly Piece[]
 }
 
-/** Every version of a row is read, and the newest taken here (`small-read.ts`): FINAL costs more than these few rows. */
+/** Every version of a row is read, and the newest taken here (`small-figures.ts`): FINAL costs more than these few rows. */
 export function smallStatement({ tenant, queries, pieces }: SmallOf): Statement {
   const filter = tenantFilter(tenant)
   const keys = filter.bind([...new Set(pieces.map(({ place }) => place.customerKey))], 'Array(String)')

@@ -28,7 +28,7 @@ export function checkOrder(of: Of): void {
   for (const [index, item] of order.items.entries()) {
     const field = `${PLACE}.${index}`
     if (order.items.findIndex(other => other.pricing_item_id === item.pricing_item_id) < index)
-      throw refused(`${field}.pricing_item_id`, 'The item is ordered above already; order it once.')
+      throw refused(`${field}.pricing_item_id`, 'The item is ordered twice; order it once.')
     const own = pricesOf({ order, terms }, item)
     if (own.length === 0)
       throw new AppError('RESOURCE_NOT_FOUND', `The schedule prices no item ${JSON.stringify(item.pricing_item_id)}.`, {
@@ -93,7 +93,7 @@ function checkTime({ calendar, schedule }: PriceTerm, { start_at }: OnDemandTerm
     throw refused('start_at', `The schedule is in force from ${from}${until}; start_at must lie in that time.`)
   }
   if (calendar.pauses.some(pause => contains(pause, time)))
-    throw refused('start_at', 'The subscription is paused at that time; resume it, or name another time.')
+    throw refused('start_at', 'The subscription is paused at that time; resume it, or give another time.')
 }
 
 /** What must be said of an item depends on how it is priced: FLAT by units, FLEXIBLE by an amount, FIXED by nothing. */
@@ -110,7 +110,10 @@ function checkNumber(term: PriceTerm, { units, flexible_amount: chosen }: OnDema
   if (units && basis !== 'units')
     throw refused(`${field}.units`, `A ${type} price is not sold by units; leave them out.`)
   if (chosen && basis !== 'chosen')
-    throw refused(`${field}.flexible_amount`, `A ${type} price has no amount of choice; leave flexible_amount out.`)
+    throw refused(
+      `${field}.flexible_amount`,
+      `The customer does not choose the amount of a ${type} price; leave flexible_amount out.`,
+    )
   if (basis === 'units' && !units) throw missing('units', 'The item is priced by units; say how many in units.number.')
   const price = priceOf(term)
   if (basis !== 'chosen') return

@@ -10,7 +10,8 @@ import { OnDemandChargeBody, OnDemandInvoice } from './schema.ts'
 export function onDemandRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
-    summary: 'Charge items on demand: an invoice for what a customer buys beside its billing periods, or its preview.',
+    summary:
+      'Charge items on demand: an invoice for what a customer buys outside its billing periods, or a preview of it.',
     tag: 'invoices',
     method: 'POST',
     url: '/v1/invoices/charge-on-demand-pricing-items',

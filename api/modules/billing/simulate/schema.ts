@@ -62,7 +62,7 @@ export const SimulationView = Type.Object(
     status: Type.Enum(['SCHEDULED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'ERROR'], {
       description: 'FAILED: a limit does not hold. ERROR: it could not be carried out.',
     }),
-    percentage: Type.Integer({ description: 'Of the customers.' }),
+    percentage: Type.Integer({ description: 'The percentage of the customers that have been rated.' }),
     message: Nullable(Type.String({ description: 'Why it is in ERROR.' })),
     result: Nullable(SimulationResult),
     created_at: Timestamp,

@@ -64,7 +64,7 @@ export const GateResult = Type.Object(
           status: Type.Enum(['SCHEDULED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'ERROR'], {
             description: 'The status of the simulation.',
           }),
-          percentage: Type.Integer({ description: 'Of the customers.' }),
+          percentage: Type.Integer({ description: 'The percentage of the customers that have been rated.' }),
           messages: Type.Array(Type.String(), { description: 'The limits that do not hold, and by how much.' }),
         },
         { title: 'RevenueGateSimulation' },

@@ -62,9 +62,9 @@ function checkSource(
   if (model !== 'PER_SEAT')
     refuse(`${path}.source`, `${source} grants by seats, and a ${model} item has none; leave source out.`)
   if (source === 'PER_SEAT' && !credits?.credits) {
-    const message = 'A rule PER_SEAT grants a fixed number of credits to each seat; give credits_grant.credits.'
+    const message = 'A PER_SEAT rule grants a fixed number of credits to each seat; give credits_grant.credits.'
     refuse(`${path}.credits_grant.credits`, message)
   }
   if (source === 'SEAT_POOL' && terms.by !== 'FIXED')
-    refuse(terms.field, 'A rule SEAT_POOL grants a fixed quantity for each paid seat.')
+    refuse(terms.field, 'A SEAT_POOL rule grants a fixed quantity for each paid seat.')
 }

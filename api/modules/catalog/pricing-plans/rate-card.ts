@@ -88,7 +88,11 @@ export async function checkRateCard(uow: Uow, row: PricingPlanVersion): Promise<
   if (row.status !== 'ACTIVE') return
   const field = 'rate_card.start_at'
   if (!row.rate_card) {
-    throw new AppError('MISSING_FIELD', 'Say from when on this version of the rate card is in force.', { field })
+    throw new AppError(
+      'MISSING_FIELD',
+      'Give rate_card.start_at: when this version of the rate card comes into force.',
+      { field },
+    )
   }
   const v = pricingPlanVersions
   const [other] = await uow.tx
@@ -104,6 +108,6 @@ export async function checkRateCard(uow: Uow, row: PricingPlanVersion): Promise<
       ),
     )
   if (!other) return
-  const message = `Version ${other.version} comes into force at ${row.rate_card.start_at} already; give this one another time.`
+  const message = `Version ${other.version} already comes into force at ${row.rate_card.start_at}; give this one another time.`
   throw new AppError('INVALID_FIELD', message, { field })
 }

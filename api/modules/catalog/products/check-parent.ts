@@ -15,8 +15,9 @@ export async function checkParent(uow: Uow, row: Product, previous: Product | nu
   if (row.parent_product_id === null || row.parent_product_id === previous?.parent_product_id) return
   let above: string | null = row.parent_product_id
   for (let generation = 0; above !== null; generation += 1) {
-    if (above === row.id) refuse('The product would be above itself; choose one that does not belong to it.')
-    if (generation === GENERATIONS_MAX) refuse(`At most ${GENERATIONS_MAX} products stand above one another.`)
+    if (above === row.id) refuse('The product would belong to itself; choose a parent that does not belong to it.')
+    if (generation === GENERATIONS_MAX)
+      refuse(`Products can be nested ${GENERATIONS_MAX} levels deep at most; choose a parent that is higher up.`)
     // Held, so that two products are not put above each other at once.
     const [parent] = await uow.tx
       .select({ id: products.id, parent: products.parent_product_id, customer_id: products.customer_id })

@@ -32,7 +32,7 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
       throw new AppError('RESOURCE_NOT_FOUND', message, { field })
     }
     if (found.type !== 'ADDON') {
-      throw refuse(field, `The pricing ${found.name} is no ADDON: the schedule always sells it. Leave it out.`)
+      throw refuse(field, `The pricing ${found.name} is not an ADDON: the schedule always sells it. Leave it out.`)
     }
   }
 }
@@ -43,7 +43,7 @@ function checkTimes(
 ) {
   const field = `enabled_pricings.${index}`
   const [start, end] = timesOf(entry, schedule)
-  if (end <= start) throw refuse(`${field}.end_at`, `It ends after it starts, and it starts at ${start}.`)
+  if (end <= start) throw refuse(`${field}.end_at`, `It starts at ${start}; end it after that.`)
   if (schedule.end_at !== null && start >= schedule.end_at)
     throw refuse(`${field}.start_at`, `The schedule ends at ${schedule.end_at}; start it before that.`)
   if (end <= schedule.start_at)
@@ -52,7 +52,7 @@ function checkTimes(
     const [from, until] = timesOf(other, schedule)
     return other.pricing_id === entry.pricing_id && from < end && start < until
   })
-  if (twice) throw refuse(field, 'This pricing is enabled at some of that time by an entry before it; enable it once.')
+  if (twice) throw refuse(field, 'An earlier entry enables this pricing for part of that time; remove the overlap.')
 }
 
 /** After every time that is written. */

@@ -89,9 +89,13 @@ export async function requireOfOwner(
   if (owner === null || owner === customerId) return
   const customer = customerId === null ? null : await getOne(uow, customerResource, customerId)
   if (customer?.parent_customer_ids.includes(owner)) return
-  throw new AppError('INVALID_FIELD', `The group takes subscriptions of its owner ${owner} and its children alone.`, {
-    field,
-    resourceId: id,
-    resourceType: subscriptionGroupResource.objectType,
-  })
+  throw new AppError(
+    'INVALID_FIELD',
+    `The group takes only subscriptions of its owner ${owner} and of the children of that customer.`,
+    {
+      field,
+      resourceId: id,
+      resourceType: subscriptionGroupResource.objectType,
+    },
+  )
 }

@@ -61,7 +61,7 @@ async function keepWhatWasPriced(
     throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named })
   }
   if (change.from <= formatInstant(uow.now)) {
-    const message = `The schedule ${first.id} is priced by this rate card already, and its past stays as it is: let the version come into force later than now.`
+    const message = `The schedule ${first.id} is already priced by this rate card, and its past stays as it is; set rate_card.start_at to a time after now.`
     throw new AppError('INVALID_FIELD', message, { field: 'rate_card.start_at', ...named })
   }
   for (const currency of new Set(priced.map(each => each.pricing_currency))) await requireCurrency(uow, row, currency)
