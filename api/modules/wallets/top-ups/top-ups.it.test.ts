@@ -10,7 +10,7 @@ import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { shown, walletsOf } from '../testing/wallets-of.ts'
 import { findLowWallets } from './jobs.ts'
-import { topUp } from './top-up.ts'
+import { topUp, topUpWallets } from './top-up.ts'
 
 const CHARGE = '/v1/invoices/charge-on-demand-pricing-items'
 const CONFIGS = '/v1/auto-top-up-configs'
@@ -214,6 +214,19 @@ test('a worker that is killed before it commits leaves nothing, and the next one
   expect(await run(id)).not.toBeNull()
   expect([await of.balance(wallet), (await invoicesOf(one)).length]).toEqual(['100 / 0 / 100', 1])
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+})
+
+test('a fault of one top-up holds up no other, and is thrown in the end', async () => {
+  const [first, second] = [await configured(), await configured()]
+  let calls = 0
+  const failpoint = async (): Promise<void> => {
+    calls += 1
+    if (calls === 1) throw new Error('killed')
+  }
+  await expect(topUpWallets({ database: api.database, failpoint }, tenant.tenant)).rejects.toThrow('killed')
+  const balances = [await of.balance(first.wallet), await of.balance(second.wallet)]
+  expect(balances.toSorted()).toEqual(['0 / 0 / 0', '100 / 0 / 100'])
+  for (const { id } of [first, second]) await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
 })
 
 test('a wallet that is not ACTIVE is not topped up', async () => {
