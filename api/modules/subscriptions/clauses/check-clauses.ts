@@ -6,8 +6,8 @@ import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
-import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
+import { versionsSold } from '../versions-sold.ts'
 import { CLAUSE_ROOTS, type ClauseEntry, type ClauseRoot, clauseEntries, type DiscountList } from './clause-entries.ts'
 
 const invalid = (message: string, field: string): AppError => new AppError('INVALID_FIELD', message, { field })

@@ -4,8 +4,8 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
-import { versionsSold } from '../rate-cards/versions-sold.ts'
 import type { Schedule } from '../table.ts'
+import { versionsSold } from '../versions-sold.ts'
 import type { EnabledPricing } from './schema.ts'
 
 const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })

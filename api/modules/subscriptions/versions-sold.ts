@@ -1,7 +1,7 @@
 // The versions whose prices a schedule can name: its own, or all ACTIVE ones of its rate card (semantics 3.1).
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
-import type { Schedule } from '../table.ts'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { loadRateCards } from '../catalog/pricing-plans/rate-card.ts'
+import type { Schedule } from './table.ts'
 
 type Of = Pick<Schedule, 'pricing_plan_id' | 'pricing_plan_version_id'>
 
