@@ -7,6 +7,7 @@ import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
+import { termAt } from '../terms/term-at.ts'
 import type { ClosedCharge, ClosedPart, ClosedUsage } from './closed-usage.ts'
 
 /** What closed invoices billed for one price over one pricing period, as far as that period is closed. */
@@ -93,14 +94,19 @@ const NO_USAGE = { number: '0', count: '0' }
 export const usageOf = ({ last }: LateUnit): Interval => interval(instantOf(last.usage[0]), instantOf(last.usage[1]))
 
 /** The price that billed a unit; undefined when the subscription no longer has it. */
-export const termOf = (terms: readonly PriceTerm[], { last }: LateUnit): PriceTerm | undefined =>
-  terms.find(
+export function termOf(
+  terms: readonly PriceTerm[],
+  { last, service }: Pick<LateUnit, 'last' | 'service'>,
+): PriceTerm | undefined {
+  const own = terms.filter(
     ({ schedule, item, config, productItem }) =>
       schedule.id === last.schedule_id &&
       item.id === last.item_id &&
       config.id === last.config_id &&
       productItem.id === last.product_item_id,
   )
+  return termAt(own, service.start) ?? own[0]
+}
 
 /** The unit as a charge of the invoice with this key. Its period equals its service: only lump sums are prorated. */
 export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string): LateCharge {

@@ -11,6 +11,7 @@ import { boughtCharge, type Charge } from '../charges/charges.ts'
 import { priceOf } from '../rating/charge-volume.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { isOnDemand, type PriceTerm } from '../terms/price-terms.ts'
+import { termAt } from '../terms/term-at.ts'
 
 type Of = { readonly inputs: BillingInputs; readonly terms: readonly PriceTerm[]; readonly order: OnDemandTerms }
 
@@ -61,7 +62,7 @@ const pricesOf = ({ order, terms }: Pick<Of, 'terms' | 'order'>, { pricing_item_
 /** The on-demand price among these: an ADDON has one for each time in which it is enabled, and that of the order counts. */
 function soldTerm(own: readonly PriceTerm[], { start_at }: OnDemandTerms): PriceTerm | undefined {
   const onDemand = own.filter(isOnDemand)
-  return onDemand.find(({ calendar }) => calendar && isWithin(calendar.span, at(start_at))) ?? onDemand[0]
+  return termAt(onDemand, at(start_at)) ?? onDemand[0]
 }
 
 const numberOf = ({ units, flexible_amount: chosen }: OnDemandItem): Decimal | null =>

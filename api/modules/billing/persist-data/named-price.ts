@@ -9,6 +9,7 @@ import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'
+import { termAt } from '../terms/term-at.ts'
 import { activeSpan } from '../terms/windows.ts'
 
 export type NamedPrice = {
@@ -33,7 +34,7 @@ export function namedPrice(inputs: BillingInputs, names: NamedPrice, moment: Mom
   const config = item.configs.find(({ id }) => id === names.pricing_item_config_id)
   if (!config) throw missing('pricing_item_config_id', names.pricing_item_config_id, `the pricing item ${item.id}`)
   const terms = resolveTerms(inputs).filter(each => each.schedule.id === schedule.id && each.config.id === config.id)
-  const term = terms.find(({ calendar }) => calendar !== null && isWithin(calendar.span, moment.at))
+  const term = termAt(terms, moment.at)
   if (!term) throw notSold(pricing, { schedule, moment })
   return checkCarriedOn(term, item)
 }

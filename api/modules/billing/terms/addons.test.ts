@@ -1,10 +1,12 @@
 // ADDON pricings, from the schedule to the lines: sold only while they are enabled (semantics 3.1).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
+import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { enabledChanges, enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import { heldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
+import type { ClosedCharge } from '../late/closed-usage.ts'
+import { termOf } from '../late/late-usage.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
 import {
   type ExampleItem,
@@ -84,6 +86,22 @@ test('a minimum of units of an ADDON is of one price, however often it is enable
   const terms = resolveTerms({ ...inputs, schedules })
   expect(terms).toHaveLength(2)
   expect(clausesOf(schedules, terms).commitments).toMatchObject([{ isOfOnePrice: true }])
+})
+
+test('late usage has the time in which the ADDON was enabled then', () => {
+  const enabled = [
+    { pricing_id: 'pricing', end_at: '2026-03-11T00:00:00Z' },
+    { pricing_id: 'pricing', start_at: '2026-03-21T00:00:00Z' },
+  ]
+  const terms = resolveTerms(addonInputs(enabled, metered([{ amount: eur('1') }])))
+  const last = { schedule_id: 'schedule0', item_id: 'priced0', config_id: 'config0', product_item_id: 'item0' }
+  const startOf = (start: string): string => {
+    const service = interval(at(start), at('2026-04-01T00:00:00Z'))
+    const term = termOf(terms, { last: last as ClosedCharge, service })
+    return formatInstant(term?.calendar?.span.start ?? service.end)
+  }
+  expect(startOf(MARCH)).toBe(MARCH)
+  expect(startOf('2026-03-21T00:00:00Z')).toBe('2026-03-21T00:00:00Z')
 })
 
 test('a schedule holds the meters of what it sells, and cuts its time where that changes', () => {
