@@ -20,7 +20,7 @@ export type CountedQuery = {
   /** Only those that were amended or deleted after `upTo`. */
   readonly onlyChanged?: true
   readonly limit?: number
-  /** Read by one thread, beside what somebody waits for. */
+  /** Read by one thread, so that requests are not slowed down. */
   readonly inBackground?: true
 }
 

@@ -111,7 +111,7 @@ async function imaginedInputs(
         pricing_currency: currency,
         billing_period: null,
         discount: null,
-        // Whoever tries a version sees all it can sell.
+        // A trial of a version shows all that it can sell.
         enabled_pricings: catalog.pricings.filter(({ addon }) => addon).map(({ id: pricing_id }) => ({ pricing_id })),
       },
     ],

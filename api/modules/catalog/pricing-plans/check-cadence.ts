@@ -48,8 +48,8 @@ export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<s
 }
 
 /**
- * Throws INVALID_FIELD for an item of the version that sells credits by a pricing period that does not fit the billing period of whoever
- * buys them. A config that names its billing period was judged when it was saved.
+ * Throws INVALID_FIELD for an item of the version that sells credits by a pricing period that does not fit the billing period of the
+ * customer who buys them. A config that names its billing period was judged when it was saved.
  */
 export async function requireCreditPeriods(uow: Uow, versionId: string, billing: PricePeriod): Promise<void> {
   const items = (await pricingsOf(uow, [versionId])).flatMap(pricing => pricing.items)
@@ -60,7 +60,7 @@ export async function requireCreditPeriods(uow: Uow, versionId: string, billing:
     .find(({ billing_period: own, pricing_period: priced }) => !own && priced && !holdsWhole(billing, priced))
   if (!wider) return
   const message =
-    'The version prices credits by a pricing_period of which this billing_period is no whole number; choose a longer billing_period, or another version.'
+    'The billing_period must be a whole number of the periods by which the version prices credits; choose a longer billing_period, or another version.'
   throw new AppError('INVALID_FIELD', message, { field: 'billing_period' })
 }
 

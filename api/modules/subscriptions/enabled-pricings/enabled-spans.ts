@@ -1,4 +1,4 @@
-// When a schedule sells a pricing that it has enabled. Pure: billing, attribution and entitlements ask it alike.
+// When a schedule sells a pricing that it has enabled. Pure: billing, attribution and entitlements use it alike.
 import type { Span } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'

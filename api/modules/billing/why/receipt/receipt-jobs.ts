@@ -34,7 +34,7 @@ export const receiptJobs = [
       for (let round = 0; round < ROUNDS_MAX; round += 1) {
         const startedAt = performance.now()
         if (stop.aborted || (await makeReceipts(deps, tenantOf(payload))) === 0) return
-        // Nobody waits for a receipt: half of the time is left to those who read usage meanwhile.
+        // No request waits for a receipt: half of the time is left to reads of usage.
         await sleep(performance.now() - startedAt, undefined, { signal: stop }).catch(() => undefined)
       }
       await asSystem(deps.system, 'usage-receipts', tx => queueTenants(tx, RECEIPTS_OF_TENANT, [payload]))

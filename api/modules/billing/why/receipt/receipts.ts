@@ -20,7 +20,7 @@ import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
 
 const ACTOR: Actor = { id: null, requestId: null }
-/** Invoices whose events are read at once: few, so that what somebody waits for comes in between. */
+/** Invoices whose events are read at once: few, so that requests are answered in between. */
 const TOGETHER = 20
 
 type Closed = Basis & { readonly positions: readonly number[] }
