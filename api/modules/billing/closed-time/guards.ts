@@ -18,7 +18,7 @@ import { refuseClosedPeriods } from './refuse-closed-periods.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
 /**
- * Checks a schedule: its changed clauses, and when it becomes ACTIVE all its clauses and the time it is then in force
+ * Checks a schedule: its changed clauses and ADDONs, and when it becomes ACTIVE all of them and the time it is then in force
  * for.
  */
 async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
@@ -26,10 +26,15 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const kept = activates ? [] : (previous?.applied_coupons ?? [])
   const added = row.applied_coupons.filter(({ coupon_id: id }) => !kept.some(each => each.coupon_id === id))
   // A coupon that is removed no longer applies to later invoices; FINAL invoices keep it.
+  const enabled = enabledChanges(
+    activates ? [] : (previous?.enabled_pricings ?? []),
+    row.enabled_pricings,
+    row.start_at,
+  )
   const changes = [
     ...clauseChanges(activates ? {} : (previous ?? {}), row, at(row.start_at)),
     ...couponChanges([], added, row.start_at),
-    ...enabledChanges(activates ? [] : (previous?.enabled_pricings ?? []), row.enabled_pricings, row.start_at),
+    ...enabled,
   ]
   await refuseClosedPeriods(uow, row.pricing_plan_subscription_id, changes)
   if (previous !== null && !activates)
@@ -39,9 +44,10 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
       seatsValueChanges(previous, row),
       'number of seats',
     )
-  if (!activates) return
+  if (row.status !== 'ACTIVE' || (!activates && enabled.length === 0)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
-  if (subscription.status === 'ACTIVE') await refuseBilledTime(uow, subscription, [row.id])
+  if (subscription.status !== 'ACTIVE') return
+  await refuseBilledTime(uow, subscription, [row.id], activates ? null : row.enabled_pricings)
 }
 
 /** A subscription that becomes ACTIVE brings all its schedules into force. */

@@ -4,20 +4,25 @@
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { lockOne } from '../../../resource/store.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { type HeldPrices, type HeldSchedule, loadHeldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
+import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
 
 /**
  * Throws INVALID_OPERATION when one of these schedules, about to be in force, prices a meter at a time that a FINAL
  * invoice of another of the customer's subscriptions has billed for that meter. Holds the customer's lock until commit.
- * Finalizing an invoice takes the same lock, so neither can miss the other.
+ * Finalizing an invoice takes the same lock, so neither can miss the other. With `enabling`, the schedules are in force
+ * already and are about to have these ADDONs enabled: only what they sell anew counts.
  */
 export async function refuseBilledTime(
   uow: Uow,
   subscription: Pick<Subscription, 'id' | 'customer_id'>,
   scheduleIds: readonly string[],
+  enabling: readonly EnabledPricing[] | null = null,
 ): Promise<void> {
   const { customer_id: customerId } = subscription
   // A TEMPLATE has no customer and is never billed.
@@ -27,9 +32,12 @@ export async function refuseBilledTime(
   const { platformId, environment } = uow.tenant
   const here = (table: string) =>
     sql`${sql.raw(table)}.platform_id = ${platformId} and ${sql.raw(table)}.environment = ${environment}`
-  const { rows } = await uow.tx.execute<{ other: string; meter: string; until: string }>(sql`
-    select theirs.id as other, m.reference as meter, to_char(v.period_end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as until
+  const { rows } = await uow.tx.execute<Overlap>(sql`
+    select theirs.id as other, ${scheduleMembers('mine')} as mine, ${scheduleMembers('h')} as held,
+      (extract(epoch from v.period_start) * 1000)::bigint::text as from_ms,
+      (extract(epoch from v.period_end) * 1000)::bigint::text as until_ms
     from pricing_plan_schedules mine
+    join pricing_plans mine_plan on ${here('mine_plan')} and mine_plan.id = mine.pricing_plan_id
     join pricing_plan_subscriptions theirs on ${here('theirs')} and theirs.customer_id = ${customerId}
       and theirs.id <> ${subscription.id}
     join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and v.status = 'FINAL' and not v.advance_only
@@ -37,22 +45,89 @@ export async function refuseBilledTime(
     join pricing_plan_schedules h on ${here('h')} and h.pricing_plan_subscription_id = theirs.id and h.status = 'ACTIVE'
       and tstzrange(h.start_at, h.end_at) && tstzrange(mine.start_at, mine.end_at)
       and tstzrange(h.start_at, h.end_at) && tstzrange(v.period_start, v.period_end)
-    join schedule_versions my_prices on ${here('my_prices')} and my_prices.pricing_plan_schedule_id = mine.id
-    join schedule_versions prices on ${here('prices')} and prices.pricing_plan_schedule_id = h.id
-    join priced_meters a on ${here('a')} and a.pricing_plan_version_id = my_prices.pricing_plan_version_id
-    join priced_meters b on ${here('b')} and b.pricing_plan_version_id = prices.pricing_plan_version_id
-      and b.meter_id = a.meter_id
-    join meters m on ${here('m')} and m.id = a.meter_id
+    join pricing_plans h_plan on ${here('h_plan')} and h_plan.id = h.pricing_plan_id
     where ${here('mine')} and mine.id in ${scheduleIds}
-    order by v.period_end desc
-    limit 1`)
-  const [billed] = rows
-  if (!billed) return
+    order by v.period_end desc, h.id`)
+  const overlaps = rows.map(({ other, mine, held, from_ms, until_ms }) => ({
+    other,
+    mine: heldOf(mine),
+    held: heldOf(held),
+    billed: interval(instantOf(Number(from_ms)), instantOf(Number(until_ms))),
+  }))
+  const pricesOf = await loadHeldPrices(
+    uow,
+    overlaps.flatMap(({ mine, held }) => [mine, held]),
+  )
+  for (const { other, mine, held, billed } of overlaps) {
+    const sold = enabling ? soldAnew(pricesOf(mine), pricesOf({ ...mine, enabled: enabling })) : pricesOf(mine)
+    const meter = meterOfBoth(sold, pricesOf(held), billed)
+    if (meter !== null) throw billedAlready({ other, meter, until: formatInstant(billed.end) })
+  }
+}
+
+type ScheduleMembers = {
+  readonly subscription_id: string
+  readonly card_id: string | null
+  readonly version_id: string
+  readonly enabled: readonly EnabledPricing[]
+  readonly start_ms: number
+  readonly end_ms: number | null
+}
+type Overlap = {
+  readonly other: string
+  readonly mine: ScheduleMembers
+  readonly held: ScheduleMembers
+  readonly from_ms: string
+  readonly until_ms: string
+}
+
+/** What decides what a schedule sells, as JSON; its plan has the same name with `_plan`. */
+const scheduleMembers = (table: 'mine' | 'h') => {
+  const [of, plan] = [sql.raw(table), sql.raw(`${table}_plan`)]
+  return sql`jsonb_build_object('subscription_id', ${of}.pricing_plan_subscription_id, 'version_id', ${of}.pricing_plan_version_id,
+    'card_id', case when ${plan}.variant = 'RATE_CARD' then ${plan}.id end, 'enabled', ${of}.enabled_pricings,
+    'start_ms', (extract(epoch from ${of}.start_at) * 1000)::bigint, 'end_ms', (extract(epoch from ${of}.end_at) * 1000)::bigint)`
+}
+
+const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleMembers): HeldSchedule => ({
+  subscriptionId: subscription_id,
+  cardId: card_id,
+  versionId: version_id,
+  ...schedule,
+})
+
+/** The meters that are priced after a change and were not before it, and when. Both are of the same time. Pure. */
+export const soldAnew = (before: readonly HeldPrices[], after: readonly HeldPrices[]): HeldPrices[] =>
+  after.flatMap(now =>
+    before.flatMap(then => {
+      const start_ms = Math.max(now.start_ms, then.start_ms)
+      const ends = [now.end_ms, then.end_ms].filter(end => end !== null)
+      const end_ms = ends.length === 0 ? null : Math.min(...ends)
+      const meters = now.meters.filter(meter => !then.meters.includes(meter))
+      return meters.length === 0 || (end_ms !== null && end_ms <= start_ms)
+        ? []
+        : [{ ...now, start_ms, end_ms, meters }]
+    }),
+  )
+
+/** A meter that both price at some moment of a billed time; null when there is none. Pure. */
+export function meterOfBoth(mine: readonly HeldPrices[], held: readonly HeldPrices[], billed: Interval): string | null {
+  for (const a of mine)
+    for (const b of held) {
+      const start = Math.max(a.start_ms, b.start_ms, billed.start)
+      const end = Math.min(a.end_ms ?? billed.end, b.end_ms ?? billed.end, billed.end)
+      const shared = start < end ? a.meters.find(meter => b.meters.includes(meter)) : undefined
+      if (shared !== undefined) return shared
+    }
+  return null
+}
+
+function billedAlready({ other, meter, until }: { other: string; meter: string; until: string }): AppError {
   const message =
-    `The customer's subscription ${billed.other} has billed the meter ${billed.meter} until ${billed.until} on a FINAL invoice, ` +
+    `The customer's subscription ${other} has billed the meter ${meter} until ${until} on a FINAL invoice, ` +
     'and an event is billed once. Start at that time or later.'
-  throw new AppError('INVALID_OPERATION', message, {
-    resourceId: billed.other,
+  return new AppError('INVALID_OPERATION', message, {
+    resourceId: other,
     resourceType: subscriptionResource.objectType,
   })
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
-import { succeed } from '../testing/billed-subscription.ts'
+import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
 import { runBilling } from './run-billing.ts'
 
@@ -147,6 +147,52 @@ test('what cannot be enabled is refused, naming the entry', async () => {
     const answer = await enable(sold, entries)
     expect([answer.body['code'], answer.body['field']]).toEqual([code, field])
   }
+})
+
+test('an ADDON that is off keeps no other subscription from billing its meter, and is not enabled for what that has billed', async () => {
+  setTime('2026-03-01T01:00:00Z')
+  const theirs = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '10' })
+  for (const time of ['2026-04-02T00:00:00Z', '2026-04-12T00:00:00Z']) {
+    setTime(time)
+    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, theirs.subscriptionId)
+  }
+  const product = await post('products', { reference: unique('usage'), name: 'Usage', status: 'ACTIVE' })
+  const item = await post('product-items', {
+    reference: unique('tokens'),
+    product_id: product['id'],
+    name: 'Tokens',
+    status: 'ACTIVE',
+    model_type: 'USAGE_BASED',
+    usage_based: { meter_value_calculation_id: theirs.calculationId },
+  })
+  const plan = await post('pricing-plans', { reference: unique('plan') })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  const configs = [{ pricing_type: 'FLAT', bands: [{ amount: { quantity: '1', currency: 'EUR' } }] }]
+  const addon = await post('pricings', {
+    pricing_plan_version_id: version['id'],
+    product_ids: [product['id']],
+    product_type: 'ADDON',
+    items: [{ product_item_ids: [item['id']], configs }],
+  })
+  await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  const { billing_entity_id } = await get(`pricing-plan-subscriptions/${theirs.subscriptionId}`)
+  const subscription = await post('pricing-plan-subscriptions', {
+    customer_id: theirs.customerId,
+    billing_entity_id,
+    billing_currency: 'EUR',
+  })
+  const schedule = await post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_version_id: version['id'],
+    start_at: '2026-03-01T00:00:00Z',
+  })
+  await patch(`pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
+  const from = (start_at: string) => enable({ scheduleId: schedule['id'] }, [{ pricing_id: addon['id'], start_at }])
+  expect(await from('2026-03-11T00:00:00Z')).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_OPERATION', resource_id: theirs.subscriptionId },
+  })
+  expect((await from('2026-04-01T00:00:00Z')).status).toBe(200)
 })
 
 test('products above one another, and the features that they name, stay', async () => {
