@@ -1,5 +1,5 @@
 // Seat assignments: which customer occupies a seat of a subscription, and for how long (contract: Seat assignment; semantics 4.4).
-import { and, eq } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -157,10 +157,14 @@ async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
 
 /** Whether what a schedule of the subscription charges or grants for the item depends on its assignments. */
 export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<boolean> =>
-  (await pricesOf(uow, row)).some(({ configs }) => configs.some(followsAssignments))
+  (await pricesOf(uow, row, ENABLED)).some(({ configs }) => configs.some(followsAssignments))
+
+/** An ADDON charges nothing of a schedule that never enables it. */
+const ENABLED = sql`(${pricings.product_type} <> 'ADDON'
+  or ${schedules.enabled_pricings} @> jsonb_build_array(jsonb_build_object('pricing_id', ${pricings.id})))`
 
 /** How the schedules of the subscription price the item. */
-async function pricesOf(uow: ReadUow, row: SeatAssignment): Promise<PricingItem[]> {
+async function pricesOf(uow: ReadUow, row: SeatAssignment, condition?: SQL): Promise<PricingItem[]> {
   const sold = await uow.tx
     .select({ items: pricings.items })
     .from(pricings)
@@ -176,7 +180,11 @@ async function pricesOf(uow: ReadUow, row: SeatAssignment): Promise<PricingItem[
       and(inThisTenant(uow, schedules), eq(schedules.id, scheduleVersions.pricing_plan_schedule_id)),
     )
     .where(
-      and(inThisTenant(uow, pricings), eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id)),
+      and(
+        inThisTenant(uow, pricings),
+        eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id),
+        condition,
+      ),
     )
   return sold.flatMap(({ items }) => items.filter(item => item.product_item_ids.includes(row.product_item_id)))
 }
