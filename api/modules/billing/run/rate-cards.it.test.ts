@@ -26,7 +26,7 @@ const activate = (versionId: string) =>
 
 type Card = { readonly planId: string; readonly reference: string; readonly item: Row }
 
-async function newCard(): Promise<Card> {
+async function newCard(model_type = 'RECURRING'): Promise<Card> {
   const { unique } = tenant.seed
   const product = await post('products', { reference: unique('support'), name: 'Support', status: 'ACTIVE' })
   const item = await post('product-items', {
@@ -34,7 +34,7 @@ async function newCard(): Promise<Card> {
     product_id: product['id'],
     name: 'Support',
     status: 'ACTIVE',
-    model_type: 'RECURRING',
+    model_type,
   })
   const reference = unique('card')
   const plan = await post('pricing-plans', { reference, variant: 'RATE_CARD' })
@@ -138,6 +138,37 @@ describe('a schedule on a rate card', () => {
     expect(plan['pricing_plan_version_infos'].map((each: Row) => each['rate_card'])).toEqual([
       { start_at: MARCH },
       { start_at: '2026-03-11T00:00:00Z' },
+    ])
+  })
+
+  test('charges the seats that it states for the price of each version', async () => {
+    setTime('2026-03-01T01:00:00Z')
+    const card = await newCard('PER_SEAT')
+    const seats = (quantity: string) => ({ pricing_type: 'FLAT', bands: [{ amount: { quantity, currency: 'EUR' } }] })
+    const versions = [
+      await newVersion(card, MARCH, '31', seats('31')),
+      await newVersion(card, '2026-03-11T00:00:00Z', '62', seats('62')),
+    ]
+    for (const version of versions) expect((await activate(version)).status).toBe(200)
+    const subscription = await subscribe(card)
+    await start(subscription)
+    const [first, second] = await Promise.all(
+      versions.map(
+        async id =>
+          (await get(`pricing-plan-versions/${id}`))['pricing_categories'][0].pricings[0].items[0].configs[0].id,
+      ),
+    )
+    const { pricing_plan_schedule_infos: infos } = await get(`pricing-plan-subscriptions/${subscription['id']}`)
+    await patch(`pricing-plan-schedules/${infos[0].id}`, {
+      seats_values: [
+        { pricing_item_config_id: first, number: '2' },
+        { pricing_item_config_id: second, number: '3' },
+      ],
+    })
+    await bill(subscription, '2026-04-02T00:00:00Z')
+    expect((await linesOf(subscription)).slice(0, 2)).toEqual([
+      '2026-03-01..2026-03-11 20.00',
+      '2026-03-11..2026-04-01 126.00',
     ])
   })
 
