@@ -79,6 +79,11 @@ export const TAGS: readonly Tag[] = [
     'Simulations',
     'A simulation rates the last closed periods of the customers on a plan by another version, and shows what each of them would have paid.',
   ),
+  tag(
+    'pricing-groups',
+    'Pricing groups',
+    'A pricing group holds pricings of a plan version, among which a schedule selects as many as the group allows.',
+  ),
   tag('pricings', 'Pricings', 'A pricing prices the items of one or more products in a plan version.'),
   tag(
     'custom-fields',

@@ -20,8 +20,23 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'Product.parent_product': 'The product that it belongs to, when it is expanded.',
   'FeatureReference.id': 'Id of the feature.',
   'FeatureReference.reference': 'Its reference.',
-  enabled_pricings: 'The ADDON pricings that the schedule sells, and when. One that is not listed is not sold.',
-  'EnabledPricing.pricing_id': 'Id of an ADDON pricing of the plan version.',
+  'PricingGroup.product_type':
+    'How clients show the group: DEFAULT, as part of the plan; ADDON, as an extra. Prices do not depend on it.',
+  'PricingGroupCreate.product_type':
+    'How clients show the group: DEFAULT (the default), as part of the plan; ADDON, as an extra. Prices do not depend on it.',
+  'PricingGroupUpdate.product_type': 'How clients show the group: DEFAULT, as part of the plan; ADDON, as an extra.',
+  'PricingGroup.name': 'What customers see. The groups of one version have different names.',
+  'PricingGroupCreate.name': 'What customers see. The groups of one version have different names.',
+  'PricingGroupUpdate.name': 'What customers see. The groups of one version have different names.',
+  'PricingGroup.pricings': 'The pricings in the group.',
+  selection_constraint:
+    'How many pricings of the group a schedule enables at any time: ANY number (the default), AT_LEAST_ONE, AT_MOST_ONE or EXACTLY_ONE.',
+  pricing_group_id:
+    'Id of the pricing group that the pricing is in, of the same version. It is then sold only by the schedules that enable it. Null: none.',
+  pricing_groups: 'The pricing groups of the category, each with its pricings, which are not in `pricings`.',
+  enabled_pricings:
+    'The ADDONs and the pricings of pricing groups that the schedule sells, and when. One that is not listed is not sold.',
+  'EnabledPricing.pricing_id': 'Id of a pricing of the plan version: an ADDON, or one in a pricing group.',
   'EnabledPricing.start_at': 'From when on; absent: from the start of the schedule.',
   'EnabledPricing.end_at': 'Until when, exclusive; absent: until the schedule ends.',
   model_type:

@@ -24,7 +24,8 @@ export const CATALOG_OPERATIONS: Readonly<Record<string, string>> = {
     'that is no longer DRAFT is refused, unless the body repeats its status.',
   pricing_plan_versions_calculate:
     'A DRAFT version is billed too. The customer pays from the start of a full billing period; quantities are those of each pricing ' +
-    'period, and prices without one have no usage.',
+    'period, and prices without one have no usage. ADDONs and pricing groups are priced too; of a group that allows one pricing, the ' +
+    'one with a quantity is taken, else the first.',
   pricing_plan_versions_simulate:
     'The customers are those with an ACTIVE subscription on the plan now. Their last FINAL invoices are priced again from the events that they ' +
     'counted, with their discounts, commitments, coupons, seats and late usage. The version may be a DRAFT. Answers at once; follow `status` with ' +

@@ -17,6 +17,7 @@ import { pricingPlanGroupResource } from './pricing-plan-groups/pricing-plan-gro
 import { PRICING_EFFECTS } from './pricing-plans/effects.ts'
 import { PRICING_GUARDS } from './pricing-plans/guards.ts'
 import { pricingResource } from './pricing-plans/pricing.ts'
+import { pricingGroupResource } from './pricing-plans/pricing-group.ts'
 import { pricingPlanResource } from './pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plans/pricing-plan-version.ts'
 import { pricingPlanVersionRoutes } from './pricing-plans/routes.ts'
@@ -41,6 +42,7 @@ export const catalog = defineModule({
     productItemResource,
     pricingPlanResource,
     pricingPlanVersionResource,
+    pricingGroupResource,
     pricingResource,
     pricingPlanGroupResource,
     creditTypeResource,

@@ -9,8 +9,10 @@ import { entitlementsIn } from '../catalog/features/guards.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
+import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import { RATE_CARD_GUARDS } from './rate-cards/guards.ts'
+import { scheduleResource } from './schedule.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
@@ -41,6 +43,7 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
 
 export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseArchivingSubscribed),
+  beforeSave(scheduleResource, checkSelection),
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
   ...SEAT_GUARDS,

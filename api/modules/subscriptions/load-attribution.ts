@@ -113,7 +113,8 @@ async function loadSubscriptions(
       s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
       case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
       exists (select from pricings addon where addon.platform_id = h.platform_id and addon.environment = h.environment
-        and addon.pricing_plan_version_id = h.pricing_plan_version_id and addon.product_type = 'ADDON') as has_addons,
+        and addon.pricing_plan_version_id = h.pricing_plan_version_id
+        and (addon.product_type = 'ADDON' or addon.pricing_group_id is not null)) as has_addons,
       array(select m.reference from priced_meters priced
         join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
         where priced.platform_id = h.platform_id and priced.environment = h.environment

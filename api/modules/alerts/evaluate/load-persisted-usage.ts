@@ -40,8 +40,9 @@ export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly stri
         and item -> 'product_item_ids' ? i.id
       where h.platform_id = ${platformId} and h.environment = ${environment} and h.id in (select schedule_id from told)
         and i.meter_value_calculation_id is not null
-        -- An ADDON that the schedule never enables is no price of it.
-        and (p.product_type <> 'ADDON' or h.enabled_pricings @> jsonb_build_array(jsonb_build_object('pricing_id', p.id)))
+        -- An ADDON, or a pricing in a group, that the schedule never enables is no price of it.
+        and ((p.product_type <> 'ADDON' and p.pricing_group_id is null)
+          or h.enabled_pricings @> jsonb_build_array(jsonb_build_object('pricing_id', p.id)))
       group by h.id, i.meter_value_calculation_id
       having count(*) = 1
     )

@@ -7,6 +7,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
+import { groupsOf } from '../../catalog/pricing-groups/load-groups.ts'
 import { currenciesOf } from '../../catalog/pricing-plans/check-price.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
@@ -24,6 +25,7 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { needKey, tieringKey, type UsageFigure, usageNeeds } from '../usage/usage-needs.ts'
 import type { CalculatedVersion, CalculateVersionBody, ImaginedCustomer, VersionQuantity } from './schema.ts'
+import { triedPricings } from './tried-pricings.ts'
 
 const refuse = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
@@ -67,7 +69,8 @@ async function imaginedInputs(
   const catalog = (await loadCatalog(uow, [{ pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: id }]))(
     [{ pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: id }],
   )
-  const [currency, ...others] = currenciesOf((await pricingsOf(uow, [id])).flatMap(({ items }) => items))
+  const pricings = await pricingsOf(uow, [id])
+  const [currency, ...others] = currenciesOf(pricings.flatMap(({ items }) => items))
   if (currency === undefined || others.length > 0) {
     const message = currency
       ? `The prices of the version are in ${[currency, ...others].join(', ')}; they must be in one currency.`
@@ -111,8 +114,7 @@ async function imaginedInputs(
         pricing_currency: currency,
         billing_period: null,
         discount: null,
-        // A trial of a version shows all that it can sell.
-        enabled_pricings: catalog.pricings.filter(({ addon }) => addon).map(({ id: pricing_id }) => ({ pricing_id })),
+        enabled_pricings: triedPricings({ pricings, groups: await groupsOf(uow, [id]) }, body.meter_values ?? []),
       },
     ],
     ...catalog,

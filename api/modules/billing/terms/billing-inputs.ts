@@ -61,7 +61,7 @@ export type ScheduleInput = {
   readonly discount: Discount | null
   /** Absent where it has none. */
   readonly coupons?: readonly AppliedCoupon[]
-  /** The ADDON pricings that it sells; absent where there are none. */
+  /** The ADDONs and the pricings of groups that it sells; absent where there are none. */
   readonly enabled_pricings?: readonly EnabledPricing[]
   readonly markup?: Markup
   readonly commitment?: Commitment
@@ -109,7 +109,7 @@ export type PricingInput = {
   readonly name: string
   readonly display_order: number | null
   readonly items: readonly ItemInput[]
-  /** Of an ADDON, which is sold only while a schedule has it enabled; absent for any other. */
+  /** Of an ADDON, or what is in a group: it is sold only while a schedule has it enabled; absent for any other. */
   readonly addon?: true
 }
 

@@ -8,6 +8,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
 import type { Conditions, PropertyCondition } from '../../catalog/conditions/schema.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
+import { isOptional } from '../../catalog/pricing-plans/optional.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
 import type {
@@ -134,7 +135,8 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
   const rows = await uow.tx
     .select({
       id: p.id,
-      type: p.product_type,
+      product_type: p.product_type,
+      pricing_group_id: p.pricing_group_id,
       pricing_plan_version_id: p.pricing_plan_version_id,
       name: p.name,
       display_order: p.display_order,
@@ -143,7 +145,9 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
     .from(p)
     .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
     .orderBy(asc(p.id))
-  return rows.map(({ type, ...row }) => (type === 'ADDON' ? { ...row, addon: true } : row))
+  return rows.map(({ product_type, pricing_group_id, ...row }) =>
+    isOptional({ product_type, pricing_group_id }) ? { ...row, addon: true } : row,
+  )
 }
 
 type Sold = {

@@ -5,7 +5,10 @@ import { AppError } from '../../../../shared/errors.ts'
 import { validatorCompiler } from '../../../http/body/validation.ts'
 import { changeStatus, createResource, deleteResource, saveChange, updateResource } from '../../../resource/commands.ts'
 import type { Resource, Row, StatusRules, StoredRow } from '../../../resource/define-resource.ts'
+import { groupsOf } from '../pricing-groups/load-groups.ts'
+import type { PricingGroup } from '../pricing-groups/table.ts'
 import { pricingResource } from '../pricing-plans/pricing.ts'
+import { pricingGroupResource } from '../pricing-plans/pricing-group.ts'
 import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-version.ts'
 import type { PricingPlanVersion } from '../pricing-plans/table.ts'
 import { differences, inFile, type Names, toBody } from './entries.ts'
@@ -147,7 +150,15 @@ async function applyVersion(
 ): Promise<void> {
   const found = stored.versions.get(planId)?.find(({ version }) => version === entry.version)
   const row = await inForceFrom(uow, found ?? (await newVersion(uow, planId, entry.version)), entry)
-  if (row.status === 'DRAFT' && entry.pricings) await applyPricings(uow, { stored, known, row, given: entry.pricings })
+  if (row.status === 'DRAFT') {
+    if (entry.pricing_groups) await applyGroups(uow, { stored, row, given: entry.pricing_groups })
+    if (entry.pricings) {
+      const groups = await groupsOf(uow, [row.id])
+      await applyPricings(uow, { stored, known, row, groups, given: entry.pricings })
+    }
+    // At last: a group goes once no pricing is in it.
+    if (entry.pricing_groups) await removeGroups(uow, row, entry.pricing_groups)
+  }
   const resource = pricingPlanVersionResource
   await moved(uow, { resource, row, target: entry.status ?? null, at, endings })
 }
@@ -168,15 +179,47 @@ async function newVersion(uow: Uow, planId: string, version: number): Promise<Pr
   return row.version === version ? row : await saveChange(uow, pricingPlanVersionResource, row, { version })
 }
 
+type Groups = {
+  readonly stored: StoredCatalog
+  readonly row: PricingPlanVersion
+  readonly given: readonly (Row & { readonly name: string })[]
+}
+
+/** Groups of a DRAFT keep their ids by their names. */
+async function applyGroups(uow: Uow, { stored, row, given }: Groups): Promise<void> {
+  for (const [place, entry] of given.entries()) {
+    await placed(`pricing_groups.${place}`, async () => {
+      const group = stored.groups.get(row.id)?.find(({ name }) => name === entry.name)
+      if (!group) {
+        const body = checked(pricingGroupResource.createBody, { ...entry, pricing_plan_version_id: row.id })
+        await createResource(uow, pricingGroupResource, body)
+        return
+      }
+      const changed = differences(entryOf(pricingGroupResource, group, stored), entry, stored.references)
+      const patch = Object.fromEntries(changed.map(({ field }) => [field, entry[field]]))
+      if (changed.length > 0)
+        await updateResource(uow, pricingGroupResource, group.id, checked(pricingGroupResource.updateBody, patch))
+    })
+  }
+}
+
+/** Removes the groups that the file leaves out of a list that it has. */
+async function removeGroups(uow: Uow, row: PricingPlanVersion, given: Groups['given']): Promise<void> {
+  for (const { id, name } of await groupsOf(uow, [row.id])) {
+    if (!given.some(each => each.name === name)) await deleteResource(uow, pricingGroupResource, id)
+  }
+}
+
 type Pricings = {
   readonly stored: StoredCatalog
   readonly known: Names
   readonly row: PricingPlanVersion
+  readonly groups: readonly PricingGroup[]
   readonly given: readonly object[]
 }
 
 /** Pricings of a DRAFT keep their ids by their place. */
-async function applyPricings(uow: Uow, { stored, known, row, given }: Pricings): Promise<void> {
+async function applyPricings(uow: Uow, { stored, known, row, groups, given }: Pricings): Promise<void> {
   const there = stored.pricings.get(row.id) ?? []
   const entries = pricingEntries(stored, row.id)
   for (const [place, entry] of given.entries()) {
@@ -185,18 +228,29 @@ async function applyPricings(uow: Uow, { stored, known, row, given }: Pricings):
       const before = entries[place]
       const pricing = there[place]
       if (!pricing || !before) {
-        const body = { ...(toBody(entry, known, at) as Row), pricing_plan_version_id: row.id }
+        const own = toBody(withGroup(entry as Row, groups), known, at) as Row
+        const body = { ...own, pricing_plan_version_id: row.id }
         await createResource(uow, pricingResource, checked(pricingResource.createBody, body))
         return
       }
       const changed = differences(before, entry as Row, stored.references).map(({ field }) => field)
       if (changed.length === 0) return
       const patch = Object.fromEntries(Object.entries(entry).filter(([name]) => changed.includes(name)))
-      const body = checked(pricingResource.updateBody, toBody(patch, known, at) as Row)
+      const body = checked(pricingResource.updateBody, toBody(withGroup(patch, groups), known, at) as Row)
       await updateResource(uow, pricingResource, pricing.id, body)
     })
   }
   for (const surplus of there.slice(given.length)) await deleteResource(uow, pricingResource, surplus.id)
+}
+
+/** An entry of a pricing with the id of its group for the group's name. Throws RESOURCE_NOT_FOUND for a name that no group has. */
+function withGroup({ pricing_group: name, ...entry }: Row, groups: readonly PricingGroup[]): Row {
+  if (name === undefined) return entry
+  if (name === null) return { ...entry, pricing_group_id: null }
+  const group = groups.find(each => each.name === name)
+  if (group) return { ...entry, pricing_group_id: group.id }
+  const message = `The version has no pricing group ${JSON.stringify(name)}; add it to pricing_groups.`
+  throw new AppError('RESOURCE_NOT_FOUND', message, { field: 'pricing_group' })
 }
 
 /** The body, as the call that takes it would check it. Throws INVALID_FIELD or MISSING_FIELD with the path. */

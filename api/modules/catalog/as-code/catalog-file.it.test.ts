@@ -106,7 +106,12 @@ const FILE = {
       versions: [
         { version: 1, status: 'DEPRECATED', pricings: [priced('0.015')] },
         { version: 3, status: 'ACTIVE', pricings: [priced('0.012')] },
-        { version: 4, status: 'DRAFT', pricings: [priced('0.010')] },
+        {
+          version: 4,
+          status: 'DRAFT',
+          pricing_groups: [{ name: 'Models', product_type: 'DEFAULT', selection_constraint: 'AT_MOST_ONE' }],
+          pricings: [{ pricing_group: 'Models', ...priced('0.010') }],
+        },
       ],
     },
     {
@@ -184,6 +189,7 @@ describe('a file that is applied', () => {
     const file = copyOf()
     file['product_categories'][0].name = 'Artificial intelligence'
     file['pricing_plans'][0].versions[2].pricings[0].items[0].configs[1].bands[1].amount.quantity = '0.07'
+    file['pricing_plans'][0].versions[2].pricing_groups[0].selection_constraint = 'ANY'
     file['pricing_plans'][0].versions.push({ version: 5, pricings: [priced('1')] })
     const planned = await plan(a, { format: 1, ...file, features: undefined, credit_types: undefined })
     expect(changed(planned)).toEqual([
@@ -194,12 +200,22 @@ describe('a file that is applied', () => {
     expect(planned.body['changes'][0].differences).toEqual([
       { field: 'name', before: 'AI', after: 'Artificial intelligence' },
     ])
-    expect(planned.body['changes'][1].differences.map((each: Row) => each['field'])).toEqual(['pricings.0.items'])
+    expect(planned.body['changes'][1].differences.map((each: Row) => each['field'])).toEqual([
+      'pricing_groups.0.selection_constraint',
+      'pricings.0.items',
+    ])
     expect(changed(await apply(a, file))).toHaveLength(3)
     const pulled = await pull(a)
     expect(pulled).toMatchObject(file)
     expect(pulled['pricing_plans'][0].versions[3].status).toBe('DRAFT')
     expect(pulled['features']).toHaveLength(2)
+    expect(changed(await apply(a, file))).toEqual([])
+    const draft = file['pricing_plans'][0].versions[2]
+    draft.pricing_groups = []
+    expect(refusal(await apply(a, file))).toEqual([409, 'COULD_NOT_DELETE_RESOURCE', 'pricing_plans.0.versions.2'])
+    draft.pricings[0].pricing_group = null
+    expect(changed(await apply(a, file))).toEqual(['UPDATE pricing_plans standard@4'])
+    expect((await pull(a))['pricing_plans'][0].versions[2]).not.toHaveProperty('pricing_groups')
     expect(changed(await apply(a, file))).toEqual([])
   })
 
@@ -264,6 +280,17 @@ describe('a file that is applied', () => {
       400,
       'INVALID_FIELD',
       'pricing_plans.0.versions.2.pricings.0.items.0.configs.1.bands.1.amount.currency',
+    ])
+    const draft = (file: Row) => file['pricing_plans'][0].versions[2]
+    expect(await refused(file => (draft(file).pricings[0].pricing_group = 'None'))).toEqual([
+      404,
+      'RESOURCE_NOT_FOUND',
+      'pricing_plans.0.versions.2.pricings.0.pricing_group',
+    ])
+    expect(await refused(file => draft(file).pricing_groups.push({ name: 'Models' }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'pricing_plans.0.versions.2.pricing_groups.1.name',
     ])
     expect(await refused(file => (file['format'] = 2))).toEqual([400, 'INVALID_FIELD', 'format'])
     expect(await refused(file => (file['prices'] = []))).toEqual([400, 'INVALID_FIELD', 'prices'])

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { PricingPlanVersion } from '../pricing-plans/table.ts'
 import { type Difference, differences } from './entries.ts'
-import { entryOf, pricingEntries, referenceOf, type StoredCatalog } from './read-catalog.ts'
+import { entryOf, groupEntries, pricingEntries, referenceOf, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, CatalogRefusal, VersionEntry } from './schema.ts'
 import { resourceOf, SECTION_NAMES } from './sections.ts'
 
@@ -51,6 +51,9 @@ function diffVersions(stored: StoredCatalog, { own, given, plan, at }: Versions)
     if (entry.version <= last)
       refusals.push(invalid(`${field}.version`, 'Versions stand in the order of their numbers.'))
     last = entry.version
+    const twice = sameName(entry.pricing_groups ?? [])
+    if (twice !== -1)
+      refusals.push(invalid(`${field}.pricing_groups.${twice}.name`, 'The version has a group of this name already.'))
     const row = own.find(({ version }) => version === entry.version)
     if (!row && entry.version < highest) {
       const message = `A new version takes a number above ${highest}, the highest that the plan has.`
@@ -73,11 +76,14 @@ function diffVersions(stored: StoredCatalog, { own, given, plan, at }: Versions)
   return { changes, refusals }
 }
 
+const sameName = (groups: readonly { readonly name: string }[]): number =>
+  groups.findIndex(({ name }, place) => groups.findIndex(other => other.name === name) < place)
+
 /** Pricings are compared by their place. */
 function versionDifferences(
   stored: StoredCatalog,
   row: PricingPlanVersion | undefined,
-  { status, rate_card, pricings }: VersionEntry,
+  { status, rate_card, pricing_groups, pricings }: VersionEntry,
 ): Difference[] {
   const found: Difference[] =
     status !== undefined && status !== row?.status
@@ -85,6 +91,8 @@ function versionDifferences(
       : []
   if (rate_card !== undefined && !isDeepStrictEqual(rate_card, row?.rate_card))
     found.push({ field: 'rate_card', before: row?.rate_card ?? null, after: rate_card })
+  if (pricing_groups !== undefined)
+    found.push(...groupDifferences(stored, row ? groupEntries(stored, row.id) : [], pricing_groups))
   if (pricings === undefined) return found
   const before = row ? pricingEntries(stored, row.id) : []
   for (let place = 0; place < Math.max(before.length, pricings.length); place += 1) {
@@ -96,6 +104,20 @@ function versionDifferences(
     } else if (!isDeepStrictEqual(then, now)) found.push({ field, before: then ?? null, after: now ?? null })
   }
   return found
+}
+
+/** Pricing groups are compared by their names. */
+function groupDifferences(stored: StoredCatalog, before: readonly Row[], after: readonly Row[]): Difference[] {
+  const named = (list: readonly Row[], name: unknown) => list.find(each => each['name'] === name)
+  const names = new Set([...before, ...after].map(each => each['name']))
+  return [...names].flatMap((name): Difference[] => {
+    const [then, now] = [named(before, name), named(after, name)]
+    const place = after.findIndex(each => each['name'] === name)
+    const field = place === -1 ? 'pricing_groups' : `pricing_groups.${place}`
+    if (!then || !now) return [{ field, before: then ?? null, after: now ?? null }]
+    const each = differences(then, now, stored.references)
+    return each.map(one => ({ ...one, field: `${field}.${one.field}` }))
+  })
 }
 
 const invalid = (field: string, message: string): CatalogRefusal => ({ field, code: 'INVALID_FIELD', message })

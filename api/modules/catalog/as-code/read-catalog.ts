@@ -5,7 +5,10 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { groupsOf } from '../pricing-groups/load-groups.ts'
+import type { PricingGroup } from '../pricing-groups/table.ts'
 import { pricingResource } from '../pricing-plans/pricing.ts'
+import { pricingGroupResource } from '../pricing-plans/pricing-group.ts'
 import { type Pricing, type PricingPlanVersion, pricingPlanVersions } from '../pricing-plans/table.ts'
 import { pricingsOf } from '../pricing-plans/version-pricings.ts'
 import { type Names, toFile, unnamed } from './entries.ts'
@@ -23,6 +26,8 @@ export type StoredCatalog = {
   readonly versions: ReadonlyMap<string, readonly PricingPlanVersion[]>
   /** By version, as they are shown. */
   readonly pricings: ReadonlyMap<string, readonly Pricing[]>
+  /** By version, as they are shown. */
+  readonly groups: ReadonlyMap<string, readonly PricingGroup[]>
 }
 
 export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
@@ -38,10 +43,9 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
   }
   const v = pricingPlanVersions
   const versions = await uow.tx.select().from(v).where(inThisTenant(uow, v)).orderBy(asc(v.version))
-  const pricings = await pricingsOf(
-    uow,
-    versions.map(({ id }) => id),
-  )
+  const versionIds = versions.map(({ id }) => id)
+  const pricings = await pricingsOf(uow, versionIds)
+  const groups = await groupsOf(uow, versionIds)
   const namesBy = (pair: (id: string, reference: string) => [string, string]): Names =>
     new Map(
       [...rows].map(([section, list]) => [
@@ -55,6 +59,7 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
     ids: namesBy((id, reference) => [reference, id]),
     versions: groupBy(versions, each => each.pricing_plan_id),
     pricings: groupBy(pricings, each => each.pricing_plan_version_id),
+    groups: groupBy(groups, each => each.pricing_plan_version_id),
   }
 }
 
@@ -74,9 +79,19 @@ export function entryOf(resource: Pick<Resource, 'fields'>, row: StoredRow, { re
   return toFile(Object.fromEntries(fields), references) as Row
 }
 
-/** The pricings of a version, in the order in which they are shown. */
+/** The pricings of a version, in the order in which they are shown; each names its group as the version does. */
 export const pricingEntries = (stored: StoredCatalog, versionId: string): Row[] =>
-  (stored.pricings.get(versionId) ?? []).map(row => entryOf(pricingResource, row, stored))
+  (stored.pricings.get(versionId) ?? []).map(({ pricing_group_id, ...row }) => {
+    const group = stored.groups.get(versionId)?.find(({ id }) => id === pricing_group_id)
+    return { ...(group ? { pricing_group: group.name } : {}), ...entryOf(pricingResource, row, stored) }
+  })
+
+/** The pricing groups of a version, in the order in which they are shown; those of one version have different names. */
+export const groupEntries = (stored: StoredCatalog, versionId: string): (Row & { readonly name: string })[] =>
+  (stored.groups.get(versionId) ?? []).map(row => ({
+    ...entryOf(pricingGroupResource, row, stored),
+    name: row.name,
+  }))
 
 /** What is for one customer is not part of a file: customers are not, and other tenants have others. */
 const isForAll = (row: StoredRow): boolean => ((row as Row).customer_id ?? null) === null
@@ -99,6 +114,7 @@ export function catalogFile(stored: StoredCatalog): CatalogDocument {
     version,
     status,
     ...(rate_card ? { rate_card } : {}),
+    ...(stored.groups.has(id) ? { pricing_groups: groupEntries(stored, id) } : {}),
     pricings: pricingEntries(stored, id),
   })
   const sections = SECTION_NAMES.map(section => {

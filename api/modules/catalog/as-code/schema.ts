@@ -8,6 +8,7 @@ import { SECTION_NAMES, type Section } from './sections.ts'
 const ENTRIES_MAX = 5_000
 const VERSIONS_MAX = 1_000
 const PRICINGS_MAX = 1_000
+const GROUPS_MAX = 1_000
 
 /** As the body that creates the resource, with references for ids. */
 const Entry = Type.Object(
@@ -26,6 +27,18 @@ const Version = Shape(
       }),
     ),
     rate_card: Optional(RateCardShape),
+    pricing_groups: Optional(
+      Type.Array(
+        Type.Object(
+          { name: Type.String({ description: 'What the pricings of the group call it in `pricing_group`.' }) },
+          { additionalProperties: true },
+        ),
+        {
+          maxItems: GROUPS_MAX,
+          description: 'The pricing groups of the version, each with its own name. Left out: as they are.',
+        },
+      ),
+    ),
     pricings: Optional(
       Type.Array(Type.Object({}, { additionalProperties: true }), {
         maxItems: PRICINGS_MAX,

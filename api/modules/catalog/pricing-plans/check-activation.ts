@@ -1,6 +1,7 @@
 // Whether a version can be sold: what it prices is live, and a schedule can bill it in one currency.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupsOf, needsSelection } from '../pricing-groups/load-groups.ts'
 import { currenciesOf } from './check-price.ts'
 import { checkPricing } from './check-pricing.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
@@ -14,6 +15,11 @@ const refuse = (message: string, details: { resourceId?: string; resourceType?: 
 export async function checkActivation(uow: Uow, versionId: string): Promise<void> {
   const rows = await pricingsOf(uow, [versionId])
   if (rows.length === 0) refuse('A version needs at least one pricing before it can be ACTIVE.')
+  for (const group of await groupsOf(uow, [versionId])) {
+    if (!needsSelection(group) || rows.some(row => row.pricing_group_id === group.id)) continue
+    const message = `The group ${group.name} is ${group.selection_constraint} and has no pricing; put one into it, or delete it.`
+    refuse(message, { resourceId: group.id, resourceType: 'PRICING_GROUP' })
+  }
   const groups: GroupMember[] = []
   for (const row of rows) {
     const {

@@ -1,9 +1,10 @@
-// What a pricing names stays while it does: products, items, variables of conditions, and features.
-import { arrayContains } from 'drizzle-orm'
+// What a pricing names stays while it does: products, items, variables of conditions, features, and groups.
+import { arrayContains, eq } from 'drizzle-orm'
 import { containing, namedBy } from '../../../resource/rules.ts'
 import { conditionsIn } from '../conditions/guards.ts'
 import { entitlementsIn } from '../features/guards.ts'
 import { productItemResource, productResource } from '../products/product.ts'
+import { pricingGroupResource } from './pricing-group.ts'
 import { pricings } from './table.ts'
 
 const byPricing = { table: pricings, noun: 'pricing' } as const
@@ -14,6 +15,7 @@ export const PRICING_GUARDS = [
     ...byPricing,
     names: containing(pricings.items, id => [{ product_item_ids: [id] }]),
   }),
+  namedBy(pricingGroupResource, { ...byPricing, names: id => eq(pricings.pricing_group_id, id) }),
   conditionsIn(pricings.items, byPricing),
   ...entitlementsIn(byPricing),
 ] as const

@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field } from '../../../resource/define-resource.ts'
 import { DisplayOrder, IdText, Name, OneOf } from '../../../resource/shapes.ts'
-import { findMany, requireAll } from '../../../resource/store.ts'
+import { findMany, getOne } from '../../../resource/store.ts'
 import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
 import { featureResource } from '../features/feature.ts'
 import { EntitlementsShape } from '../features/schema.ts'
@@ -12,7 +12,9 @@ import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
 import { checkPricing } from './check-pricing.ts'
 import { findInItems } from './find-in-items.ts'
+import { pricingGroupResource } from './pricing-group.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+import { requireDraftVersion } from './require-draft-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
 import { type Pricing, pricings } from './table.ts'
 
@@ -24,6 +26,7 @@ export const pricingResource = defineResource<Pricing>({
   table: pricings,
   fields: {
     pricing_plan_version_id: field(IdText('pricing plan version'), { create: 'required', change: 'never' }),
+    pricing_group_id: field(IdText('pricing group')),
     name: field(Name),
     product_type: field(OneOf('DEFAULT', 'ADDON')),
     product_ids: field(ProductIds, { create: 'required' }),
@@ -45,6 +48,7 @@ export const pricingResource = defineResource<Pricing>({
   },
   references: {
     pricing_plan_version_id: () => pricingPlanVersionResource,
+    pricing_group_id: () => pricingGroupResource,
     product_ids: () => productResource,
   },
   defaults: async (uow, given) => {
@@ -59,6 +63,7 @@ export const pricingResource = defineResource<Pricing>({
   }),
   check: async (uow, row, previous) => {
     await requireDraftVersion(uow, row.pricing_plan_version_id)
+    await requireOwnGroup(uow, row)
     await checkPricing(uow, row, previous)
   },
   beforeDelete: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
@@ -87,15 +92,11 @@ export const pricingResource = defineResource<Pricing>({
   },
 })
 
-/**
- * Throws INVALID_OPERATION unless the version is DRAFT. The lock lasts until commit, so no activation can slip in between
- * this check and the change it allows.
- */
-async function requireDraftVersion(uow: Uow, versionId: string): Promise<void> {
-  const [version] = await requireAll(uow, pricingPlanVersionResource, [
-    { id: versionId, field: 'pricing_plan_version_id' },
-  ])
-  if (version?.status === 'DRAFT') return
-  const message = `The version is ${version?.status} and its pricings never change; make a new version, copied from it.`
-  throw new AppError('INVALID_OPERATION', message, { field: 'pricing_plan_version_id' })
+/** Throws INVALID_FIELD for a group of another version: a schedule selects among the pricings of one. */
+async function requireOwnGroup(uow: Uow, { pricing_group_id: id, pricing_plan_version_id }: Pricing): Promise<void> {
+  if ((id ?? null) === null) return
+  const group = await getOne(uow, pricingGroupResource, String(id))
+  if (group.pricing_plan_version_id === pricing_plan_version_id) return
+  const message = `The group ${id} is of the version ${group.pricing_plan_version_id}; name a group of the version of the pricing.`
+  throw new AppError('INVALID_FIELD', message, { field: 'pricing_group_id' })
 }

@@ -305,7 +305,7 @@ describe('pricings', () => {
     if (status === 400) expect(answer.body['field']).toBe(`${config}.pricing_period`)
   })
 
-  test.each(['pricing_group_id', 'override', 'pricing_plan_schedule_id'])('%s is refused by name', async name => {
+  test.each(['override', 'pricing_plan_schedule_id'])('%s is refused by name', async name => {
     const { body } = await catalog.draft()
     const answer = await a.call('POST', '/v1/pricings', { ...body, [name]: [] })
     expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', name])

@@ -160,6 +160,7 @@ export const PricingCategories = Type.Array(
     product_category_id: Nullable(Type.String()),
     display_order: Nullable(Type.Integer()),
     pricings: Type.Array(Type.Object({}, { additionalProperties: true })),
+    pricing_groups: Type.Array(Type.Object({}, { additionalProperties: true })),
   }),
 )
 

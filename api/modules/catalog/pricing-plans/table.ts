@@ -31,6 +31,7 @@ export const pricingPlanVersions = pgTable('pricing_plan_versions', {
 export const pricings = pgTable('pricings', {
   ...tenantColumns(),
   pricing_plan_version_id: text().notNull(),
+  pricing_group_id: text(),
   name: text().notNull(),
   product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   product_ids: text().array().notNull(),

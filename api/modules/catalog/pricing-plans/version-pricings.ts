@@ -1,8 +1,10 @@
-// The pricings of a version as part of what is shown of it.
+// The pricings and pricing groups of a version as part of what is shown of it.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { groupsOf } from '../pricing-groups/load-groups.ts'
+import type { PricingGroup } from '../pricing-groups/table.ts'
 import { productCategories, products } from '../products/table.ts'
 import { currenciesOf } from './check-price.ts'
 import { type Pricing, pricings } from './table.ts'
@@ -18,11 +20,14 @@ export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): P
 }
 
 /** A pricing as the API shows it. */
-function pricingView({ platform_id: _platform, environment: _environment, ...row }: Pricing): Row {
+export function pricingView({ platform_id: _platform, environment: _environment, ...row }: Pricing): Row {
   return { object_type: 'PRICING', ...row }
 }
 
-/** What a version shows of its pricings: grouped by the category of their first product, and the currencies priced. */
+/**
+ * What a version shows of its pricings: grouped by the category of their first product, and the currencies priced. What is in a
+ * pricing group stands in that, and the group in the category of its first pricing.
+ */
 export async function pricingCategoriesOf(uow: ReadUow, versions: readonly { id: string }[]): Promise<Row[]> {
   const rows = await pricingsOf(
     uow,
@@ -32,11 +37,18 @@ export async function pricingCategoriesOf(uow: ReadUow, versions: readonly { id:
     uow,
     rows.flatMap(row => row.product_ids[0] ?? []),
   )
+  const groups = await groupsOf(
+    uow,
+    versions.map(({ id }) => id),
+  )
   return versions.map(({ id }) => {
     const own = rows.filter(row => row.pricing_plan_version_id === id)
     const [currency = null, ...others] = currenciesOf(own.flatMap(row => row.items))
     return {
-      pricing_categories: groupByCategory(own, categoryOf),
+      pricing_categories: groupByCategory(own, {
+        groups: groups.filter(group => group.pricing_plan_version_id === id),
+        categoryOf,
+      }),
       pricing_currency_settings:
         currency === null ? null : { default_pricing_currency: currency, pricing_currencies: [currency, ...others] },
     }
@@ -45,24 +57,43 @@ export async function pricingCategoriesOf(uow: ReadUow, versions: readonly { id:
 
 type Category = { id: string; display_order: number | null }
 
-function groupByCategory(rows: readonly Pricing[], categoryOf: ReadonlyMap<string, Category>): Row[] {
-  const groups = new Map<string, { category: Category | null; pricings: Row[] }>()
-  for (const row of rows) {
-    const category = categoryOf.get(row.product_ids[0] ?? '') ?? null
-    const group = groups.get(category?.id ?? '') ?? { category, pricings: [] }
-    group.pricings.push(pricingView(row))
-    groups.set(category?.id ?? '', group)
+/** A pricing group as the API shows it, with its pricings. */
+function groupView(
+  { platform_id: _platform, environment: _environment, ...group }: PricingGroup,
+  pricings: readonly Pricing[],
+): Row {
+  return { object_type: 'PRICING_GROUP', ...group, pricings: pricings.map(pricingView) }
+}
+
+type Grouped = { readonly category: Category | null; readonly pricings: Row[]; readonly pricing_groups: Row[] }
+
+function groupByCategory(
+  rows: readonly Pricing[],
+  { groups, categoryOf }: { groups: readonly PricingGroup[]; categoryOf: ReadonlyMap<string, Category> },
+): Row[] {
+  const grouped = new Map<string, Grouped>()
+  const placeOf = (row: Pricing | undefined): Grouped => {
+    const category = categoryOf.get(row?.product_ids[0] ?? '') ?? null
+    const place = grouped.get(category?.id ?? '') ?? { category, pricings: [], pricing_groups: [] }
+    grouped.set(category?.id ?? '', place)
+    return place
+  }
+  for (const row of rows) if (row.pricing_group_id === null) placeOf(row).pricings.push(pricingView(row))
+  for (const group of groups) {
+    const own = rows.filter(row => row.pricing_group_id === group.id)
+    placeOf(own[0]).pricing_groups.push(groupView(group, own))
   }
   // By display order, categories without one after the others, what is in no category last.
-  const rank = ({ category }: { category: Category | null }): number =>
+  const rank = ({ category }: Grouped): number =>
     category ? (category.display_order ?? Number.MAX_SAFE_INTEGER) : Number.POSITIVE_INFINITY
-  return [...groups.values()]
+  return [...grouped.values()]
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
-    .map(({ category, pricings }) => ({
+    .map(({ category, pricings, pricing_groups }) => ({
       object_type: 'PRICING_CATEGORY',
       product_category_id: category?.id ?? null,
       display_order: category?.display_order ?? null,
       pricings,
+      pricing_groups,
     }))
 }
 

@@ -3,6 +3,7 @@ import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { isOptional } from '../../catalog/pricing-plans/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -11,7 +12,7 @@ import type { EnabledPricing } from './schema.ts'
 const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
 
 /**
- * Throws unless each is an ADDON pricing of the schedule's version, or of a version of its rate card, at a time within the schedule,
+ * Throws unless each is an ADDON, or in a pricing group, of the schedule's version or of a version of its rate card, at a time within the schedule,
  * and enabled once at any time.
  */
 export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> {
@@ -19,7 +20,12 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
   if (enabled.length === 0) return
   for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule })
   const rows = await uow.tx
-    .select({ id: pricings.id, name: pricings.name, type: pricings.product_type })
+    .select({
+      id: pricings.id,
+      name: pricings.name,
+      product_type: pricings.product_type,
+      pricing_group_id: pricings.pricing_group_id,
+    })
     .from(pricings)
     .where(
       and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
@@ -31,8 +37,9 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
       const message = `The plan version of the schedule has no pricing ${pricing_id}; name one that it has.`
       throw new AppError('RESOURCE_NOT_FOUND', message, { field })
     }
-    if (found.type !== 'ADDON') {
-      throw refuse(field, `The pricing ${found.name} is not an ADDON: the schedule always sells it. Leave it out.`)
+    if (!isOptional(found)) {
+      const message = `The pricing ${found.name} is not an ADDON and is in no group: the schedule always sells it. Leave it out.`
+      throw refuse(field, message)
     }
   }
 }

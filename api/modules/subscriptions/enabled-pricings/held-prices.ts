@@ -95,7 +95,8 @@ async function pricingsOf(
 ): Promise<ReadonlyMap<string, readonly MeteredPricing[]>> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<MeteredPricing & { version_id: string }>(sql`
-    select p.pricing_plan_version_id as version_id, p.id, p.product_type = 'ADDON' as addon,
+    select p.pricing_plan_version_id as version_id, p.id,
+      (p.product_type = 'ADDON' or p.pricing_group_id is not null) as addon,
       array(
         select distinct m.reference from jsonb_array_elements(p.items) as item
         cross join lateral jsonb_array_elements_text(item -> 'product_item_ids') as priced (product_item_id)

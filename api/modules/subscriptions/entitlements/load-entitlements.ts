@@ -6,6 +6,7 @@ import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
+import { isOptional } from '../../catalog/pricing-plans/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
@@ -105,7 +106,8 @@ async function grantedByVersions(
     .select({
       versionId: pricings.pricing_plan_version_id,
       pricingId: pricings.id,
-      type: pricings.product_type,
+      product_type: pricings.product_type,
+      pricing_group_id: pricings.pricing_group_id,
       entitlements: pricings.entitlements,
     })
     .from(pricings)
@@ -117,6 +119,9 @@ async function grantedByVersions(
       ),
     )
     .orderBy(asc(pricings.display_order), asc(pricings.created_at), asc(pricings.id))
-  const granting = rows.map(({ type, ...row }) => ({ ...row, addon: type === 'ADDON' }))
+  const granting = rows.map(({ product_type, pricing_group_id, ...row }) => ({
+    ...row,
+    addon: isOptional({ product_type, pricing_group_id }),
+  }))
   return groupBy(granting, row => row.versionId)
 }

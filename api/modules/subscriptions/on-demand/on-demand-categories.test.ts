@@ -5,14 +5,23 @@ import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const item = (id: string, on_demand: boolean) => ({ id, configs: [{ on_demand }] }) as unknown as PricingItem
+const pricing = (id: string, items: readonly PricingItem[], over: Partial<Shown> = {}): Shown => ({
+  id,
+  product_type: 'DEFAULT',
+  pricing_group_id: null,
+  items,
+  ...over,
+})
+type Shown = ShownCategory['pricings'][number]
 const CATEGORIES: readonly ShownCategory[] = [
   {
     pricings: [
-      { id: 'base', product_type: 'DEFAULT', items: [item('pack', true), item('fee', false)] },
-      { id: 'extra', product_type: 'ADDON', items: [item('audit', true)] },
+      pricing('base', [item('pack', true), item('fee', false)]),
+      pricing('extra', [item('audit', true)], { product_type: 'ADDON' }),
     ],
+    pricing_groups: [],
   },
-  { pricings: [{ id: 'fees', product_type: 'DEFAULT', items: [item('setup', false)] }] },
+  { pricings: [pricing('fees', [item('setup', false)])], pricing_groups: [{ pricings: [] }] },
 ]
 const shown = (moment: string) =>
   onDemandCategories(CATEGORIES, {
@@ -25,3 +34,11 @@ test.each([
   ['2026-03-11T00:00:00Z', [[['pack'], ['audit']]]],
   ['2026-03-21T00:00:00Z', [[['pack']]]],
 ])('an ADDON is listed only while it is enabled: %s', (moment, expected) => expect(shown(moment)).toEqual(expected))
+
+test('what is in a pricing group is listed in it, only while it is enabled', () => {
+  const inGroup = [pricing('low', [item('hour', true)], { pricing_group_id: 'level' })]
+  const categories = [{ pricings: [], pricing_groups: [{ pricings: inGroup }] }]
+  const moment = at('2026-03-11T00:00:00Z')
+  expect(onDemandCategories(categories, { enabled: [], moment })).toEqual([])
+  expect(onDemandCategories(categories, { enabled: [{ pricing_id: 'low' }], moment })).toEqual(categories)
+})

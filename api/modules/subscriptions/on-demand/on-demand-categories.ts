@@ -1,28 +1,40 @@
 // The part of what a version sells that can be charged on demand at a moment. Pure.
 import type { Instant } from '../../../../shared/time.ts'
+import { isOptional } from '../../catalog/pricing-plans/optional.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
+import type { Pricing } from '../../catalog/pricing-plans/table.ts'
 import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 
-/** A category as a version shows it, as far as it is read here. */
-export type ShownCategory = {
-  readonly pricings: readonly {
-    readonly id: string
-    readonly product_type: string
-    readonly items: readonly PricingItem[]
-  }[]
+type ShownPricing = Pick<Pricing, 'id' | 'product_type' | 'pricing_group_id'> & {
+  readonly items: readonly PricingItem[]
 }
 
-/** With only on-demand items, and of ADDONs those that are enabled then; pricings and categories without any are left out. */
-export const onDemandCategories = <T extends ShownCategory>(
-  categories: readonly T[],
-  { enabled, moment }: { readonly enabled: readonly EnabledPricing[]; readonly moment: Instant },
-): T[] =>
+/** A category as a version shows it, as far as it is read here. */
+export type ShownCategory = {
+  readonly pricings: readonly ShownPricing[]
+  readonly pricing_groups: readonly { readonly pricings: readonly ShownPricing[] }[]
+}
+
+type At = { readonly enabled: readonly EnabledPricing[]; readonly moment: Instant }
+
+/**
+ * With only on-demand items, and of ADDONs and of what is in pricing groups that which is enabled then; pricings, groups and
+ * categories without any are left out.
+ */
+export const onDemandCategories = <T extends ShownCategory>(categories: readonly T[], at: At): T[] =>
   categories.flatMap(category => {
-    const pricings = category.pricings.flatMap(pricing => {
-      if (pricing.product_type === 'ADDON' && !isEnabledAt(enabled, pricing.id, moment)) return []
-      const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))
-      return items.length === 0 ? [] : [{ ...pricing, items }]
+    const pricings = onDemandOf(category.pricings, at)
+    const pricing_groups = category.pricing_groups.flatMap(group => {
+      const own = onDemandOf(group.pricings, at)
+      return own.length === 0 ? [] : [{ ...group, pricings: own }]
     })
-    return pricings.length === 0 ? [] : [{ ...category, pricings }]
+    return pricings.length + pricing_groups.length === 0 ? [] : [{ ...category, pricings, pricing_groups }]
+  })
+
+const onDemandOf = (pricings: readonly ShownPricing[], { enabled, moment }: At): ShownPricing[] =>
+  pricings.flatMap(pricing => {
+    if (isOptional(pricing) && !isEnabledAt(enabled, pricing.id, moment)) return []
+    const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))
+    return items.length === 0 ? [] : [{ ...pricing, items }]
   })

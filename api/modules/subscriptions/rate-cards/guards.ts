@@ -6,6 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { afterSave, beforeSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { groupsOf, needsSelection } from '../../catalog/pricing-groups/load-groups.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
@@ -63,6 +64,11 @@ async function keepWhatWasPriced(
   if (change.from <= formatInstant(uow.now)) {
     const message = `The schedule ${first.id} is already priced by this rate card, and its past stays as it is; set rate_card.start_at to a time after now.`
     throw new AppError('INVALID_FIELD', message, { field: 'rate_card.start_at', ...named })
+  }
+  const needed = (await groupsOf(uow, [row.id])).find(needsSelection)
+  if (needed) {
+    const message = `The schedule ${first.id} is priced by this rate card and enables nothing of the group ${needed.name}, which is ${needed.selection_constraint}; make the group ANY or AT_MOST_ONE.`
+    throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named })
   }
   for (const currency of new Set(priced.map(each => each.pricing_currency))) await requireCurrency(uow, row, currency)
 }

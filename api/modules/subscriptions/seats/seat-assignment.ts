@@ -159,8 +159,8 @@ async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
 export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<boolean> =>
   (await pricesOf(uow, row, ENABLED)).some(({ configs }) => configs.some(followsAssignments))
 
-/** An ADDON charges nothing of a schedule that never enables it. */
-const ENABLED = sql`(${pricings.product_type} <> 'ADDON'
+/** An ADDON, or a pricing in a group, charges nothing of a schedule that never enables it. */
+const ENABLED = sql`((${pricings.product_type} <> 'ADDON' and ${pricings.pricing_group_id} is null)
   or ${schedules.enabled_pricings} @> jsonb_build_array(jsonb_build_object('pricing_id', ${pricings.id})))`
 
 /** How the schedules of the subscription price the item. */
