@@ -6,6 +6,7 @@ import { selectorOf } from '../../../shared/attribution/selector.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
+import { isOptionalIn } from '../catalog/pricing-plans/optional.ts'
 import type { AttributionTerms } from '../parties/customers/table.ts'
 import { type HeldSchedule, loadHeldPrices } from './enabled-pricings/held-prices.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
@@ -114,7 +115,7 @@ async function loadSubscriptions(
       case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
       exists (select from pricings addon where addon.platform_id = h.platform_id and addon.environment = h.environment
         and addon.pricing_plan_version_id = h.pricing_plan_version_id
-        and (addon.product_type = 'ADDON' or addon.pricing_group_id is not null)) as has_addons,
+        and ${isOptionalIn('addon')}) as has_addons,
       array(select m.reference from priced_meters priced
         join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
         where priced.platform_id = h.platform_id and priced.environment = h.environment

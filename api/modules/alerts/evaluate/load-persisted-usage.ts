@@ -4,6 +4,7 @@ import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
+import { isOptionalIn } from '../../catalog/pricing-plans/optional.ts'
 
 /** By schedule and calculation (`persistedKey`), in the order of time. */
 export type PersistedUsageByPrice = ReadonlyMap<string, readonly PersistedUsage[]>
@@ -41,7 +42,7 @@ export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly stri
       where h.platform_id = ${platformId} and h.environment = ${environment} and h.id in (select schedule_id from told)
         and i.meter_value_calculation_id is not null
         -- An ADDON, or a pricing in a group, that the schedule never enables is no price of it.
-        and ((p.product_type <> 'ADDON' and p.pricing_group_id is null)
+        and (not ${isOptionalIn('p')}
           or h.enabled_pricings @> jsonb_build_array(jsonb_build_object('pricing_id', p.id)))
       group by h.id, i.meter_value_calculation_id
       having count(*) = 1

@@ -4,6 +4,7 @@ import { type Span, type Zone, zoneOf } from '../../../../shared/billing/periods
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { instantOf } from '../../../../shared/time.ts'
+import { isOptionalIn } from '../../catalog/pricing-plans/optional.ts'
 import { loadRateCards, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'
@@ -96,7 +97,7 @@ async function pricingsOf(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<MeteredPricing & { version_id: string }>(sql`
     select p.pricing_plan_version_id as version_id, p.id,
-      (p.product_type = 'ADDON' or p.pricing_group_id is not null) as addon,
+      ${isOptionalIn('p')} as addon,
       array(
         select distinct m.reference from jsonb_array_elements(p.items) as item
         cross join lateral jsonb_array_elements_text(item -> 'product_item_ids') as priced (product_item_id)

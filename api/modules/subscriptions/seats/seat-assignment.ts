@@ -8,6 +8,7 @@ import { defineResource, field, type Resource } from '../../../resource/define-r
 import { IdText, OneOf, Timestamp } from '../../../resource/shapes.ts'
 import { getOne, lockExisting } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { isOptionalIn } from '../../catalog/pricing-plans/optional.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
@@ -160,7 +161,7 @@ export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<bool
   (await pricesOf(uow, row, ENABLED)).some(({ configs }) => configs.some(followsAssignments))
 
 /** An ADDON, or a pricing in a group, charges nothing of a schedule that never enables it. */
-const ENABLED = sql`((${pricings.product_type} <> 'ADDON' and ${pricings.pricing_group_id} is null)
+const ENABLED = sql`(not ${isOptionalIn('pricings')}
   or ${schedules.enabled_pricings} @> jsonb_build_array(jsonb_build_object('pricing_id', ${pricings.id})))`
 
 /** How the schedules of the subscription price the item. */
