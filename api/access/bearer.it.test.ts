@@ -166,7 +166,7 @@ test.each([
   const call = await callWith()
   expect((await call('GET', '/v1/customers')).status).toBe(200)
   await end()
-  // 5 s are promised, of which 4 s are the poll that finds what a notice did not; other tests may have the processor.
+  // The promise is 5 s: the poll runs every 4 s. Other tests may keep the processor busy, so the limit is longer.
   await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 30_000 }).toBe(401)
 })
 

@@ -13,7 +13,7 @@ import { createPlatform, type NewPlatform } from './create-platform.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 
 /** What the interface promises of a revoked key, in milliseconds (security section 4). */
-/** 5 s are promised, of which 2 s are the poll; here other tests may have the processor. Without the poll it would be for ever. */
+/** The promise is 5 s: the poll runs every 2 s. Other tests may keep the processor busy. Without the poll this would never end. */
 const REVOKED_WITHIN_MS = 30_000
 
 let testDatabase: TestDatabase

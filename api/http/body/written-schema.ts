@@ -22,7 +22,7 @@ function orNull({ anyOf, ...more }: Node): Node | null {
   const [only] = others
   if (others.length !== 1 || !isNode(only)) return null
   const { enum: values, const: constant, type = typeOf(values) } = only
-  // Branches of other unions are validated all the same: a validator takes `nullable` beside one type only, and asks for null in a list.
+  // Other unions keep their validators: `nullable` works beside a single type only, and a list of values must contain null.
   if (typeof type !== 'string' || constant !== undefined) return null
   const list = Array.isArray(values) ? { enum: [...values, null] } : {}
   // A default within a branch is not that of the field.

@@ -52,8 +52,8 @@ function sumByPocket(content: Lines, quantityOf: (line: LineView, used: Decimal)
 const NONE: readonly PocketUse[] = []
 
 /**
- * What a wallet paid by a line: money by the line of the wallet alone, of which other lines show their part, and
- * credits by the line of the usage.
+ * What a wallet paid, counted once. Money counts on the line of the wallet; the shares that other lines show are not added. Credits
+ * count on the line of the usage.
  */
 function partsOf({ type }: LineView, { wallet_id: walletId, used_balance, customer_details = [] }: WalletBalanceView) {
   if (type === 'WALLET') return [{ walletId, seatOf: null, quantity: decimal(used_balance.amount?.quantity ?? '0') }]

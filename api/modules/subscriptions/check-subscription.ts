@@ -63,7 +63,7 @@ function checkTerms(row: Subscription): void {
   throw new AppError('MISSING_FIELD', message, { field: 'initial_term' })
 }
 
-/** An archived subscription is billed no more, so what it still owes would never be asked for. */
+/** An archived subscription is never billed again, so what it still owes would be lost. */
 function checkArchiving(previous: Subscription): void {
   if (previous.status === 'ACTIVE' && previous.type !== 'TEMPLATE') {
     const message = 'A PRICING_PLAN_SUBSCRIPTION that is ACTIVE cannot become ARCHIVED; cancel it first.'

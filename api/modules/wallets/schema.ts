@@ -37,7 +37,7 @@ export const GrantSource = Type.Enum(['MANUAL', 'CHARGE', 'SEAT_POOL', 'PER_SEAT
   description:
     'What granted it: a call (MANUAL), or the rule of a price: by its charge (CHARGE), by its paid seats together (SEAT_POOL), or by one assignment of a seat (PER_SEAT).',
 })
-/** Who may spend a grant PER_SEAT, and of which item it is a seat (contract: Wallet grants and balances, seat). */
+/** The customer who may spend a PER_SEAT grant, and the item that the seat is for (contract: Wallet grants and balances, seat). */
 export const GrantSeat = Shape(
   { customer_id: IdText('customer'), product_item_id: IdText('product item') },
   { title: 'WalletGrantSeat' },

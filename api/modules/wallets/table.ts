@@ -44,7 +44,7 @@ export const walletGrants = pgTable('wallet_grants', {
   source: text().notNull(),
   reverted_at: timestamp(),
   revert_reason: text().$type<RevertReason>(),
-  /** For a grant PER_SEAT: who may spend it, and of which item it is a seat. */
+  /** For a PER_SEAT grant: the customer who may spend it, and the item that the seat is for. */
   seat: wireJson<{ readonly customer_id: string; readonly product_item_id: string }>(),
   /** For a grant PER_SEAT beyond the paid seats: how much of it that is. */
   over_granted: wireJson<{ readonly credits: CreditsView }>(),

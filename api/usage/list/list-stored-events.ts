@@ -9,7 +9,7 @@ import { type EventKey, KEY_COLUMNS, type KeyRow, keyOf } from '../stored-events
 import { byCustomer, instantSql, tenantFilter, type UsageFilter } from '../usage-sql.ts'
 import { createListWindows } from './windows.ts'
 
-/** How many events, newest first, a list reaches. What lies deeper is found with a narrower filter. */
+/** A list reaches this many of the newest events. Use a narrower filter to find older ones. */
 export const LIST_DEPTH = 10_000
 /** A statement that takes longer is given up, and the refusal says to narrow the list. */
 const EXECUTION_SECONDS_MAX = 20

@@ -11,7 +11,7 @@ export type BookedGrant = SpendableGrant & {
   /** The customer whose use alone may spend it; null for all use. */
   readonly seatOf: string | null
 }
-/** A wallet, and the customer whose use of it is meant; null for use that is of nobody in particular. */
+/** A wallet, and the customer who uses it; null when no customer is named. */
 export type Use = { readonly walletId: string; readonly customerId: string | null }
 export type Moved = GrantPart & { readonly move: Move }
 

@@ -49,7 +49,7 @@ export type SimulatedPlan = {
   readonly refunds: readonly Refund[]
   /** Late usage that the invoice billed for time that is not simulated: it stays at the prices of its time. */
   readonly late: readonly LateCharge[]
-  /** The simulated invoices whose late usage goes on this one. */
+  /** Earlier simulated invoices. Their late usage is billed on this one. */
   readonly closed: readonly ClosedUsage[]
 }
 

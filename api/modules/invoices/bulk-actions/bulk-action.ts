@@ -1,4 +1,4 @@
-// A bulk action: one action on many invoices, each of which succeeds or fails by itself (semantics 5.1).
+// A bulk action: one action on many invoices. Each invoice succeeds or fails on its own (semantics 5.1).
 import { and, inArray, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'

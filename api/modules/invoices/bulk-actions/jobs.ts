@@ -12,7 +12,7 @@ import { type BulkDeps, runBulkAction } from './run-bulk-action.ts'
 type DueAction = { platform_id: string; environment: Environment; id: string }
 
 const BULK_ACTION = { name: 'bulk-action', attemptsMax: 12 }
-/** An action whose last progress lies further back was killed: one invoice takes less. */
+/** One invoice takes less than this. An action without progress for longer has lost its worker. */
 const SILENT_MS = 60_000
 const LOST_MAX = 1_000
 

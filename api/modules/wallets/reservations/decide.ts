@@ -18,7 +18,7 @@ export type Operation =
       readonly id: string
       readonly reference: string
       readonly given: Given
-      /** Whose use it is; null for use that is of nobody in particular. */
+      /** The customer who uses it; null when no customer is named. */
       readonly customerId: string | null
       readonly leaseMs: number
     })

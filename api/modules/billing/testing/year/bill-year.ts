@@ -183,7 +183,7 @@ function scheduleOf({ id, plan, start, end, refund }: Phase): ScheduleInput {
   }
 }
 
-/** A line as both sides write it: what kind, of which price and schedule, for which time, and its cents. */
+/** A line in the form in which both sides are compared: kind, price, schedule, time and cents. */
 export type YearLine = {
   readonly kind: string
   readonly price: string
