@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkPrice } from '../../api/modules/catalog/pricing-plans/check-price.ts'
+import { checkPrice } from '../../api/modules/catalog/pricing-plans/checks/check-price.ts'
 import { decimal, plain } from '../../shared/decimal.ts'
 import { findPriceModel, SUPPORTED_PRICING_TYPES } from '../../shared/rating/rate.ts'
 import { drawPrice } from './pricing-chart.ts'

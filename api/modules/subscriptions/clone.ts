@@ -6,7 +6,7 @@ import { customFields } from '../../resource/custom-fields/table.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { scheduleResource } from './schedule.ts'
+import { scheduleResource } from './schedules/schedule.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Schedule, Subscription } from './table.ts'
 

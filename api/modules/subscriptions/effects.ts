@@ -5,9 +5,9 @@ import type { Id } from '../../../shared/ids.ts'
 import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { CHANGE_OF_CUSTOMER_EFFECTS } from './coupons/change-of-customer.ts'
-import { REDEMPTION_EFFECTS } from './coupons/redemptions.ts'
 import { RATE_CARD_EFFECTS } from './rate-cards/guards.ts'
-import { scheduleResource } from './schedule.ts'
+import { REDEMPTION_EFFECTS } from './schedules/redemptions.ts'
+import { scheduleResource } from './schedules/schedule.ts'
 import { schedules as h, type Schedule, subscriptions as s } from './table.ts'
 
 /** The start of the first schedule, which lists filter by. Not a change of the subscription: its updated_at stays. */

@@ -12,7 +12,7 @@ import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
 import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import { RATE_CARD_GUARDS } from './rate-cards/guards.ts'
-import { scheduleResource } from './schedule.ts'
+import { scheduleResource } from './schedules/schedule.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 

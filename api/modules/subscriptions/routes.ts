@@ -10,15 +10,15 @@ import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
 import { cancelSubscription } from './cancel-subscription.ts'
-import { NeighbourQuery, neighboursOf } from './neighbour-query.ts'
-import { scheduleResource } from './schedule.ts'
+import { NeighbourQuery, neighboursOf } from './schedules/neighbour-query.ts'
+import { scheduleResource } from './schedules/schedule.ts'
 import {
   activateSchedule,
   createSchedule,
   deleteSchedule,
   type ScheduleBody,
   updateSchedule,
-} from './schedule-commands.ts'
+} from './schedules/schedule-commands.ts'
 import { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { deleteSubscription, updateSubscription } from './subscription-commands.ts'

@@ -1,7 +1,7 @@
 // Subscriptions as the api shows them: what they say of their schedules can be expanded to the schedules. Apart from the
 // subscription itself, which a schedule refers to.
 import type { Resource } from '../../resource/define-resource.ts'
-import { scheduleResource } from './schedule.ts'
+import { scheduleResource } from './schedules/schedule.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 

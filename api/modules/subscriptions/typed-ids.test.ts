@@ -6,7 +6,7 @@ import type { Id } from '../../../shared/ids.ts'
 import { holdCustomer } from '../parties/customers/hold-customer.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { lockSubscription, lockSubscriptions } from './next-billing.ts'
-import { listSchedules } from './schedule.ts'
+import { listSchedules } from './schedules/schedule.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
 
 test('rows carry ids of their kind, and references those of what they name', () => {

@@ -4,7 +4,7 @@ import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
-import { isOptionalIn } from '../../catalog/pricing-plans/optional.ts'
+import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 
 /** By schedule and calculation (`persistedKey`), in the order of time. */
 export type PersistedUsageByPrice = ReadonlyMap<string, readonly PersistedUsage[]>

@@ -9,8 +9,12 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
 import { loadCalculations } from '../../billing/terms/load-catalog.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
+import {
+  type AttributionInputs,
+  attributionsOf,
+  loadAttribution,
+} from '../../subscriptions/attribution/load-attribution.ts'
 import { loadEntitlements } from '../../subscriptions/entitlements/load-entitlements.ts'
-import { type AttributionInputs, attributionsOf, loadAttribution } from '../../subscriptions/load-attribution.ts'
 import { schedules } from '../../subscriptions/table.ts'
 import { alerts } from '../table.ts'
 import { activeRules } from './active-rules.ts'

@@ -10,7 +10,7 @@ import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.t
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
-import { checkPrice } from '../../catalog/pricing-plans/check-price.ts'
+import { checkPrice } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { bandView, includedText, volumeView } from '../rating/price-details.ts'
 import { storedConfig } from './priced-config.ts'

@@ -2,7 +2,7 @@
 import { AppError } from '../../../../shared/errors.ts'
 import { SELECTION } from '../../catalog/pricing-groups/schema.ts'
 import type { PricingGroup } from '../../catalog/pricing-groups/table.ts'
-import { isOptional } from '../../catalog/pricing-plans/optional.ts'
+import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { VersionQuantity } from './schema.ts'

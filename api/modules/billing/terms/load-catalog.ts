@@ -8,7 +8,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
 import type { Conditions, PropertyCondition } from '../../catalog/conditions/schema.ts'
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
-import { isOptional } from '../../catalog/pricing-plans/optional.ts'
+import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
 import type {

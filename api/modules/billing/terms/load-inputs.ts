@@ -11,7 +11,11 @@ import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/
 import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
-import { type AttributionInputs, attributionsOf, loadAttribution } from '../../subscriptions/load-attribution.ts'
+import {
+  type AttributionInputs,
+  attributionsOf,
+  loadAttribution,
+} from '../../subscriptions/attribution/load-attribution.ts'
 import { schedules, subscriptions } from '../../subscriptions/table.ts'
 import { loadPersistedUsage } from '../persisted-usage/load-persisted-usage.ts'
 import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'

@@ -4,7 +4,7 @@ import type { AttributedCustomer } from '../../../../shared/attribution/attribut
 import { type Directory, placesOf } from '../../../../shared/attribution/replicate.ts'
 import { subscriptionKey } from '../../../../shared/attribution/selector.ts'
 import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import { type AttributionInputs, directoryOf } from '../../subscriptions/load-attribution.ts'
+import { type AttributionInputs, directoryOf } from '../../subscriptions/attribution/load-attribution.ts'
 
 /** Events of one customer during a time in which their attribution does not change. */
 export type UsagePart = {

@@ -6,7 +6,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
 import { productCategories, products } from '../products/table.ts'
-import { currenciesOf } from './check-price.ts'
+import { currenciesOf } from './checks/check-price.ts'
 import { type Pricing, pricings } from './table.ts'
 
 /** The pricings of these versions: by display order, those without one last, then by age. */

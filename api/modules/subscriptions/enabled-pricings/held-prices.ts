@@ -4,7 +4,7 @@ import { type Span, type Zone, zoneOf } from '../../../../shared/billing/periods
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { instantOf } from '../../../../shared/time.ts'
-import { isOptionalIn } from '../../catalog/pricing-plans/optional.ts'
+import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import { loadRateCards, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'

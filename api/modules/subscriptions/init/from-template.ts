@@ -7,7 +7,7 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
 import { zoneOfSubscription } from '../billing-calendar.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
-import { listSchedules } from '../schedule.ts'
+import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 

@@ -3,7 +3,7 @@ import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { scheduleResource } from '../schedule.ts'
+import { scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 
 const membersOf = (shape: TSchema): TProperties => (shape as TObject).properties

@@ -2,7 +2,7 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
-import { listSchedules } from '../schedule.ts'
+import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 

@@ -1,6 +1,6 @@
 // The part of what a version sells that can be charged on demand at a moment. Pure.
 import type { Instant } from '../../../../shared/time.ts'
-import { isOptional } from '../../catalog/pricing-plans/optional.ts'
+import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
 import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'

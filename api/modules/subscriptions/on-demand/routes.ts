@@ -10,7 +10,7 @@ import { getOne } from '../../../resource/store.ts'
 import { PricingCategories } from '../../catalog/pricing-plans/schema.ts'
 import { pricingCategoriesOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
-import { scheduleResource } from '../schedule.ts'
+import { scheduleResource } from '../schedules/schedule.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const OnDemandItems = Type.Object(

@@ -11,7 +11,7 @@ import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { wakeBillingOfPlan } from '../next-billing.ts'
-import { requireCurrency } from '../schedule-version.ts'
+import { requireCurrency } from '../schedules/schedule-version.ts'
 import { schedules } from '../table.ts'
 
 type Change = { readonly row: PricingPlanVersion; readonly from: string; readonly until: string | null }

@@ -4,8 +4,8 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
 import { countsInVersion, seatsFrom } from '../counts/carry-counts.ts'
-import { lockSchedule, makeRoom, type Neighbours } from '../schedule-commands.ts'
-import { type NamesVersion, namedVersion } from '../schedule-version.ts'
+import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
+import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
 import type { Schedule } from '../table.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */

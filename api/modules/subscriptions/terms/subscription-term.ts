@@ -2,7 +2,7 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { zoneOfSubscription } from '../billing-calendar.ts'
-import { listSchedules } from '../schedule.ts'
+import { listSchedules } from '../schedules/schedule.ts'
 import type { Subscription } from '../table.ts'
 import { currentTermEnd, initialTermEnd } from './term-end.ts'
 

@@ -5,7 +5,7 @@ import { defineResource, field, type Resource, readOnly } from '../../../resourc
 import { Amount, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { Credits } from '../../catalog/credit-types/schema.ts'
 import { Count } from '../../catalog/pricing-plans/schema.ts'
-import { scheduleResource } from '../../subscriptions/schedule.ts'
+import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { walletResource } from '../wallet.ts'
 import { checkConfig, withThreshold } from './check-config.ts'
 import { type AutoTopUpConfig, autoTopUpConfigs } from './table.ts'

@@ -1,11 +1,11 @@
 // Whether a version can be sold: what it prices is live, and a schedule can bill it in one currency.
-import type { Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import { groupsOf, needsSelection } from '../pricing-groups/load-groups.ts'
+import type { Uow } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { groupsOf, needsSelection } from '../../pricing-groups/load-groups.ts'
+import { pricingsOf } from '../version-pricings.ts'
 import { currenciesOf } from './check-price.ts'
 import { checkPricing } from './check-pricing.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
-import { pricingsOf } from './version-pricings.ts'
 
 const refuse = (message: string, details: { resourceId?: string; resourceType?: string } = {}): never => {
   throw new AppError('INVALID_OPERATION', message, { field: 'status', ...details })

@@ -6,9 +6,9 @@ import { afterSave, withDelete } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { addRedemptions, removeRedemptions } from '../../coupons/store-redemptions.ts'
-import { scheduleResource } from '../schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, schedules } from '../table.ts'
+import { scheduleResource } from './schedule.ts'
 
 async function followCoupons(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   const before = previous?.applied_coupons ?? []

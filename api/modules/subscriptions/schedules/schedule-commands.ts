@@ -1,17 +1,17 @@
 // What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
-import type { Uow } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
-import { createResource, deleteResource, saveChange, updateResource } from '../../resource/commands.ts'
-import type { Row } from '../../resource/define-resource.ts'
-import { getOne, lockOne, notFound } from '../../resource/store.ts'
-import { checkClauses } from './clauses/check-clauses.ts'
-import { checkCounts } from './counts/check-counts.ts'
-import { checkEnabled } from './enabled-pricings/check-enabled.ts'
-import { wakeBilling } from './next-billing.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { createResource, deleteResource, saveChange, updateResource } from '../../../resource/commands.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { getOne, lockOne, notFound } from '../../../resource/store.ts'
+import { checkClauses } from '../clauses/check-clauses.ts'
+import { checkCounts } from '../counts/check-counts.ts'
+import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
+import { wakeBilling } from '../next-billing.ts'
+import { subscriptionResource } from '../subscription.ts'
+import type { Schedule, Subscription } from '../table.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
-import { subscriptionResource } from './subscription.ts'
-import type { Schedule, Subscription } from './table.ts'
 
 /** A valid body of a schedule. */
 export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }

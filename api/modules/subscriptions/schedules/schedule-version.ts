@@ -1,14 +1,14 @@
 // Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
 import { and, desc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
-import type { ReadUow, Uow } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
-import { findOne, notFound } from '../../resource/store.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { requireCreditPeriods } from '../catalog/pricing-plans/check-cadence.ts'
-import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
-import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
-import { loadRateCards, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { findOne, notFound } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { requireCreditPeriods } from '../../catalog/pricing-plans/checks/check-cadence.ts'
+import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { loadRateCards, versionAt, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import {
   type Pricing,
   type PricingPlan,
@@ -16,9 +16,9 @@ import {
   pricingPlans,
   pricingPlanVersions,
   pricings,
-} from '../catalog/pricing-plans/table.ts'
-import type { VersionSelector } from './schema.ts'
-import type { Schedule, Subscription } from './table.ts'
+} from '../../catalog/pricing-plans/table.ts'
+import type { VersionSelector } from '../schema.ts'
+import type { Schedule, Subscription } from '../table.ts'
 
 const SELECTOR = 'pricing_plan_version_selector'
 /** The ways in which a body names a version. */

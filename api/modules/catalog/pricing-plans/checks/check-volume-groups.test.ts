@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AppError } from '../../../../shared/errors.ts'
+import { AppError } from '../../../../../shared/errors.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 
 const MEMBER: GroupMember = {

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AppError } from '../../../../shared/errors.ts'
-import { canonicalItems, withoutIds } from './canonical-items.ts'
-import { checkPrice, currenciesOf, type Priced } from './check-price.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { canonicalItems, withoutIds } from '../canonical-items.ts'
 import type {
   PricingItem,
   PricingItemConfig,
   PricingItemConfigInput,
   PricingItemInput,
   SplitPricing,
-} from './schema.ts'
+} from '../schema.ts'
+import { checkPrice, currenciesOf, type Priced } from './check-price.ts'
 
 const USAGE: Priced = { model: 'USAGE_BASED', metric: 'NUMBER' }
 const MONEY: Priced = { model: 'USAGE_BASED', metric: 'AMOUNT' }

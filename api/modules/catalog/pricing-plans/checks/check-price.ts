@@ -1,12 +1,12 @@
 // Whether a config is a price that can be billed. Pure; the figures are read by the very code that rates them.
-import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
-import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
-import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
-import { isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
-import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
-import { findPriceModel } from '../../../../shared/rating/rate.ts'
+import { defaultUnitsFault } from '../../../../../shared/billing/charging/units.ts'
+import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
+import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
+import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/credits.ts'
+import { currencyOfPrice, parsePriceConfig } from '../../../../../shared/rating/parse-price-config.ts'
+import { findPriceModel } from '../../../../../shared/rating/rate.ts'
+import type { PricePeriod, PricingItem, PricingItemConfig } from '../schema.ts'
 import { checkWalletGrants } from './check-wallet-grants.ts'
-import type { PricePeriod, PricingItem, PricingItemConfig } from './schema.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */
 export type Priced =

@@ -1,8 +1,8 @@
 // How what decides about events is read: by indexes, however many customers a platform has.
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ReadUow, readTenant } from '../../../shared/database/database.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { loadAttribution } from './load-attribution.ts'
 
 let api: ApiHarness

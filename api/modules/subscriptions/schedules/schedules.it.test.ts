@@ -1,16 +1,16 @@
 // Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../shared/database/database.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
   makeSubscription,
   makeVersion,
   succeed,
-} from './testing/seed-subscription.ts'
+} from '../testing/seed-subscription.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

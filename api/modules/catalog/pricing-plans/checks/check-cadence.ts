@@ -2,14 +2,14 @@
 // from them (contract: Wallet rules, last paragraph).
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { type ProductItem, productItems } from '../products/table.ts'
+import type { Uow } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { type ProductItem, productItems } from '../../products/table.ts'
+import type { PricePeriod, PricingItem } from '../schema.ts'
+import type { Pricing } from '../table.ts'
+import { pricingsOf } from '../version-pricings.ts'
 import { holdsWhole } from './check-price.ts'
-import type { PricePeriod, PricingItem } from './schema.ts'
-import type { Pricing } from './table.ts'
-import { pricingsOf } from './version-pricings.ts'
 
 type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }
 

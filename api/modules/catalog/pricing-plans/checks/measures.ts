@@ -1,9 +1,9 @@
 // What the items of a pricing are measured by.
 import { and, eq, inArray } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { type Meter, meters, meterValueCalculations, meterValues } from '../meters/table.ts'
-import type { ProductItem } from '../products/table.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { type Meter, meters, meterValueCalculations, meterValues } from '../../meters/table.ts'
+import type { ProductItem } from '../../products/table.ts'
 
 export type Measure = {
   readonly metric: 'NUMBER' | 'AMOUNT'

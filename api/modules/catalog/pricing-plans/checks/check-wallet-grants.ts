@@ -1,9 +1,9 @@
 // Whether the grant rules of a price can be applied (contract: Wallet rules 4 and 5). Pure; what depends on the wallet
 // types is checked by the wallets (api/modules/wallets/rules).
-import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import type { ModelType } from '../products/schema.ts'
-import type { PricingItemConfig, WalletGrantRule } from './schema.ts'
+import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import type { ModelType } from '../../products/schema.ts'
+import type { PricingItemConfig, WalletGrantRule } from '../schema.ts'
 
 const refuse = (field: string, message: string): never => {
   throw new AppError('INVALID_FIELD', message, { field })

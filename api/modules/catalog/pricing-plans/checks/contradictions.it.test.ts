@@ -2,11 +2,11 @@
 // 3). None reaches billing. A pricing period wider than a billing period that the subscription names is no contradiction: a yearly
 // price on a shorter cycle is divided (semantics 3.2, 3.3), and only prices in credits forbid it (contract: Credits-priced configs).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { productItemResource, productResource } from '../products/product.ts'
-import { pricingPlanVersionResource } from './pricing-plan-version.ts'
+import { catalogOf, eur, FLAT, refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { productItemResource, productResource } from '../../products/product.ts'
+import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
 
 let api: ApiHarness
 let a: TestTenant

@@ -1,6 +1,6 @@
 // Whether prices with one `volume_group_reference` can be added up: in one unit, over the same time. Pure.
-import { AppError } from '../../../../shared/errors.ts'
-import type { PricePeriod } from './schema.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import type { PricePeriod } from '../schema.ts'
 
 /** A price of a group, and where it stands. */
 export type GroupMember = {

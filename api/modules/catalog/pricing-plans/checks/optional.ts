@@ -1,6 +1,6 @@
 // Which pricings a schedule sells only while it enables them.
 import { type SQL, sql } from 'drizzle-orm'
-import type { Pricing } from './table.ts'
+import type { Pricing } from '../table.ts'
 
 /** ADDONs, and what is in a pricing group (semantics 3.1). */
 export const isOptional = ({
