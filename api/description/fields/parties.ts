@@ -118,7 +118,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'PlatformDefaultDelay.type': 'The unit of the delay.',
   'PlatformDefaultDelay.value': 'How many units, from 0 to 10,000.',
   late_event_policy:
-    'What happens to usage that arrives after its invoice is FINAL. NEXT_INVOICE: billed on the next one. NOT_MATCHED: not billed. Default NEXT_INVOICE.',
+    'What happens to usage that arrives after its invoice is FINAL. NEXT_INVOICE: billed on the next one. NOT_MATCHED: not billed. CREDIT_AND_REBILL: a credit note and a new invoice are prepared as drafts. Default NEXT_INVOICE.',
   processing_settings: 'The late usage policy by another name.',
   put_after_invoice_final_on_next_invoice: 'true is NEXT_INVOICE, false is NOT_MATCHED; see `late_event_policy`.',
   event_processing_up_to_date_until: 'Every event accepted before this instant is counted.',

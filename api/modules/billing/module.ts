@@ -9,7 +9,11 @@ import { onSeededLine } from '../invoices/line-fixture.ts'
 import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { VOIDED_EFFECTS } from './closed-time/voided.ts'
+import { CORRECTION_EFFECTS } from './corrections/effects.ts'
+import { prepareCorrections } from './corrections/prepare-corrections.ts'
+import { rebillProducer } from './corrections/rebill-producer.ts'
 import { BILLING_EVENTS } from './events.ts'
+import { CORRECTIONS } from './late/corrected/place.ts'
 import { onDemandProducer } from './on-demand/on-demand-producer.ts'
 import { onDemandRoutes } from './on-demand/routes.ts'
 import { persistDataRoutes } from './persist-data/routes.ts'
@@ -36,7 +40,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
   events: [BILLING_EVENTS],
   resources: [reprocessResource],
   guards: CLOSED_TIME_GUARDS,
-  effects: [...REPROCESS_EFFECTS, ...VOIDED_EFFECTS],
+  effects: [...REPROCESS_EFFECTS, ...VOIDED_EFFECTS, ...CORRECTION_EFFECTS],
   routes: (app, deps) => {
     upToDateRoute(app, deps)
     billingRoutes(app, deps)
@@ -46,10 +50,10 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     onDemandRoutes(app, deps)
     simulationRoutes(app, deps)
   },
-  extensions: [extend(GATE, gatekeeper)],
+  extensions: [extend(GATE, gatekeeper), extend(CORRECTIONS, prepareCorrections)],
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs],
   reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions],
-  producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database)],
+  producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database), rebillProducer(deps)],
   fixtures: {
     'POST /v1/invoices/preview': {
       body: seeded => ({ pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),

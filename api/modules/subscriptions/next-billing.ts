@@ -57,7 +57,11 @@ export async function wakeBillingOf(uow: Uow, customerIds: readonly string[]): P
   const { rowCount } = await uow.tx.execute(sql`
     update pricing_plan_subscriptions set next_billing_at = ${now}
     where platform_id = ${platformId} and environment = ${environment} and customer_id in ${customerIds}
-      and next_billing_at > ${now}::timestamptz and status in ('ACTIVE', 'CANCELLED')`)
+      and status in ('ACTIVE', 'CANCELLED') and (next_billing_at > ${now}::timestamptz
+        -- One that has ended has no next invoice, but its last ones may be corrected.
+        or (next_billing_at is null and exists (select from platforms p
+          where p.platform_id = pricing_plan_subscriptions.platform_id and p.environment = pricing_plan_subscriptions.environment
+            and p.late_event_policy = 'CREDIT_AND_REBILL')))`)
   return rowCount ?? 0
 }
 

@@ -65,7 +65,7 @@ const lineOf = async (reference: string): Promise<Row | undefined> => {
   return linesIn(invoice).find(line => line['id'] === link?.['invoice_line_id'])
 }
 
-test('the platform says it under either of two names, and CREDIT_AND_REBILL is refused by name', async () => {
+test('the platform says it under either of two names', async () => {
   const url = `/v1/platforms/${tenant.tenant.platformId}`
   const flag = (value: boolean | null) => ({
     processing_settings: { put_after_invoice_final_on_next_invoice: value },
@@ -84,9 +84,14 @@ test('the platform says it under either of two names, and CREDIT_AND_REBILL is r
     expect(await succeed(tenant, 'PATCH', url, patch)).toMatchObject(expected)
     expect(await succeed(tenant, 'GET', url)).toMatchObject(expected)
   }
-  const refused = await tenant.call('PATCH', url, { late_event_policy: 'CREDIT_AND_REBILL' })
-  expect(refused.body).toMatchObject({ code: 'INVALID_FIELD', field: 'late_event_policy' })
-  expect(refused.body['message']).toContain('credit notes')
+  await setPolicy('CREDIT_AND_REBILL')
+  // The flag knows two of the three, so that only a change of it changes the policy.
+  for (const patch of [{ description: 'Tokens.' }, flag(false)])
+    expect(await succeed(tenant, 'PATCH', url, patch)).toMatchObject({
+      late_event_policy: 'CREDIT_AND_REBILL',
+      ...flag(false),
+    })
+  expect(await succeed(tenant, 'PATCH', url, flag(true))).toMatchObject({ late_event_policy: 'NEXT_INVOICE' })
 })
 
 describe('usage of March that comes in April', () => {

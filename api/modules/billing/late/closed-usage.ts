@@ -7,8 +7,10 @@ import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
+import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { sendersOf } from '../terms/usage-parts.ts'
+import { neverBilled } from './overtaken.ts'
 
 /** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
 export type ClosedCharge = {
@@ -110,21 +112,48 @@ async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string |
 
 const COLUMNS = sql`invoice_id, pricing_plan_subscription_id as subscription_id, positions, customer_keys, names_hash, charges`
 
+/** Of an invoice that was corrected, the invoice in its place counts (CREDIT_AND_REBILL). */
+const COUNTS = sql`not exists (select from invoice_corrections k
+  where k.platform_id = c.platform_id and k.environment = c.environment and k.original_invoice_id = c.invoice_id
+    and k.status = 'ISSUED')`
+
 /** What the closed invoices of a subscription counted, in the order in which they were closed. */
 export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>
   closedUsageOfMany(uow, [subscriptionId])
 
-/** The same for many subscriptions. */
-export async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ClosedUsage[]> {
+/** The same for many subscriptions, in the order of closing. */
+async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ClosedUsage[]> {
   if (subscriptionIds.length === 0) return []
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<ClosedUsage>(sql`
-    select ${COLUMNS} from closed_usage
+    select ${COLUMNS} from closed_usage c
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
-      and service_from is not null
+      and service_from is not null and ${COUNTS}
     order by seq`)
   return rows
 }
+
+/**
+ * The closed time of these subscriptions whose late usage goes on their next invoices (contract: late_event_policy).
+ * With CREDIT_AND_REBILL, that is only the time of invoices that charged nothing: there is nothing to credit.
+ */
+export async function closedForNext(
+  uow: ReadUow,
+  policy: LateEventPolicy,
+  subscriptionIds: readonly string[],
+): Promise<ClosedUsage[]> {
+  if (!takesLate(policy)) return []
+  const closed = await closedUsageOfMany(uow, subscriptionIds)
+  if (policy === 'NEXT_INVOICE' || closed.length === 0) return closed
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string }>(sql`
+    select id from invoices where platform_id = ${platformId} and environment = ${environment} and status = 'ARCHIVED'
+      and id in ${closed.map(({ invoice_id }) => invoice_id)}`)
+  return neverBilled(closed, new Set(rows.map(({ id }) => id)))
+}
+
+/** Whether late usage can go on the next invoice. */
+export const takesLate = (policy: LateEventPolicy): boolean => policy !== 'NOT_MATCHED'
 
 /**
  * For each partition of the log, the position up to which an invoice counted; null when it is not closed, or was closed
@@ -165,9 +194,10 @@ export async function closedUsageAt(
   const { platformId, environment } = uow.tenant
   const [first, last] = between
   const { rows } = await uow.tx.execute<ClosedUsage>(sql`
-    select ${COLUMNS} from closed_usage
+    select ${COLUMNS} from closed_usage c
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and service_from <= to_timestamp(${last}::float8 / 1000) and service_until > to_timestamp(${first}::float8 / 1000)
+      and ${COUNTS}
     order by seq`)
   return rows
 }

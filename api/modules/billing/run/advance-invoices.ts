@@ -21,7 +21,7 @@ import { type ComputedInvoice, storedColumns } from '../../invoices/producer.ts'
 import type { NewInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
-import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
+import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
@@ -155,9 +155,9 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
     return row ? only(unchanged(row)) : null
   if (window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
-  const takesLate =
-    inputs.platform.late_event_policy === 'NEXT_INVOICE' && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
-  const late = takesLate ? lateChargesOf(found, key) : []
+  const hasLate =
+    takesLate(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+  const late = hasLate ? lateChargesOf(found, key) : []
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const wallets = of.purse.balances(request)
@@ -166,7 +166,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, credits, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
-  const inputsHash = hashOf(of, { billed, takesLate, refunds })
+  const inputsHash = hashOf(of, { billed, takesLate: hasLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash })
   of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
@@ -174,7 +174,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // One that may spend what this run grants is closed by the next run, which knows it.
   const mayGrantMore = granted || grantsAnew(saved, now)
   if (!isDue(saved.row, now) || !target.closes || mayGrantMore || finalFault(counted.columns) !== null)
-    return { ...only(saved), takesLate }
+    return { ...only(saved), takesLate: hasLate }
   const closing = ({ counted: charges }: PricedInvoice): Closing => ({
     inputs,
     invoiceId: saved.row.id,
@@ -184,13 +184,13 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // An invoice that bills nothing takes no number; its row is kept, so that its period is not billed again.
   if (!hasLines(counted.columns.content)) {
     const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
-    return { pending: archived, closing: closing(counted), pin: null, takesLate }
+    return { pending: archived, closing: closing(counted), pin: null, takesLate: hasLate }
   }
   // Priced again only where the date of the invoice is the moment it becomes FINAL.
   const last = counted.columns.invoice_date === null ? price(now) : counted
   const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
-  return { pending, closing: closing(last), pin, takesLate }
+  return { pending, closing: closing(last), pin, takesLate: hasLate }
 }
 
 /** Whether its grace period is over. */

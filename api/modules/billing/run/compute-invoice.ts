@@ -23,7 +23,7 @@ import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
+import { type ClosedUsage, closedForNext, takesLate } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import { loadRefunds } from '../refunds/load-refunds.ts'
 import type { Refund } from '../refunds/refunds.ts'
@@ -97,13 +97,11 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
   const rows = await loadSubscriptionInvoices(uow, subscriptionId)
   const window = findWindow(inputs, key)
   const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
-  const takesLate =
-    window !== null &&
-    inputs.platform.late_event_policy === 'NEXT_INVOICE' &&
-    takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
-  const closed = takesLate ? await closedUsageOf(uow, subscriptionId) : []
+  const { late_event_policy: policy } = inputs.platform
+  const hasLate = window !== null && takesLate(policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+  const closed = hasLate ? await closedForNext(uow, policy, [subscriptionId]) : []
   const refunds = window ? await loadRefunds(uow, inputs, window) : []
-  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: takesLate ? closed : null, refunds })
+  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: hasLate ? closed : null, refunds })
   const outline = rows.find(row => keyOfRow(row) === key)
   const row = outline ? await getInvoice(uow, outline.id) : null
   return { inputs, terms, window, billed, closed, refunds, row, inputsHash }

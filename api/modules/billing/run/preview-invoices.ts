@@ -8,7 +8,7 @@ import type { NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
-import { closedUsageOf } from '../late/closed-usage.ts'
+import { closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import { refundsIn, refundTimes } from '../refunds/refunds.ts'
@@ -51,7 +51,7 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       inputs,
       rows,
       purse: await readPurse(uow, { customerIds: [inputs.customer.id], invoiceIds }),
-      closed: await closedUsageOf(uow, request.pricing_plan_subscription_id),
+      closed: await closedForNext(uow, inputs.platform.late_event_policy, [inputs.subscription.id]),
       ahead: await loadChargedAhead(uow, inputs),
     }
   })

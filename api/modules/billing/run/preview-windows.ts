@@ -3,6 +3,7 @@
 import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
+import { takesLate } from '../late/closed-usage.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
@@ -62,7 +63,7 @@ function* candidates(
   rows: readonly SubscriptionInvoice[],
 ): Generator<Candidate, void, undefined> {
   const ahead = new Set<string>()
-  let takesLate = inputs.platform.late_event_policy === 'NEXT_INVOICE'
+  let mayTakeLate = takesLate(inputs.platform.late_event_policy)
   const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
     const key = keyOfWindow(window)
@@ -73,8 +74,8 @@ function* candidates(
     for (const charge of isClosed ? [] : charges.filter(({ inAdvance }) => inAdvance)) ahead.add(charge.key)
     // The first window has an invoice only when something is billed in advance.
     const isOpen = !isClosed && (window.arrears !== null || charges.length > 0)
-    yield { window, billed, charges, takesLate: takesLate && isOpen }
-    if (isOpen) takesLate = false
+    yield { window, billed, charges, takesLate: mayTakeLate && isOpen }
+    if (isOpen) mayTakeLate = false
   }
 }
 

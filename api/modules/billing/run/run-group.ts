@@ -8,6 +8,7 @@ import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { isTestTime } from '../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { extensionsOf } from '../../../resource/rules.ts'
 import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.ts'
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
@@ -18,6 +19,7 @@ import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscriptions, saveNextBillings } from '../../subscriptions/next-billing.ts'
 import { type Closing, saveClosedUsage } from '../late/closed-usage.ts'
+import { CORRECTIONS } from '../late/corrected/place.ts'
 import type { Pin } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
 import { type Advanced, advanceInvoices } from './advance-invoices.ts'
@@ -90,6 +92,7 @@ async function runOnce(
   const outcomes = new Map<string, Outcome | null>()
   for (const id of ids)
     if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
+  await correctLate(deps, tenant, states)
   const { prepared, failed, complete } = await prepare(deps, tenant, { states, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   if (prepared.size === 0) return outcomes
@@ -105,6 +108,23 @@ async function runOnce(
   })
   await deps.failpoint?.('billing.after-commit')
   return new Map([...outcomes, ...saved])
+}
+
+/**
+ * Before the run, so that one that is killed here is run again. `rows` are empty for a subscription that was never
+ * billed.
+ */
+async function correctLate(
+  deps: BillingDeps,
+  tenant: Tenant,
+  states: ReadonlyMap<string, SubscriptionState>,
+): Promise<void> {
+  const own = [...states.values()].filter(
+    ({ inputs, rows }) => inputs.platform.late_event_policy === 'CREDIT_AND_REBILL' && rows.length > 0,
+  )
+  if (own.length === 0) return
+  const [prepareOf] = await readTenant(deps.database, tenant, async uow => extensionsOf(uow, CORRECTIONS))
+  for (const { inputs } of own) await prepareOf?.(deps, tenant, inputs)
 }
 
 type Save = {

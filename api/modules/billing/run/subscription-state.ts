@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import { type ClosedUsage, closedUsageOfMany, lastClosedOf } from '../late/closed-usage.ts'
+import { type ClosedUsage, closedForNext, lastClosedOf } from '../late/closed-usage.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
@@ -51,13 +51,18 @@ export async function loadStates(
   )
 }
 
-/** What closed invoices counted, for the subscriptions whose late usage goes on their next invoice. */
+/** What closed invoices counted, as far as its late usage goes on the next invoice of the subscription. */
 export async function loadClosed(
   uow: ReadUow,
   states: ReadonlyMap<string, SubscriptionState>,
 ): Promise<ReadonlyMap<string, ClosedUsage[]>> {
-  const ids = [...states].flatMap(([id, { inputs, rows }]) =>
-    inputs.platform.late_event_policy === 'NEXT_INVOICE' && rows.length > 0 ? [id] : [],
+  const busy = [...states].filter(([, { rows }]) => rows.length > 0)
+  const [[, first] = []] = busy
+  if (!first) return new Map()
+  const closed = await closedForNext(
+    uow,
+    first.inputs.platform.late_event_policy,
+    busy.map(([id]) => id),
   )
-  return groupBy(await closedUsageOfMany(uow, ids), each => each.subscription_id)
+  return groupBy(closed, each => each.subscription_id)
 }

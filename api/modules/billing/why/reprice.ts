@@ -2,15 +2,18 @@
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { closedNames, closedPositions } from '../late/closed-usage.ts'
+import { REBILL_BILLING } from '../late/corrected/rebill.ts'
+import { correctionWith } from '../late/corrected/store-corrections.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { loadPin } from '../pinned/store-pinned.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
 import type { InvoiceRequest } from '../run/price-invoice.ts'
-import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
+import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
 import { targetOf } from '../run/subscription-producer.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -35,7 +38,7 @@ const refused = (row: InvoiceRow, message: string): AppError =>
 
 /** Whether the invoice is for a period of a subscription; the lines of other invoices already say everything. */
 export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean =>
-  producer === SUBSCRIPTION_BILLING
+  producer === SUBSCRIPTION_BILLING || producer === REBILL_BILLING
 
 /**
  * The basis of a FINAL invoice without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not
@@ -62,7 +65,7 @@ export async function pinnedBasis(
       request.late.map(({ namesHash }) => namesHash),
     )
     const terms = resolveTerms(inputs)
-    const key = keyOfRow(periodColumnsOf(row))
+    const key = keyOfWindow(request.window)
     const late = pinnedLate(request.late, { inputs, terms, names, key })
     return { inputs, positions, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
   })
@@ -89,6 +92,7 @@ export async function currentBasis(
   of: { readonly tenant: Tenant; readonly actor: Actor; readonly row: InvoiceRow },
 ): Promise<Basis> {
   const { tenant, actor, row } = of
+  if (row.producer === REBILL_BILLING) return await withUsage(deps, tenant, await rebillBasis(deps, tenant, row))
   return await computeInvoice(
     deps,
     { tenant, actor, target: targetOf(row), mayClose: () => false },
@@ -98,4 +102,14 @@ export async function currentBasis(
       return { inputs, positions: null, ...chargedBy({ ...request, late: request.late ?? [] }) }
     },
   )
+}
+
+/** The new invoice of a correction is priced by the inputs of its original, from the log as it is now. */
+async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): Promise<Basis> {
+  const original = await readTenant(deps.database, tenant, async uow => {
+    const correction = await correctionWith(uow, row.id)
+    if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
+    return await getInvoice(uow, correction.original_invoice_id)
+  })
+  return { ...(await pinnedBasis(deps, tenant, original)), positions: null }
 }

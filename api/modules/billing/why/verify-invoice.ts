@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import { readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { formatInstant } from '../../../../shared/time.ts'
+import { at, formatInstant } from '../../../../shared/time.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
+import { REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import { countingOf, eventsOf } from './counted.ts'
@@ -25,9 +26,10 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: strin
   }))
   const basis = await withUsage(deps, tenant, await pinnedBasis(deps, tenant, row))
   const priced = priceInvoice(basis.inputs, basis.request)
-  const names = Object.keys(priced.columns) as (keyof typeof priced.columns)[]
+  const columns = row.producer === REBILL_BILLING ? rebilled(priced, at(row.updated_to_final_at ?? '')) : priced.columns
+  const names = Object.keys(columns) as (keyof typeof columns)[]
   const issued = { ...Object.fromEntries(names.map(name => [name, row[name]])), lines: lines.map(withoutKeys) }
-  const computed = { ...priced.columns, lines: priced.lines }
+  const computed = { ...columns, lines: priced.lines }
   const [before, after] = [canonical(issued), canonical(computed)]
   const differences = before === after ? [] : differencesOf(JSON.parse(before), JSON.parse(after))
   return {

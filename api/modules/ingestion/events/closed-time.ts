@@ -19,7 +19,7 @@ export type BilledBy =
   /** No invoice that has it is closed. */
   | { readonly kind: 'OPEN' }
   | { readonly kind: 'COUNTED'; readonly invoiceId: string }
-  /** It is billed on the next invoice; null when that does not exist yet. */
+  /** It is billed on the next invoice, or on the one that corrects the invoice it is late for; null while there is none. */
   | { readonly kind: 'NEXT'; readonly invoiceId: string | null }
   /** It came too late, and is billed on no invoice. */
   | { readonly kind: 'NEVER' }
@@ -63,7 +63,7 @@ export async function loadClosedTime(
     uow,
     closed.map(each => each.names_hash),
   )
-  const next = await loadNext(uow, [...new Set(closed.map(each => each.subscription_id))])
+  const next = await loadNext(uow, closed)
   const bySubscription = new Map<string, ClosedUsage[]>()
   for (const each of closed) {
     const list = bySubscription.get(each.subscription_id)
@@ -86,7 +86,7 @@ export async function loadClosedTime(
             return persisted.get(subscriptionId)?.replaces(rating, event.timestamp)
               ? { kind: 'REPLACED' }
               : { kind: 'OPEN' }
-          return askedOf(own, { event, all, late: next.get(subscriptionId) ?? { kind: 'NEVER' } })
+          return askedOf(own, { event, all, late: next.get(own[0]?.of.invoice_id ?? '') ?? { kind: 'NEVER' } })
         },
         namesHash: (configId, productItemId) => ofPrice(configId, productItemId)[0]?.of.names_hash ?? null,
       }
@@ -118,24 +118,48 @@ function askedOf(
   return last && last.usage[0] > event.timestamp ? { kind: 'REPLACED' } : late
 }
 
-/** For each subscription where its late usage goes: the same rule as `takesLateUsage`. */
-async function loadNext(uow: ReadUow, subscriptionIds: readonly string[]): Promise<Map<string, BilledBy>> {
-  if (subscriptionIds.length === 0) return new Map()
+/** For each closed invoice where its late usage goes; an invoice whose late usage is billed nowhere is absent. */
+async function loadNext(uow: ReadUow, closed: readonly ClosedUsage[]): Promise<Map<string, BilledBy>> {
+  if (closed.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ id: string; goes_on: boolean; invoice_id: string | null }>(sql`
-    select s.id, s.next_billing_at is not null as goes_on, (
-      select v.id from invoices v
-      where v.platform_id = s.platform_id and v.environment = s.environment and v.pricing_plan_subscription_id = s.id
-        and v.status in ('OPEN', 'DRAFT') and v.cutoff_at is not null
-      order by v.cutoff_at, v.id limit 1) as invoice_id
-    from pricing_plan_subscriptions s
-    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
-      and p.late_event_policy = 'NEXT_INVOICE'
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${subscriptionIds}`)
-  return new Map(
-    rows.map(row => [
-      row.id,
-      row.goes_on || row.invoice_id !== null ? { kind: 'NEXT', invoiceId: row.invoice_id } : { kind: 'NEVER' },
-    ]),
-  )
+  // On the next invoice: the same rule as `takesLateUsage`. In a correction: the same as `prepareCorrections`.
+  const { rows } = await uow.tx.execute<LateRow>(sql`
+    select v.id, p.late_event_policy = 'NEXT_INVOICE' or v.status = 'ARCHIVED' as on_next,
+      s.next_billing_at is not null as goes_on, k.new_invoice_id as correction_id,
+      exists (select from invoice_corrections w
+        where w.platform_id = v.platform_id and w.environment = v.environment and w.original_invoice_id = v.id
+          and w.status = 'WITHDRAWN')
+      or exists (select from invoices n
+        where n.platform_id = v.platform_id and n.environment = v.environment and n.original_invoice_id = v.id
+          and n.type = 'CREDIT' and n.status in ('OPEN', 'DRAFT', 'FINAL'))
+      or v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]' as stays,
+      (select o.id from invoices o
+        where o.platform_id = v.platform_id and o.environment = v.environment
+          and o.pricing_plan_subscription_id = v.pricing_plan_subscription_id
+          and o.status in ('OPEN', 'DRAFT') and o.cutoff_at is not null
+        order by o.cutoff_at, o.id limit 1) as next_id
+    from invoices v
+    join pricing_plan_subscriptions s on s.platform_id = v.platform_id and s.environment = v.environment
+      and s.id = v.pricing_plan_subscription_id
+    join platforms p on p.platform_id = v.platform_id and p.environment = v.environment
+    left join invoice_corrections k on k.platform_id = v.platform_id and k.environment = v.environment
+      and k.original_invoice_id = v.id and k.status = 'PREPARED'
+    where v.platform_id = ${platformId} and v.environment = ${environment} and p.late_event_policy <> 'NOT_MATCHED'
+      and v.id in ${closed.map(({ invoice_id }) => invoice_id)}`)
+  return new Map(rows.map(row => [row.id, lateOf(row)]))
+}
+
+type LateRow = {
+  id: string
+  on_next: boolean
+  goes_on: boolean
+  correction_id: string | null
+  stays: boolean
+  next_id: string | null
+}
+
+function lateOf({ on_next, goes_on, correction_id, stays, next_id }: LateRow): BilledBy {
+  if (on_next) return goes_on || next_id !== null ? { kind: 'NEXT', invoiceId: next_id } : { kind: 'NEVER' }
+  if (correction_id !== null) return { kind: 'NEXT', invoiceId: correction_id }
+  return stays ? { kind: 'NEVER' } : { kind: 'NEXT', invoiceId: null }
 }

@@ -44,7 +44,7 @@ export const platformResource = defineResource<Platform>({
     reprocessing_settings: field(ReprocessingSettings),
     processing_settings: field(ProcessingSettings),
     default_pricing_plan_subscription_settings: field(SubscriptionSettings),
-    late_event_policy: field(OneOf(...LATE_EVENT_POLICIES, 'CREDIT_AND_REBILL')),
+    late_event_policy: field(OneOf(...LATE_EVENT_POLICIES)),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
   operations: ['get', 'update'],
@@ -65,7 +65,6 @@ export const platformResource = defineResource<Platform>({
     late_event_policy: 'NEXT_INVOICE',
   }),
   check: async (uow, row) => {
-    refuseRebilling(row.late_event_policy)
     checkLogo(row.branding)
     await checkSubscriptionSettings(uow, row.default_pricing_plan_subscription_settings)
     const [first, second] = row.rounding_settings
@@ -94,10 +93,3 @@ export const platformResource = defineResource<Platform>({
     update: { description: 'Metered inference.', invoice_settings: { footnote: 'Thank you.' } },
   },
 })
-
-function refuseRebilling(policy: string): void {
-  if (policy !== 'CREDIT_AND_REBILL') return
-  const message =
-    'CREDIT_AND_REBILL needs credit notes, which Millrace does not write yet. Use NEXT_INVOICE or NOT_MATCHED.'
-  throw new AppError('INVALID_FIELD', message, { field: 'late_event_policy' })
-}

@@ -98,7 +98,7 @@ export const Branding = Shape({
   ),
 })
 
-export const LATE_EVENT_POLICIES = ['NEXT_INVOICE', 'NOT_MATCHED'] as const
+export const LATE_EVENT_POLICIES = ['NEXT_INVOICE', 'NOT_MATCHED', 'CREDIT_AND_REBILL'] as const
 
 /** `late_event_policy` by another name: true is NEXT_INVOICE, false is NOT_MATCHED. */
 export const ProcessingSettings = Shape({ put_after_invoice_final_on_next_invoice: Optional(Nullable(Type.Boolean())) })

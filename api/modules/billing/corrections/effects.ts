@@ -1,0 +1,23 @@
+// A correction is withdrawn as a whole: when its credit note or its new invoice is made VOID or ARCHIVED, so is the
+// other, unless that is FINAL already.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { afterSave } from '../../../resource/rules.ts'
+import { change } from '../../invoices/changes/invoice-change.ts'
+import { INVOICE } from '../../invoices/funds.ts'
+import { lockInvoice } from '../../invoices/repository.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+import { correctionWith, saveCorrection } from '../late/corrected/store-corrections.ts'
+
+const isGone = ({ status }: Pick<InvoiceRow, 'status'>): boolean => status === 'VOID' || status === 'ARCHIVED'
+
+async function withdraw(uow: Uow, row: InvoiceRow, previous: InvoiceRow | null): Promise<void> {
+  if (row.original_invoice_id === null || !isGone(row) || previous === null || isGone(previous)) return
+  const correction = await correctionWith(uow, row.id)
+  if (correction?.status !== 'PREPARED') return
+  await saveCorrection(uow, correction, { status: 'WITHDRAWN' })
+  const { new_invoice_id, credit_invoice_id } = correction
+  const other = await lockInvoice(uow, row.id === new_invoice_id ? credit_invoice_id : new_invoice_id)
+  if (other.status === 'DRAFT') await change(uow, other, { status: 'VOID', on_hold: false, finalize_at: null })
+}
+
+export const CORRECTION_EFFECTS = [afterSave<InvoiceRow>(INVOICE, withdraw)] as const

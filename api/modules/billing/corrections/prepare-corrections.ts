@@ -1,0 +1,142 @@
+// CREDIT_AND_REBILL (contract: late_event_policy): when usage of a FINAL invoice changed after it was counted, a credit
+// note for the invoice and a new invoice in its place are prepared as drafts. They are never issued by themselves.
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { insertInvoice } from '../../invoices/changes/insert-invoice.ts'
+import { refreshInvoice } from '../../invoices/changes/refresh-invoice.ts'
+import { creditInvoice } from '../../invoices/credits/credit-invoice.ts'
+import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
+import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
+import { announce } from '../../invoices/one-off/insert-one-off.ts'
+import { getInvoice, lockInvoice } from '../../invoices/repository.ts'
+import { type InvoiceRow, UNTOUCHED } from '../../invoices/table.ts'
+import { usesOf } from '../../invoices/wallet-uses.ts'
+import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockSubscription } from '../../subscriptions/next-billing.ts'
+import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
+import { chargesOtherwise, REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
+import { correctionsNotIssued, insertCorrection } from '../late/corrected/store-corrections.ts'
+import type { Correction } from '../late/corrected/table.ts'
+import { findLateUnits } from '../late/late-charges.ts'
+import { overtaken } from '../late/overtaken.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { type PricedAgain, priceAgain } from './price-again.ts'
+import { rebillProducer } from './rebill-producer.ts'
+
+const ACTOR: Actor = { id: null, requestId: null }
+const NOTE = 'Usage of this invoice changed after it was issued. A corrected invoice takes its place.'
+
+/**
+ * Prepares the corrections of the FINAL invoices of a subscription whose usage changed, and brings those that are
+ * prepared up to date. Run twice, or by two workers, it prepares each once. An invoice that cannot be priced again, has
+ * credit notes, or was paid by a wallet stays as it is.
+ */
+export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inputs: BillingInputs): Promise<void> {
+  const subscriptionId = inputs.subscription.id
+  const { closed, corrections } = await readTenant(deps.database, tenant, async uow => ({
+    closed: await closedUsageOf(uow, subscriptionId),
+    corrections: await correctionsNotIssued(uow, subscriptionId),
+  }))
+  for (const id of await changedInvoices(deps, tenant, { inputs, closed, corrections })) {
+    const prepared = corrections.find(each => each.original_invoice_id === id && each.status === 'PREPARED')
+    try {
+      if (prepared)
+        await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, ACTOR, prepared.new_invoice_id)
+      else await prepareOne(deps, tenant, id)
+    } catch (error) {
+      // What cannot be priced, or was issued or made VOID meanwhile, keeps no other invoice from being billed.
+      if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
+    }
+  }
+}
+
+type Found = {
+  readonly inputs: BillingInputs
+  readonly closed: readonly ClosedUsage[]
+  readonly corrections: readonly Correction[]
+}
+
+/** The invoices with usage that changed after they, or their corrections so far, considered it; the oldest first. */
+async function changedInvoices(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { inputs, closed, corrections }: Found,
+): Promise<string[]> {
+  const later = overtaken(closed)
+  const own = closed.filter(({ invoice_id }) => !later.has(invoice_id))
+  if (own.length === 0) return []
+  const considered = own.map(each => {
+    const last = corrections.filter(({ original_invoice_id: id }) => id === each.invoice_id).at(-1)
+    // Each invoice on its own: the prices of several invoices for one pricing period count up to different positions.
+    const charges = each.charges.map(charge => ({ ...charge, unit: `${each.invoice_id} ${charge.unit}` }))
+    return { ...each, charges, positions: last?.positions ?? each.positions }
+  })
+  const touched = await findLateUnits(deps, { tenant, inputs, terms: resolveTerms(inputs), closed: considered })
+  const ids = new Set(touched.map(({ unit }) => unit.counted.invoice_id))
+  return own.map(({ invoice_id }) => invoice_id).filter(id => ids.has(id))
+}
+
+async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: string): Promise<void> {
+  const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
+    row: await getInvoice(uow, originalId),
+    lines: await linesOfInvoice(uow, originalId),
+  }))
+  if (!isCorrectable(row)) return
+  const again = await priceAgain(deps, tenant, originalId)
+  if (!chargesOtherwise(lines, again.price([]).priced.lines)) return
+  await inTenant(deps.database, tenant, ACTOR, async uow => {
+    await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
+    await holdCustomer(uow, idOf('cust', row.customer_id))
+    const original = await lockInvoice(uow, originalId)
+    // A correction that is prepared or issued has its credit note, so another worker's is found here too.
+    if ((await creditsOf(uow, originalId)).length > 0) return
+    await insertBoth(uow, original, again)
+    await deps.failpoint?.('corrections.before-commit')
+  })
+  await deps.failpoint?.('corrections.after-commit')
+}
+
+/** What a wallet paid would go back to it only when the credit note is issued, so the new amounts would not hold. */
+const isCorrectable = ({ status, content }: InvoiceRow): boolean => status === 'FINAL' && usesOf(content).size === 0
+
+async function insertBoth(uow: Uow, original: InvoiceRow, { inputs, positions, price }: PricedAgain): Promise<void> {
+  const credit = await creditInvoice(uow, original.id, { note: NOTE, credit_details_source: 'ORIGINAL' })
+  const { priced } = price([])
+  const { id } = await insertInvoice(
+    uow,
+    {
+      ...UNTOUCHED,
+      ...rebilled(priced, null),
+      holds_period: false,
+      own_notes: original.own_notes,
+      original_invoice_id: original.id,
+      inputs_hash: '',
+      invoice_number: null,
+      status: 'DRAFT',
+      producer: REBILL_BILLING,
+      type: original.type,
+      billing_type: original.billing_type,
+      customer_id: original.customer_id,
+      billing_entity_id: original.billing_entity_id,
+      pricing_plan_subscription_id: inputs.subscription.id,
+      on_hold: false,
+      payment_status: 'UNPAID',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    priced.lines,
+  )
+  await insertCorrection(uow, {
+    new_invoice_id: id,
+    original_invoice_id: original.id,
+    credit_invoice_id: credit.id,
+    pricing_plan_subscription_id: inputs.subscription.id,
+    positions,
+  })
+  await announce(uow, id)
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { at } from '../../../../../shared/time.ts'
+import type { ClosedUsage } from '../closed-usage.ts'
+import { neverBilled, overtaken } from '../overtaken.ts'
+import { chargesOtherwise, rebilled } from './rebill.ts'
+
+const line = (line_id: string, net: string, gross = net) => ({
+  line_id,
+  amount_excluding_tax: net,
+  amount_including_tax: gross,
+})
+
+test.each([
+  ['the same lines in another order', [line('a', '1'), line('b', '2')], [line('b', '2'), line('a', '1')], false],
+  ['an amount', [line('a', '1')], [line('a', '1.01')], true],
+  ['only the tax', [line('a', '1', '1.21')], [line('a', '1', '1.2')], true],
+  ['a line more', [line('a', '1')], [line('a', '1'), line('b', '0.01')], true],
+])('whether documents charge otherwise: %s', (_, one, other, expected) => {
+  expect(chargesOtherwise(one, other)).toBe(expected)
+})
+
+describe('the new invoice', () => {
+  const columns = {
+    timezone: 'Europe/Amsterdam',
+    invoice_date: '2026-03-30T22:00:00Z',
+    due_date: '2026-04-29T22:00:00Z',
+    period_start: '2026-02-28T23:00:00Z',
+  } as Parameters<typeof rebilled>[0]['columns']
+  test('has no date before it is FINAL, and holds no period', () => {
+    expect(rebilled({ columns }, null)).toMatchObject({ invoice_date: null, due_date: null, period_start: null })
+  })
+  test('is dated on the local day of its finalization, and due as long after it as the original', () => {
+    // 00:30 on 6 May in Amsterdam.
+    expect(rebilled({ columns }, at('2026-05-05T22:30:00Z'))).toMatchObject({
+      invoice_date: '2026-05-05T22:00:00Z',
+      due_date: '2026-06-04T22:00:00Z',
+    })
+  })
+})
+
+describe('closed time whose late usage a later invoice billed', () => {
+  const usage = (invoice_id: string, ...charges: [unit: string, from: number, until: number][]): ClosedUsage => ({
+    invoice_id,
+    subscription_id: 's',
+    positions: [],
+    customer_keys: [],
+    names_hash: null,
+    charges: charges.map(
+      ([unit, from, until]) => ({ unit, service: [from, until] }) as unknown as ClosedUsage['charges'][0],
+    ),
+  })
+  test('is that of the earlier invoice; months of one quarter do not overlap', () => {
+    const quarter = [usage('jan', ['q1', 0, 1]), usage('feb', ['q1', 1, 2])]
+    expect(overtaken(quarter)).toEqual(new Set())
+    expect(overtaken([...quarter, usage('mar', ['q1', 0, 2], ['m', 2, 3])])).toEqual(new Set(['jan', 'feb']))
+  })
+  test('is not left over from an invoice that charged nothing', () => {
+    const all = [usage('jan', ['a', 0, 1], ['b', 0, 1]), usage('feb', ['a', 0, 1])]
+    expect(neverBilled(all, new Set(['jan']))).toMatchObject([{ invoice_id: 'jan', charges: [{ unit: 'b' }] }])
+    expect(neverBilled(all, new Set())).toEqual([])
+  })
+})

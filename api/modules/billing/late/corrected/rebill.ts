@@ -1,0 +1,42 @@
+// The new invoice of a correction: the original priced again by its pinned inputs, with a date of its own. Pure.
+import { addDays, daysBetween, localDateOf, startOfLocalDay, zoneOf } from '../../../../../shared/billing/periods.ts'
+import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
+import type { LineValues } from '../../../invoices/lines/table.ts'
+import type { InvoiceColumns } from '../../../invoices/table.ts'
+
+/** The name of the producer of these invoices, as stored with them. */
+export const REBILL_BILLING = 'REBILL'
+
+/** The original holds the billing period. */
+const NO_PERIOD = { period_start: null, period_end: null, advance_only: null, cutoff_at: null, usage_from: null }
+
+/**
+ * The columns of the new invoice. It is taxed as the original was, and dated on the day it becomes FINAL; it is due as
+ * many days after its date as the original was. `finalizedAt` is null until it becomes FINAL.
+ */
+export function rebilled(
+  { columns }: { readonly columns: InvoiceColumns },
+  finalizedAt: Instant | null,
+): InvoiceColumns {
+  if (finalizedAt === null) return { ...columns, ...NO_PERIOD, invoice_date: null, due_date: null }
+  const zone = zoneOf(columns.timezone)
+  if (zone === null || columns.invoice_date === null || columns.due_date === null)
+    throw new Error('the original was FINAL and had dates')
+  const local = (instant: string) => localDateOf(at(instant), zone)
+  const day = localDateOf(finalizedAt, zone)
+  const days = daysBetween(local(columns.invoice_date), local(columns.due_date))
+  const textOf = (date: typeof day): string => formatInstant(startOfLocalDay(date, zone))
+  return { ...columns, ...NO_PERIOD, invoice_date: textOf(day), due_date: textOf(addDays(day, days)) }
+}
+
+type Amounts = Pick<LineValues, 'line_id' | 'amount_excluding_tax' | 'amount_including_tax'>
+
+/** Whether two documents charge different amounts: on a line, or with a line that the other does not have. */
+export function chargesOtherwise(one: readonly Amounts[], other: readonly Amounts[]): boolean {
+  const textOf = (lines: readonly Amounts[]): string =>
+    lines
+      .map(line => `${line.line_id} ${line.amount_excluding_tax} ${line.amount_including_tax}`)
+      .sort()
+      .join('\n')
+  return textOf(one) !== textOf(other)
+}
