@@ -9,6 +9,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
+import { stopAsked } from '../shared/process-stop.ts'
 import { createStartPhases } from '../shared/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
@@ -62,9 +63,6 @@ const STATEMENT_MS = 20_000
 async function main(): Promise<void> {
   const phases = createStartPhases()
   phases.ended('code')
-  const stopped = new Promise<void>(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
   collectDefaultMetrics({ register })
   measureLog(register)
   const shared = { clock: systemClock, logger, connectMs: CONNECT_MS, statementMs: STATEMENT_MS }
@@ -115,6 +113,8 @@ async function main(): Promise<void> {
   phases.ended('routes')
   await app.ready()
   phases.ended('server')
+  // Until then nothing was accepted, and a signal ends the process at once.
+  const stopped = stopAsked(logger)
   await app.listen({ port: config.PORT, host: config.HOST })
   const health = await startHealthServer({
     port: config.METRICS_PORT,

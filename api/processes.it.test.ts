@@ -1,4 +1,5 @@
-// The api, its worker and the identity host as real processes, with the gateway and the aggregator beside them.
+// The api, its worker and the identity host as real processes, with the gateway and the aggregator beside them. What they stand on is
+// behind proxies, which make it hang.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,11 +7,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type Child, freePort, startChild } from '../infra/services/child.ts'
 import { nodeArgs } from '../infra/services/project.ts'
+import { STOP_TIMEOUT_MS } from '../infra/start/processes.ts'
 import { createPlatform } from '../shared/access/create-platform.ts'
 import { createTestClickHouse, type TestClickHouse } from '../shared/testing/clickhouse.ts'
 import { testLogins } from '../shared/testing/database-logins.ts'
 import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
 import { createTestDatabase, type TestDatabase } from '../shared/testing/postgres.ts'
+import { type ServerProxy, startServerProxy } from '../shared/testing/server-proxy.ts'
 import { prepareJobSchema } from './jobs/job-schema.ts'
 import type { Row } from './testing/wire.ts'
 
@@ -32,6 +35,9 @@ let ports: Record<Name, number>
 /** Of the processes that serve the public; a worker and an aggregator have one port for everything. */
 let metricsPorts: Record<Name, number>
 let key: string
+const proxies: ServerProxy[] = []
+/** Of what the processes stand on, through the proxies. */
+let urls: { readonly database: string; readonly nats: string; readonly clickhouse: string }
 const children = new Map<Name, Child>()
 
 const originOf = (name: Name): string => `http://127.0.0.1:${ports[name]}`
@@ -40,7 +46,7 @@ const metricsOf = (name: Name): string => `http://127.0.0.1:${isPublic(name) ? m
 
 /** The logins of a process, and no others. */
 function databaseOf(name: Name): NodeJS.ProcessEnv {
-  const { millrace_app, millrace_gateway, millrace_identity, millrace_worker } = testLogins(testDatabase.url)
+  const { millrace_app, millrace_gateway, millrace_identity, millrace_worker } = testLogins(urls.database)
   if (name === 'identity') return { DATABASE_URL: millrace_identity }
   if (name === 'worker') return { DATABASE_URL: millrace_worker, APP_DATABASE_URL: millrace_app }
   return name === 'api'
@@ -57,10 +63,10 @@ async function start(name: Name): Promise<void> {
     HOST: '0.0.0.0',
     LOG_LEVEL: 'info',
     ...databaseOf(name),
-    NATS_URL: nats.url,
+    NATS_URL: urls.nats,
     PARTITIONS: '2',
     DURABILITY: 'local',
-    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_URL: urls.clickhouse,
     CLICKHOUSE_DATABASE: clickhouse.database,
     INGEST_URL: originOf('ingest'),
     BASE_URL: originOf('api'),
@@ -77,7 +83,7 @@ async function start(name: Name): Promise<void> {
     pidFile: join(folder, `${name}.pid.json`),
     logFile: join(folder, `${name}.log`),
     stopSignal: 'SIGTERM',
-    stopTimeoutMs: 15_000,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
   })
   children.set(name, child)
 }
@@ -120,6 +126,16 @@ beforeAll(async () => {
   testDatabase = database
   clickhouse = usage
   nats = log
+  const through = async (url: string): Promise<string> => {
+    const proxy = await startServerProxy(url)
+    proxies.push(proxy)
+    return proxy.url
+  }
+  urls = {
+    database: await through(database.url),
+    nats: await through(log.url),
+    clickhouse: await through(inject('clickhouseUrl')),
+  }
   ports = await freePorts()
   metricsPorts = await freePorts()
   key = (await createPlatform(testDatabase.url, 'Platform')).environments.LIVE.api_key
@@ -127,7 +143,8 @@ beforeAll(async () => {
   for (const name of NAMES) await becomesReady(name)
 })
 afterAll(async () => {
-  for (const child of children.values()) await child.stop()
+  await Promise.all([...children.values()].map(child => child.kill()))
+  for (const proxy of proxies) await proxy.takeAway()
   await nats.stop()
   await clickhouse.drop()
   await testDatabase.drop()
@@ -273,8 +290,36 @@ test('a worker that is killed leaves work to the next one', async () => {
   })
 })
 
-test.each(['api', 'worker', 'identity'] as const)('%s ends in order when it is asked to', async name => {
-  const child = children.get(name)
+test('identity ends in order when it is asked to', async () => {
+  const child = children.get('identity')
   await child?.stop()
   expect(await child?.exited).toEqual({ code: 0, signal: null })
+  await start('identity')
+  await becomesReady('identity')
+})
+
+test('all that they stand on hangs: calls in progress are answered, and each process ends by itself', async () => {
+  for (const proxy of proxies) proxy.hang()
+  // Connections of these are kept open: they too must not hold up a process.
+  const meter_values = [{ reference: 'tokens', number: '1' }]
+  const event = { reference: 'event-2', customer_reference: 'acme', meter_reference: 'inference', meter_values }
+  const body = JSON.stringify(event)
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const answers = [
+    fetch(`${originOf('api')}/v1/customers`, { headers }),
+    fetch(`${originOf('api')}/v1/events`, { headers }),
+    fetch(`${originOf('identity')}/.well-known/jwks.json`),
+    fetch(`${originOf('ingest')}/v1/events/ingest`, { method: 'POST', headers, body }),
+  ]
+  // The last of them is with its process by then.
+  await until('a call waits', async () => (await fetch(`${metricsOf('api')}/health/ready`)).status === 503)
+  const ends = await Promise.all(
+    NAMES.map(async name => {
+      const child = children.get(name)
+      await child?.stop()
+      return [name, await child?.exited]
+    }),
+  )
+  expect(ends).toEqual(NAMES.map(name => [name, { code: 0, signal: null }]))
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([503, 503, 503, 503])
 })

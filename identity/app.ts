@@ -2,8 +2,10 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { isUnavailable } from '../shared/database/driver-errors.ts'
 import { AppError } from '../shared/errors.ts'
 import { faviconRoute } from '../shared/http/favicon.ts'
+import { stopInOrder } from '../shared/http/stopping.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
 import { createFindClient } from './client-documents/find-client.ts'
@@ -58,11 +60,14 @@ export async function buildIdentity(
     connectionTimeout: REQUEST_TIMEOUT_MS,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
+    // Its own answer has another shape; see stopInOrder.
+    return503OnClosing: false,
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
   securityHeaders(app)
+  stopInOrder(app)
   app.addHook('onRequest', async (request, reply) => {
     const { bodyType } = request.routeOptions.config
     if (bodyType === undefined) return
@@ -86,7 +91,9 @@ export async function buildIdentity(
       return void reply.status(refused.status).send(refused.toBody())
     }
     const refusal = toAppError(error)
-    if (refusal.status >= 500) request.log.error({ err: error }, 'the request failed')
+    // What is away comes back by itself; an error line is for a person.
+    if (refusal.status === 503) request.log.warn({ err: error }, 'the request cannot be answered now')
+    else if (refusal.status >= 500) request.log.error({ err: error }, 'the request failed')
     if (refusal.details.retryAfterSeconds) reply.header('retry-after', String(refusal.details.retryAfterSeconds))
     void answerRefusal(request, reply, refusal)
   })
@@ -145,6 +152,11 @@ function operationRoutes(app: FastifyInstance, { ready }: IdentityDeps): void {
 /** Anything thrown as the refusal that is sent; bugs become a bare 500. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
+  if (isUnavailable(error))
+    return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
+      retryAfterSeconds: 2,
+      cause: error,
+    })
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status === 413) return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this address accepts.')
   if (status === 415) return new AppError('UNSUPPORTED_MEDIA_TYPE', 'This address does not take that kind of body.')

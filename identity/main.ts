@@ -8,6 +8,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
+import { stopAsked } from '../shared/process-stop.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
@@ -36,13 +37,13 @@ const config = loadConfig(process.env, [
 ])
 const logger = createLogger('identity', config.LOG_LEVEL)
 
+/** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
+const CONNECT_MS = 4_000
+
 async function main(): Promise<void> {
   // Tokens name the api by this address, so it is not to be guessed here.
   if (config.BASE_URL === null)
     throw new Error('BASE_URL is not set: the public address of the api, which tokens are for')
-  const stopped = new Promise<void>(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
   collectDefaultMetrics({ register })
   measureLog(register)
   const database = await openDatabase({
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
     clock: systemClock,
     logger,
     poolMax: config.DATABASE_POOL_MAX,
+    connectMs: CONNECT_MS,
   })
   const keystore = createKeystore(database, config.IDENTITY_SECRET)
   await keystore.rotate()
@@ -71,6 +73,8 @@ async function main(): Promise<void> {
     baseUrl: config.BASE_URL,
     ready,
   })
+  // Until then nothing was accepted, and a signal ends the process at once.
+  const stopped = stopAsked(logger)
   await app.listen({ port: config.PORT, host: config.HOST })
   const health = await startHealthServer({
     port: config.METRICS_PORT,

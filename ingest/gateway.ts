@@ -132,6 +132,8 @@ async function start(config: IngestConfig, context: Context): Promise<Listening>
 
 /** Three connections listen for changes; three more load keys, meters and limits. */
 const POOL_MIN = 6
+/** How long a request with a key that is not known yet may wait for a connection: senders are answered within 5 s. */
+const CONNECT_MS = 4_000
 
 /** Who may send, what they measure and how much they may send, in memory. */
 async function openTenants(config: IngestConfig, { logger, clock, closers }: Context) {
@@ -141,14 +143,12 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
     clock,
     logger,
     poolMax: Math.max(POOL_MIN, config.DATABASE_POOL_MAX),
+    connectMs: CONNECT_MS,
   })
   closers.push(() => database.close())
   const tenantCounts = createTenantCounts({ database, logger, clock, gateway: newId('gate') })
-  closers.push(tenantCounts.close)
   const keys = createLiveKeys({ database, logger })
-  closers.push(keys.close)
   const meters = createLiveMeters({ database, logger })
-  closers.push(meters.close)
   const batchMax = config.INGEST_BATCH_DEFAULT
   const limits = createLiveLimits({
     database,
@@ -159,7 +159,8 @@ async function openTenants(config: IngestConfig, { logger, clock, closers }: Con
     },
     most: { eventsPerSecond: config.INGEST_RATE_MAX, batchMax: config.INGEST_BATCH_MAX },
   })
-  closers.push(limits.close)
+  // Together: while PostgreSQL hangs each waits some seconds for it.
+  closers.push(async () => void (await Promise.all([tenantCounts, keys, meters, limits].map(each => each.close()))))
   await Promise.all([keys.load(), meters.load(), limits.load()])
   const subscriptions = createNamedSubscriptions({ database, logger, nowMs })
   return { keys, meters, limits, subscriptions, tenantCounts }

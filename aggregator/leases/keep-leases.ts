@@ -25,6 +25,8 @@ const TURN_MS = 1_500
 /** Tries to replace the table in one turn: another aggregator may be quicker each time. */
 const TRIES_MAX = 8
 const TRY_AGAIN_MS = 20
+/** How long a process that stops waits for a broker to take its leases back. */
+const GIVE_BACK_MS = 2_000
 
 /**
  * Renews until `stop`, then gives everything back. A process that could not renew for as long as a lease lasts holds
@@ -58,9 +60,10 @@ export async function keepLeases(deps: LeaseDeps, stop: AbortSignal): Promise<vo
   } finally {
     unsubscribe()
     // Not a failure: what is not given back goes to others when it has been silent long enough.
-    await takeTurn(deps, table => without(table, deps.id, deps.partitions)).catch(error =>
+    const given = takeTurn(deps, table => without(table, deps.id, deps.partitions)).catch(error =>
       deps.logger.warn({ err: error }, 'the partition leases could not be given back; others take them when they end'),
     )
+    await Promise.race([given, sleep(GIVE_BACK_MS, undefined, { ref: false })])
   }
 }
 

@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { AppError } from '../../shared/errors.ts'
+import { stopInOrder } from '../../shared/http/stopping.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { ANSWER_MS, answerInTime } from './answer-in-time.ts'
@@ -55,20 +55,6 @@ function limitBodyTime(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('close', () => clearTimeout(timer))
 }
 
-/** Requests in progress are finished while the server stops; new ones on their connections are for another process to answer. */
-function refuseWhileStopping(app: FastifyInstance): void {
-  let isStopping = false
-  app.addHook('preClose', async () => {
-    isStopping = true
-  })
-  app.addHook('onRequest', async () => {
-    if (isStopping)
-      throw new AppError('SERVICE_UNAVAILABLE', 'This process is stopping; send it again on a new connection.', {
-        retryAfterSeconds: 1,
-      })
-  })
-}
-
 export type ServerOptions = {
   /** Proxies whose word on where a call comes from is taken. */
   readonly trustedProxies?: readonly string[]
@@ -92,7 +78,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
     routerOptions: { maxParamLength: PARAM_CHARACTERS_MAX, ignoreTrailingSlash: true },
     frameworkErrors: handleFrameworkError,
     clientErrorHandler: answerBrokenConnection,
-    // Its own answer has another shape; see refuseWhileStopping.
+    // Its own answer has another shape; see stopInOrder.
     return503OnClosing: false,
   })
   app.setValidatorCompiler(validatorCompiler as never)
@@ -107,7 +93,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
     return payload
   })
   await httpManners(app)
-  refuseWhileStopping(app)
+  stopInOrder(app)
   answerInTime(app, answerMs)
   app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
   // On every call: one that cannot be tried out must not change anything when a trial was meant.

@@ -67,3 +67,14 @@ test.each(['POST /next', 'GET /nowhere'])('what is in progress is answered, and 
   })
   expect(busy.reached()).toBe(0)
 })
+
+test('a connection that its client keeps open is closed after the answer, and does not hold up the stop', async () => {
+  const busy = await startBusy()
+  const closed = busy.app.close()
+  while (busy.app.server.listening) await new Promise(resolve => setImmediate(resolve))
+  busy.finish()
+  // Left to itself the server waits more than a minute for a next request.
+  await once(busy.socket, 'close')
+  await closed
+  expect(busy.answers()).toMatch(/^HTTP\/1\.1 200 /)
+})

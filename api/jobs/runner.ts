@@ -2,7 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger as QueueLogger, type Runner, run, type TaskList } from 'graphile-worker'
+import pg from 'pg'
+import { closableClients } from '../../shared/database/closable-clients.ts'
+import { probePostgres } from '../../shared/database/probe.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { createUnlessHung } from '../../shared/unless-hung.ts'
 import type { Job, JobClass, JobRun } from './define-job.ts'
 import type { WorkerMetrics } from './metrics.ts'
 
@@ -19,6 +23,7 @@ export type RunnerDeps = { readonly logger: Logger; readonly metrics: Pick<Worke
 const CONCURRENCY: Readonly<Record<JobClass, number>> = { short: 4, long: 2, external: 4 }
 const POLL_MS = 2_000
 const RESTART_MS = 1_000
+const CONNECT_MS = 10_000
 /** Of a job that the crontab makes: the next one comes anyway. */
 const CRON_ATTEMPTS_MAX = 3
 
@@ -92,19 +97,20 @@ type Running = {
 async function keepRunning(of: Running): Promise<Jobs> {
   const closing = new AbortController()
   let fault: string | null = null
-  let runner: Runner | null = await startRunner(of)
+  let queue: Queue | null = await startRunner(of)
   const ended = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
-        runner ??= await startRunner(of)
+        queue ??= await startRunner(of)
         fault = null
-        await runner.promise
+        await queue.runner.promise
         fault = 'the job queue was left'
       } catch (error) {
         fault = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
         of.logger.warn({ err: error }, 'the job queue failed; it is started again')
       }
-      runner = null
+      await queue?.close()
+      queue = null
       await sleep(RESTART_MS, undefined, { signal: closing.signal }).catch(() => undefined) // closing ends the pause
     }
     fault = 'the job queue was left'
@@ -115,16 +121,35 @@ async function keepRunning(of: Running): Promise<Jobs> {
     close: async () => {
       closing.abort()
       // One that has just ended by itself is stopped already.
-      await runner?.stop().catch(() => undefined)
+      await queue?.stop().catch(() => undefined)
       await running
     },
   }
 }
 
-async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }: Running): Promise<Runner> {
-  const runner = await run({
+type Queue = {
+  readonly runner: Runner
+  /** Takes no more jobs and waits for those at work; while PostgreSQL hangs, no longer than it takes to notice. */
+  stop(): Promise<void>
+  /** Of one that has ended. */
+  close(): Promise<void>
+}
+
+async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }: Running): Promise<Queue> {
+  const { Client, cutAll, closeAll } = closableClients()
+  const pool = new pg.Pool({
+    Client,
     connectionString: databaseUrl,
-    maxPoolSize: concurrency + 2,
+    max: concurrency + 2,
+    connectionTimeoutMillis: CONNECT_MS,
+  })
+  const onLost = (error: Error): void => logger.warn({ err: error }, 'a database connection of the job queue was lost')
+  pool.on('error', onLost)
+  pool.on('connect', client => client.on('error', onLost))
+  const guard = createUnlessHung('PostgreSQL', signal => probePostgres(databaseUrl, signal))
+  const close = () => closeAll(pool.end())
+  const runner = await run({
+    pgPool: pool,
     noHandleSignals: true,
     crontab: crontabOf(jobs),
     taskList,
@@ -142,7 +167,7 @@ async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }:
   })
   for (const { name, atStart } of jobs)
     if (atStart) await runner.addJob(name, {}, { jobKey: name, maxAttempts: CRON_ATTEMPTS_MAX })
-  return runner
+  return { runner, stop: () => guard.answerOf(runner.stop(), cutAll), close }
 }
 
 // The library tells of every job it takes and finishes; that is what its own tables and our metrics are for.

@@ -1,9 +1,12 @@
 // Each process is given the secrets of its own work and no others (security review 4).
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { environmentOf, PROCESSES } from './processes.ts'
+import { ANSWER_MS } from '../../api/http/answer-in-time.ts'
+import { STOP_GRACE_MS } from '../../shared/process-stop.ts'
+import { PROJECT_ROOT } from '../services/project.ts'
+import { environmentOf, PROCESSES, STOP_TIMEOUT_MS } from './processes.ts'
 import { loginsIn } from './services.ts'
 import { readSettings } from './settings.ts'
 
@@ -73,4 +76,19 @@ test('broker and usage database are known to those who use them', () => {
   Object.assign(process.env, { NATS_URL: 'nats://x:of-nats@h', CLICKHOUSE_URL: 'http://x:of-clickhouse@h' })
   expect(holders('of-nats')).toEqual(['ingest', 'aggregator', 'worker', 'api'])
   expect(holders('of-clickhouse')).toEqual(['aggregator', 'worker', 'api'])
+})
+
+/** `TimeoutStopSec` of the unit that follows `title` in docs/deploying.md, in ms. */
+const stopTimeoutOf = (title: string): number => {
+  const page = readFileSync(join(PROJECT_ROOT, 'docs', 'deploying.md'), 'utf8')
+  const unit = page.slice(page.indexOf(`# /etc/systemd/system/${title}`))
+  return Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) * 1_000
+}
+
+test('whoever stops a process waits longer than it may take, and longer than one request may', () => {
+  expect(STOP_GRACE_MS).toBeGreaterThan(ANSWER_MS)
+  expect(STOP_TIMEOUT_MS).toBeGreaterThan(STOP_GRACE_MS)
+  expect(stopTimeoutOf('millrace@.service')).toBeGreaterThan(STOP_GRACE_MS)
+  // Those in front, the others, and then the services, which are given 30 s at most.
+  expect(stopTimeoutOf('millrace.service')).toBeGreaterThan(2 * STOP_TIMEOUT_MS + 30_000)
 })

@@ -1,6 +1,7 @@
 // Millrace's own processes as units of the supervisor.
 import { join } from 'node:path'
 import { HOLD_SECRETS } from '../../shared/config.ts'
+import { STOP_GRACE_MS } from '../../shared/process-stop.ts'
 import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
 import { secretIn } from '../services/secret.ts'
@@ -15,13 +16,15 @@ export type ProcessSpec = {
   /** How long it may take to be ready, where that is not READY_TIMEOUT_MS. */
   readonly readyWithinMs?: number
   readonly env?: NodeJS.ProcessEnv
+  /** Whether it calls others of these: it is stopped before they are. */
+  readonly isFront?: boolean
 }
 
 const READY_TIMEOUT_MS = 60_000
 /** An aggregator that lost its index builds it again first, which takes minutes when there are many references. */
 const REBUILD_TIMEOUT_MS = 3_600_000
-/** Longer than a request may take, so that what was accepted is answered. */
-const STOP_TIMEOUT_MS = 15_000
+/** A process ends by itself before that, whatever hangs. */
+export const STOP_TIMEOUT_MS = STOP_GRACE_MS + 3_000
 
 /** In the order they are started; the api fronts the others and comes last. */
 export const PROCESSES: readonly ProcessSpec[] = [
@@ -33,8 +36,13 @@ export const PROCESSES: readonly ProcessSpec[] = [
     needs: ['nats', 'clickhouse'],
     readyWithinMs: REBUILD_TIMEOUT_MS,
   },
-  { name: 'worker', module: 'api/worker', needs: ['worker logins', 'data secret', 'nats', 'clickhouse'] },
-  { name: 'api', module: 'api/main', needs: ['api logins', 'data secret', 'nats', 'clickhouse'] },
+  {
+    name: 'worker',
+    module: 'api/worker',
+    needs: ['worker logins', 'data secret', 'nats', 'clickhouse'],
+    isFront: true,
+  },
+  { name: 'api', module: 'api/main', needs: ['api logins', 'data secret', 'nats', 'clickhouse'], isFront: true },
 ]
 
 export const pidFileOf = (dataDir: string, name: string): string => join(dataDir, 'run', `${name}.pid.json`)
@@ -130,6 +138,7 @@ export function processUnit(settings: Settings, services: ServiceUrls, spec: Pro
   const url = settings.metricsUrl(spec.name)
   return {
     name: spec.name,
+    isFront: spec.isFront ?? false,
     start: async signal => {
       const child = await spawnProcess(settings, services, spec)
       try {

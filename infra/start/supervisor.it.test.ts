@@ -59,14 +59,16 @@ async function unit(name: string, source = script(name)): Promise<Unit & { pidFi
 const pidOf = (file: string) => readPidFile(file)?.pid ?? 0
 
 describe('the supervisor', () => {
-  test('stops in the reverse order of the start and leaves nothing running', async () => {
+  test('stops what was started last first, and what is in front of the others before them', async () => {
     rmSync(journal, { force: true })
     const supervisor = createSupervisor(() => {}, QUICK)
-    const units = [await unit('one'), await unit('two'), await unit('three')]
-    for (const each of units) await supervisor.start([each])
+    const front = { ...(await unit('front')), isFront: true }
+    const units = [await unit('one'), front, await unit('two')]
+    await supervisor.start(units.slice(0, 1))
+    await supervisor.start(units.slice(1))
     const identities = units.map(each => identify(pidOf(each.pidFile)))
     await supervisor.stop()
-    expect(written()).toEqual(['begin one', 'begin two', 'begin three', 'end three', 'end two', 'end one'])
+    expect(written().filter(line => line.startsWith('end'))).toEqual(['end front', 'end two', 'end one'])
     expect(identities.every(identity => identity !== null && !isRunning(identity))).toBe(true)
     expect(units.some(each => existsSync(each.pidFile))).toBe(false)
   })

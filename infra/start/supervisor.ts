@@ -1,9 +1,11 @@
-// Keeps a set of children running: starts them in order, restarts one that dies, stops all in reverse order.
+// Keeps a set of children running: starts them in order, restarts one that dies, stops what was started last first.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, type Exit, logTail, type Progress, StartFailure } from '../services/child.ts'
 
 export type Unit = {
   readonly name: string
+  /** Whether the others that are started with it serve it: it is stopped before they are. */
+  readonly isFront?: boolean
   /** Resolves once the unit does its work; rejects, with nothing left running, when it cannot. */
   start(signal: AbortSignal): Promise<Child>
   /** Whether it runs and can no longer do its work, so that only a new start helps. */
@@ -13,7 +15,10 @@ export type Unit = {
 export type Supervisor = {
   /** Starts these together and waits until all are ready. When one fails the others are stopped by `stop()`. */
   start(units: readonly Unit[]): Promise<void>
-  /** Ends everything, last started first. Safe to call at any time, also while units start. */
+  /**
+   * Ends everything, what was started last first. Units that were started together end together, those in front before the others.
+   * Safe to call at any time, also while units start.
+   */
   stop(): Promise<void>
   /** Settles, with the reason, when a unit died too often to go on. */
   readonly gaveUp: Promise<string>
@@ -43,7 +48,8 @@ export function createSupervisor(
   policy: RestartPolicy = POLICY,
   hasRoom: () => boolean = () => true,
 ): Supervisor {
-  const running: Running[] = []
+  /** What was started together, in order. */
+  const groups: Running[][] = []
   const stopping = new AbortController()
   const inProgress = new Set<Promise<unknown>>()
   let giveUp: (reason: string) => void = () => {}
@@ -128,11 +134,9 @@ export function createSupervisor(
   return {
     gaveUp,
     start: async units => {
-      const starts = units.map(unit => {
-        const entry: Running = { unit, child: null, deaths: [] }
-        running.push(entry)
-        return track(unit.start(stopping.signal).then(child => watch(entry, child)))
-      })
+      const group = units.map((unit): Running => ({ unit, child: null, deaths: [] }))
+      groups.push(group)
+      const starts = group.map(entry => track(entry.unit.start(stopping.signal).then(child => watch(entry, child))))
       // All are waited for, so that none is still starting when the first failure is reported and everything is stopped.
       const results = await Promise.allSettled(starts)
       const failed = results.find(result => result.status === 'rejected')
@@ -141,7 +145,12 @@ export function createSupervisor(
     stop: async () => {
       stopping.abort()
       await Promise.allSettled(inProgress)
-      for (const entry of running.toReversed()) await entry.child?.stop()
+      for (const group of groups.toReversed()) {
+        for (const isFront of [true, false])
+          await Promise.all(
+            group.filter(({ unit }) => (unit.isFront ?? false) === isFront).map(({ child }) => child?.stop()),
+          )
+      }
     },
   }
 }

@@ -7,6 +7,8 @@ import { type Demands, INTERVAL_MS, type ShareBook, type ShareReport, WINDOW } f
 const SUBJECT = 'ingest.limits'
 /** How long a gateway that starts waits for the others to answer; without an answer it is alone. */
 const GREETING_MS = 150
+/** How long a gateway that stops waits for the broker to have its farewell. */
+const FAREWELL_MS = 500
 
 /** `hello`: tell me what you know. `demands`: a report. `bye`: this gateway stops. */
 type News = { readonly kind: 'hello' | 'demands' | 'bye'; readonly report: ShareReport }
@@ -65,8 +67,9 @@ export async function joinShareNews(options: {
       clearInterval(timer)
       subscription.unsubscribe()
       tell('bye', { gateway, seq: 0, demands: new Map() })
-      // Told or not, the others notice: nobody's silence is long.
-      if (connected()) await connection.flush().catch(() => undefined)
+      // Told or not, the others notice: nobody's silence is long. A broker that hangs never says that it has read all.
+      const flushed = connected() ? connection.flush().catch(() => undefined) : null
+      await Promise.race([flushed, sleep(FAREWELL_MS)])
     },
   }
 }

@@ -141,9 +141,7 @@ export function createLiveKeys(options: { database: Database; logger: Logger; no
       return peek(key) ?? null
     },
     close: async () => {
-      await listener.close()
-      await refresher.close()
-      await uses.close()
+      await Promise.all([listener.close(), refresher.close(), uses.close()])
     },
   }
 }

@@ -27,11 +27,13 @@ export function createRefresher(options: {
   let last: Promise<void> = Promise.resolve()
   let endedAt = Number.NEGATIVE_INFINITY
   let queued: Promise<void> | null = null
+  let isClosed = false
 
   const loadInTurn = async (): Promise<void> => {
     await last.catch(() => undefined) // its caller got the error
     const wait = endedAt + options.gapMs - nowMs()
     if (wait > 0) await pause(wait)
+    if (isClosed) throw new Error(`${options.name} are followed no longer`)
     queued = null // from here on a caller needs a later load: this one may miss what it wants to see
     try {
       await options.load()
@@ -47,15 +49,17 @@ export function createRefresher(options: {
     return queued
   }
   const poke = (): void => {
-    refresh().catch((error: unknown) =>
-      options.logger.warn({ err: error }, `${options.name} could not be refreshed; the last copy stays in use`),
-    )
+    refresh().catch((error: unknown) => {
+      if (!isClosed)
+        options.logger.warn({ err: error }, `${options.name} could not be refreshed; the last copy stays in use`)
+    })
   }
   const timer = setInterval(poke, options.pollMs)
   return {
     refresh,
     poke,
     close: async () => {
+      isClosed = true
       clearInterval(timer)
       await last.catch(() => undefined) // its caller got the error; here only its end matters
     },

@@ -6,6 +6,7 @@ import type { Tenant } from '../tenant.ts'
 import { withTestTime } from '../test-time.ts'
 import type { Clock, Instant } from '../time.ts'
 import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
+import { closableClients } from './closable-clients.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 import { probePostgres } from './probe.ts'
 import { BEGIN_SNAPSHOT, runTransaction, type Start, type Transaction } from './transaction.ts'
@@ -107,7 +108,9 @@ const STATEMENT_MS = 30_000
 
 function openPool(options: Options, more: string): Database {
   const { url, role, clock, logger, poolMax, connectMs, statementMs = STATEMENT_MS } = options
+  const { Client, closeAll } = closableClients()
   const pool = new pg.Pool({
+    Client,
     connectionString: url,
     max: poolMax,
     options: `${more}${SESSION} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
@@ -116,7 +119,7 @@ function openPool(options: Options, more: string): Database {
     pipeline: true,
   } as pg.PoolConfig)
   pool.on('error', error => logger.warn({ err: error }, 'an idle database connection was lost'))
-  const database: Database = { role, clock: withTestTime(clock), close: () => pool.end() }
+  const database: Database = { role, clock: withTestTime(clock), close: () => closeAll(pool.end()) }
   pools.set(database, pool)
   guards.set(
     pool,
@@ -257,6 +260,8 @@ export function listen(
     while (!closed) {
       try {
         client = await pool.connect()
+        // Closed meanwhile: no one will end it.
+        if (closed) return client.release(true)
         const lost = new Promise<void>(resolve => {
           client?.once('error', () => resolve())
           client?.once('end', () => resolve())

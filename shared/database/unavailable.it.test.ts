@@ -8,7 +8,7 @@ import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
 import { systemClock } from '../time.ts'
-import { type Database, inTenant, readTenant } from './database.ts'
+import { asSystem, type Database, inTenant, listen, readTenant } from './database.ts'
 
 const TENANT = { platformId: 'plat_x', environment: 'LIVE' } as const
 const ACTOR = { id: null, requestId: null }
@@ -60,4 +60,38 @@ test('a transaction that loses its connection half-way is refused the same way',
   expect(await refusal(cut)).toEqual([503, 'SERVICE_UNAVAILABLE', 2])
   await proxy.bringBack()
   expect(await read()).toEqual([{ one: 1 }])
+})
+
+const openOther = (poolMax: number): Promise<Database> =>
+  openTestDatabase({
+    url: proxy.url,
+    role: 'millrace_gateway',
+    clock: systemClock,
+    logger: silentLogger,
+    poolMax,
+    connectMs: 2_000,
+  })
+
+test('a listener that is closed while it connects gives its connection back', async () => {
+  const other = await openOther(1)
+  const listener = listen(other, 'millrace_changes', {
+    onMessage: () => undefined,
+    onConnect: () => undefined,
+    logger: silentLogger,
+  })
+  await listener.close()
+  const { rows } = await asSystem(other, 'load-api-keys', tx => tx.execute(sql`select 1 as one`))
+  expect(rows).toEqual([{ one: 1 }])
+  await other.close()
+})
+
+test('while it hangs, connections are closed all the same, and what waits on them hears of it', async () => {
+  const other = await openOther(3)
+  const ask = () => asSystem(other, 'load-api-keys', tx => tx.execute(sql`select 1`))
+  await Promise.all([ask(), ask()])
+  proxy.hang()
+  // One on a connection that was there, and a third that must connect.
+  const asked = await Promise.allSettled([ask(), ask(), ask(), other.close()])
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled'])
+  await proxy.bringBack()
 })
