@@ -80,6 +80,11 @@ export class AppError extends Error {
     })
   }
 
+  /** The same refusal of what stands at another path. */
+  at(field: string): AppError {
+    return new AppError(this.code, this.message, { ...this.details, field })
+  }
+
   toBody(): ErrorBody {
     const { field, resourceId, resourceType } = this.details
     return {

@@ -273,6 +273,20 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': 'Always DEFAULT in this release.',
   pricing_plan_schedule_infos: 'The schedules of the subscription, in order.',
   discount: 'What is deducted from the invoices of the schedule, by what it is limited to.',
+  override_pricings:
+    'Prices of the schedule instead of those of its plan version. A change names what it changes: overrides that it does not name stay.',
+  original_pricing_id: 'Id of the pricing of the plan version.',
+  original_pricing_item_id: 'Id of the item of the plan version.',
+  original_pricing_item_config_id: 'Id of the config of the plan version.',
+  'OverridePricing.override':
+    'SPECIFIC, the default, changes the prices that are named; ALL restates all of them, so that what it leaves out is not charged.',
+  'OverridePricingItem.override': 'As `override` of the pricing, for this item; absent for the same.',
+  'OverridePricing.items': 'What is overridden of the pricing. Without items, the override is taken back.',
+  'OverridePricingItem.configs': 'The prices of the item. Without any, the override of the item is taken back.',
+  'OverridePricing.name': 'What invoices call the pricing instead.',
+  is_overridden: 'Whether the schedule has this price by its `override_pricings`.',
+  combined_pricing_plan_version:
+    'The plan version with the `override_pricings` of the schedule merged into it, where `include_combined_pricing_plan_version` is true.',
   seats_values:
     'How many seats prices of PER_SEAT items charge, and from when to when. At other times the number of the price counts, or what is assigned.',
   'SeatsValue.number': 'How many seats.',

@@ -11,6 +11,7 @@ import { subscriptionGroupRoutes } from './groups/routes.ts'
 import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { onDemandItemRoutes } from './on-demand/routes.ts'
+import { scheduleRoute } from './overrides/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedules/schedule.ts'
@@ -26,6 +27,7 @@ export const subscriptions = defineModule({
   effects: SUBSCRIPTION_EFFECTS,
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)
+    scheduleRoute(app, deps)
     lifecycleRoutes(app, deps)
     successionRoutes(app, deps)
     entitlementRoutes(app, deps)

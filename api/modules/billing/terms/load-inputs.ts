@@ -189,6 +189,7 @@ async function loadSchedules(
       discount: s.discount,
       coupons: s.applied_coupons,
       enabled: s.enabled_pricings,
+      overrides: s.override_pricings,
       markup: s.markup,
       commitment: s.commitment,
       seats_values: s.seats_values,
@@ -216,13 +217,14 @@ async function loadSchedules(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
       own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
-        const { coupons, enabled, markup, commitment, seats_values, units, ...schedule } = given
+        const { coupons, enabled, overrides, markup, commitment, seats_values, units, ...schedule } = given
         const card = cards.get(schedule.pricing_plan_id)
         return {
           ...schedule,
           ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
           ...(coupons.length > 0 ? { coupons } : {}),
           ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
+          ...(overrides.length > 0 ? { override_pricings: overrides } : {}),
           ...(markup ? { markup } : {}),
           ...(commitment ? { commitment } : {}),
           ...countsOf({ seats_values, units }),

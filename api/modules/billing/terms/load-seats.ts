@@ -4,22 +4,25 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import { followsAssignments, grantsPerSeat } from '../../subscriptions/seats/seat-count.ts'
 import { seatAssignments } from '../../subscriptions/seats/table.ts'
-import type { ConfigInput, SeatInput } from './billing-inputs.ts'
+import type { ConfigInput, ScheduleInput, SeatInput } from './billing-inputs.ts'
 import type { CatalogInputs } from './load-catalog.ts'
 
-type Selling = { readonly subscription: { readonly id: string }; readonly catalog: CatalogInputs }
+type Selling = {
+  readonly subscription: { readonly id: string }
+  readonly catalog: CatalogInputs
+  readonly schedules: readonly Pick<ScheduleInput, 'override_pricings'>[]
+}
 
 /**
  * By subscription, in order of time; a subscription without charged assignments is absent. Reads nothing when there are
  * no such prices.
  */
 export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<ReadonlyMap<string, SeatInput[]>> {
-  const itemIds = new Map(
-    all.map(({ subscription, catalog }) => [subscription.id, itemsWith(catalog, followsAssignments)]),
-  )
-  const granting = new Map(all.map(({ subscription, catalog }) => [subscription.id, itemsWith(catalog, grantsPerSeat)]))
+  const itemIds = new Map(all.map(selling => [selling.subscription.id, itemsWith(selling, followsAssignments)]))
+  const granting = new Map(all.map(selling => [selling.subscription.id, itemsWith(selling, grantsPerSeat)]))
   const ids = [...itemIds].flatMap(([id, counted]) => (counted.size > 0 ? [id] : []))
   if (ids.length === 0) return new Map()
   const a = seatAssignments
@@ -47,13 +50,18 @@ export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<
   )
 }
 
-/** The PER_SEAT items that have such a price. */
+/** The PER_SEAT items that have such a price, of the plan or by an override. */
 function itemsWith(
-  { pricings, product_items }: CatalogInputs,
+  { catalog: { pricings, product_items }, schedules }: Selling,
   isSuch: (config: ConfigInput) => boolean,
 ): ReadonlySet<string> {
   const bySeat = new Set(product_items.flatMap(item => (item.model_type === 'PER_SEAT' ? [item.id] : [])))
   if (bySeat.size === 0) return bySeat
-  const priced = pricings.flatMap(pricing => pricing.items).filter(item => item.configs.some(isSuch))
+  const overriding = schedules.flatMap(schedule =>
+    schedule.override_pricings ? pricings.map(pricing => overridden(pricing, schedule.override_pricings)) : [],
+  )
+  const priced = [...pricings, ...overriding]
+    .flatMap(pricing => pricing.items)
+    .filter(item => item.configs.some(isSuch))
   return new Set(priced.flatMap(item => item.product_item_ids).filter(id => bySeat.has(id)))
 }

@@ -4,6 +4,7 @@ import type { Span, Zone } from '../../../../shared/billing/periods.ts'
 import { at } from '../../../../shared/time.ts'
 import { type VersionSpan, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
 import { enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
+import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
 
 /** A pricing that a schedule sells, and the time in which it does. */
@@ -26,11 +27,12 @@ export const soldVersions = (schedule: ScheduleInput, zone: Zone): VersionSpan[]
     ? versionSpans(schedule.rate_card, spanOf(schedule), zone)
     : [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span: spanOf(schedule) }]
 
-/** In the order of versions; those of one version by display order, then by name. */
+/** In the order of versions; those of one version by display order, then by name; each with the prices of its overrides. */
 export function soldPricings(all: readonly PricingInput[], schedule: ScheduleInput, zone: Zone): SoldPricing[] {
   return soldVersions(schedule, zone).flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
     all
       .filter(pricing => pricing.pricing_plan_version_id === version)
+      .map(pricing => overridden(pricing, schedule.override_pricings))
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
       .flatMap(pricing => {
         if (!pricing.addon) return [{ pricing, during, takesOver: index > 0 }]

@@ -6,6 +6,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import { isOverridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import { priceParts } from '../run/price-invoice.ts'
 import { chargeSteps, clauseSteps } from './line-steps.ts'
 import type { Basis } from './reprice.ts'
@@ -75,6 +76,7 @@ const priceView = ({ charge }: Rated): LineExplanation['price'] => ({
   pricing_id: charge.pricing.id,
   pricing_item_id: charge.item.id,
   pricing_item_config_id: charge.config.id,
+  is_overridden: isOverridden(charge.schedule.override_pricings, charge),
   pricing_type: charge.config.pricing_type,
   pricing_currency: charge.schedule.pricing_currency,
   billing_period: { ...charge.billingPeriod },

@@ -72,6 +72,8 @@ const Price = Type.Object(
     pricing_id: Text,
     pricing_item_id: Text,
     pricing_item_config_id: Text,
+    /** Whether the schedule has this price instead of that of the plan. */
+    is_overridden: Type.Boolean(),
     pricing_type: Text,
     pricing_currency: Text,
     billing_period: Type.Object({ type: Text, value: Type.Integer() }),

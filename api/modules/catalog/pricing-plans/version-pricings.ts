@@ -28,11 +28,20 @@ export function pricingView({ platform_id: _platform, environment: _environment,
  * What a version shows of its pricings: grouped by the category of their first product, and the currencies priced. What is in a
  * pricing group stands in that, and the group in the category of its first pricing.
  */
-export async function pricingCategoriesOf(uow: ReadUow, versions: readonly { id: string }[]): Promise<Row[]> {
-  const rows = await pricingsOf(
+export const pricingCategoriesOf = (uow: ReadUow, versions: readonly { id: string }[]): Promise<Row[]> =>
+  pricingCategoriesAs(uow, versions, pricing => pricing)
+
+/** The same of pricings as `soldAs` makes them. */
+export async function pricingCategoriesAs(
+  uow: ReadUow,
+  versions: readonly { id: string }[],
+  soldAs: (pricing: Pricing) => Pricing,
+): Promise<Row[]> {
+  const stored = await pricingsOf(
     uow,
     versions.map(({ id }) => id),
   )
+  const rows = stored.map(soldAs)
   const categoryOf = await categoriesOfProducts(
     uow,
     rows.flatMap(row => row.product_ids[0] ?? []),

@@ -8,6 +8,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems } from '../../catalog/products/table.ts'
+import { overridden } from '../overrides/merge-overrides.ts'
+import type { OverridePricing } from '../overrides/schema.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import type { SeatsValue } from './schema.ts'
@@ -25,16 +27,24 @@ const refuse = (message: string, field: string): never => {
   throw new AppError('INVALID_FIELD', message, { field })
 }
 
-/** The prices of some versions, by the id of their config. */
+/** The prices of some versions, by the id of their config, as a schedule with these overrides sells them. */
 export async function pricesOfVersions(
   uow: ReadUow,
   versionIds: readonly string[],
+  overrides: readonly OverridePricing[] = [],
 ): Promise<ReadonlyMap<string, SoldPrice>> {
   const priced = await uow.tx
-    .select({ versionId: pricings.pricing_plan_version_id, items: pricings.items })
+    .select({
+      id: pricings.id,
+      name: pricings.name,
+      versionId: pricings.pricing_plan_version_id,
+      items: pricings.items,
+    })
     .from(pricings)
     .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, [...versionIds])))
-  const items = priced.flatMap(({ versionId, items: own }) => own.map(item => ({ ...item, versionId })))
+  const items = priced
+    .map(pricing => overridden(pricing, overrides))
+    .flatMap(({ versionId, items: own }) => own.map(item => ({ ...item, versionId })))
   const models = await uow.tx
     .select({ id: productItems.id, model: productItems.model_type })
     .from(productItems)
@@ -67,7 +77,7 @@ export async function pricesOfVersions(
 export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
   const { seats_values: seats, units } = schedule
   if (seats.length + units.length === 0) return
-  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule))
+  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), schedule.override_pricings)
   const priceOf = (id: string, path: string): SoldPrice => {
     const found = sold.get(id)
     if (found) return found

@@ -8,7 +8,9 @@ import { type RouteDeps, readRoute } from '../../../http/route.ts'
 import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { PricingCategories } from '../../catalog/pricing-plans/schema.ts'
-import { pricingCategoriesOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import type { Pricing } from '../../catalog/pricing-plans/table.ts'
+import { pricingCategoriesAs } from '../../catalog/pricing-plans/version-pricings.ts'
+import { overridden } from '../overrides/merge-overrides.ts'
 import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
@@ -43,7 +45,8 @@ export function onDemandItemRoutes(app: FastifyInstance, deps: RouteDeps): void 
 async function onDemandItems(uow: ReadUow, scheduleId: string, moment: Instant) {
   const schedule = await getOne(uow, scheduleResource, scheduleId)
   const versionId = await versionOfSchedule(uow, schedule, moment)
-  const [version] = versionId === null ? [] : await pricingCategoriesOf(uow, [{ id: versionId }])
+  const asSold = (pricing: Pricing) => overridden(pricing, schedule.override_pricings)
+  const [version] = versionId === null ? [] : await pricingCategoriesAs(uow, [{ id: versionId }], asSold)
   return {
     pricing_plan_subscription_id: schedule.pricing_plan_subscription_id,
     pricing_plan_schedule_id: schedule.id,

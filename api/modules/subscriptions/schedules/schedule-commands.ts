@@ -8,6 +8,8 @@ import { checkClauses } from '../clauses/check-clauses.ts'
 import { checkCounts } from '../counts/check-counts.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { wakeBilling } from '../next-billing.ts'
+import { checkOverrides } from '../overrides/check-overrides.ts'
+import { requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
@@ -31,6 +33,7 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
     const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
   }
+  requireOverrides(body)
   await makeRoom(uow, subscription, { start_at: body.start_at, end_at: body['end_at'] }, neighbours)
   return await createResource(uow, scheduleResource, {
     ...withoutSelector(body),
@@ -77,7 +80,9 @@ export async function updateSchedule(
   if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
     await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
   }
-  const row = await updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named })
+  const row = await withGivenOverrides(schedule, patch, overrides =>
+    updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named, ...overrides }),
+  )
   if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return row
 }
@@ -142,6 +147,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   // Judged again: a version may have changed since the draft was saved.
   await checkClauses(uow, schedule)
   await checkEnabled(uow, schedule)
+  await checkOverrides(uow, schedule)
   await checkCounts(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })

@@ -24,6 +24,9 @@ import { couponsOf } from '../coupons/show-coupons.ts'
 import { takeCoupons } from '../coupons/take-coupons.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { EnabledPricings } from '../enabled-pricings/schema.ts'
+import { checkOverrides } from '../overrides/check-overrides.ts'
+import { changedOverrides } from '../overrides/merge-overrides.ts'
+import { OverridePricings } from '../overrides/schema.ts'
 import { VersionSelector } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
@@ -54,6 +57,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     markup: field(MarkupShape),
     commitment: field(CommitmentShape),
     enabled_pricings: field(EnabledPricings),
+    // A change names what it changes; overrides that it does not name stay.
+    override_pricings: field(OverridePricings, { change: 'draft' }),
     // Seats may change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
     seats_values: field(SeatsValuesShape),
     units: field(UnitsShape, { change: 'draft' }),
@@ -62,8 +67,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     promotion_codes: field(PromotionCodes),
   },
   given: { pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }) },
-  // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts.
-  operations: ['list', 'get'],
+  // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in overrides/routes.ts.
+  operations: ['list'],
   byReference: false,
   statuses: { ACTIVE: ['DRAFT'] },
   paged: false,
@@ -78,6 +83,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
     entitlements: [],
     enabled_pricings: [],
+    override_pricings: [],
     seats_values: [],
     units: [],
     coupon_ids: [],
@@ -87,6 +93,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     ...row,
     pricing_plan_version_id: row.status === 'ACTIVE' ? row.pricing_plan_version_id : await versionAtStart(uow, row),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
+    override_pricings: changedOverrides([], row.override_pricings),
     seats_values: startingNow(row.seats_values, formatInstant(uow.now)),
     applied_coupons: await takeCoupons(uow, {
       schedule: row,
@@ -94,7 +101,12 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
       subscription: await subscriptionOf(uow, row),
     }),
   }),
-  computed: { coupons: Type.Array(AppliedCouponShape), coupon_discount: DiscountShape },
+  computed: {
+    coupons: Type.Array(AppliedCouponShape),
+    coupon_discount: DiscountShape,
+    // Only a GET that asks for it shows it.
+    combined_pricing_plan_version: pricingPlanVersionResource.view,
+  },
   compute: couponsOf,
   check: checkSchedule,
   fixture: {
@@ -132,6 +144,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
   await checkClauses(uow, row)
   await checkEnabled(uow, row)
+  await checkOverrides(uow, row)
   await checkCounts(uow, row)
 }
 

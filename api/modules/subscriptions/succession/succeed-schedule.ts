@@ -64,6 +64,7 @@ export async function migrateSchedule(
     discount: withoutPrices(schedule.discount),
     // As are the pricings that are enabled.
     enabled_pricings: [],
+    override_pricings: [],
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
     commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,

@@ -1,0 +1,51 @@
+// GET of a schedule, with its version as the schedule sells it if that is wanted.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { listOf } from '../../../http/pagination.ts'
+import { IdParams } from '../../../http/params.ts'
+import { type RouteDeps, readRoute } from '../../../http/route.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { about, ExpandQuery } from '../../../resource/list-routes.ts'
+import { Shape } from '../../../resource/shapes.ts'
+import { getOne } from '../../../resource/store.ts'
+import { viewOf } from '../../../resource/views.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { pricingCategoriesAs } from '../../catalog/pricing-plans/version-pricings.ts'
+import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
+import { scheduleResource } from '../schedules/schedule.ts'
+import type { Schedule } from '../table.ts'
+import { overridden } from './merge-overrides.ts'
+
+/** Registers the GET of a schedule. */
+export function scheduleRoute(app: FastifyInstance, deps: RouteDeps): void {
+  readRoute(app, deps, {
+    ...about(scheduleResource, 'VIEW', 'Read a pricing plan schedule.'),
+    method: 'GET',
+    url: '/v1/pricing-plan-schedules/:id',
+    params: IdParams,
+    query: Shape({
+      include_combined_pricing_plan_version: Type.Optional(
+        Type.Enum(['true', 'false'], {
+          description: 'Show the plan version with the override_pricings of the schedule merged into it.',
+        }),
+      ),
+      ...ExpandQuery,
+    }),
+    response: scheduleResource.view,
+    handle: async (uow, { params, query }) => {
+      const row = await getOne(uow, scheduleResource, params.id)
+      const view = await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
+      const combined = query.include_combined_pricing_plan_version === 'true'
+      return combined ? { ...view, combined_pricing_plan_version: await combinedVersion(uow, row) } : view
+    },
+  })
+}
+
+/** The version that prices the schedule now, of a rate card too, with the prices of the schedule's overrides. */
+async function combinedVersion(uow: ReadUow, schedule: Schedule): Promise<Row> {
+  const id = (await versionOfSchedule(uow, schedule, uow.now)) ?? schedule.pricing_plan_version_id
+  const version = await viewOf(uow, pricingPlanVersionResource, await getOne(uow, pricingPlanVersionResource, id))
+  const [sold] = await pricingCategoriesAs(uow, [{ id }], pricing => overridden(pricing, schedule.override_pricings))
+  return { ...version, ...sold }
+}
