@@ -79,6 +79,8 @@ export const WALLETS: Readonly<Record<string, string>> = {
   wallet_balance: 'The balance of the wallet.',
   'CustomerWalletBalancesStatus.wallet_balances': 'One entry for each wallet that is not ARCHIVED.',
   credits: 'Credits of one type.',
+  'Invoice.wallet_balances':
+    'What wallets of type BALANCE pay of the total with tax: held until the invoice is FINAL, and then paid. Credit notes may give part of it back.',
   wallet_balances:
     'What wallets paid of it, one entry for each. On a line of type WALLET: what that wallet paid in all.',
   'InvoiceWalletBalanceCustomerDetail.used_balance': 'What grants for the seats of the customer paid.',

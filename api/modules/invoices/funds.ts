@@ -1,4 +1,4 @@
-// What pays invoices before tax, and follows their changes. Invoices do not know which module holds the money: that
+// What wallets pay of invoices, and what follows their changes. Invoices do not know which module holds the money: that
 // module registers here.
 import type { WalletBalance } from '../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../shared/billing/wallets/credits.ts'
@@ -6,6 +6,7 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { type Decimal, ZERO } from '../../../shared/decimal.ts'
 import type { Interval } from '../../../shared/time.ts'
 import { extensionsOf, type Place } from '../../resource/rules.ts'
+import type { PrepaidBalance } from './document/pay-from-balances.ts'
 import type { InvoiceContent } from './schema.ts'
 
 /** The name under which these effects follow the changes of invoices (api/resource/rules.ts). */
@@ -23,12 +24,21 @@ export type FundsRequest = {
   readonly service: Interval
 }
 
+/** What wallets can pay of an invoice. */
+export type Payers = {
+  /** Money that pays before tax, in order of use. */
+  readonly wallets: readonly WalletBalance[]
+  /** What usage may draw from grants of credits, in spending order. */
+  readonly credits: readonly CreditPart[]
+  /** Money that pays after tax, in order of use. */
+  readonly balances: readonly PrepaidBalance[]
+}
+
+export const NO_PAYERS: Payers = { wallets: [], credits: [], balances: [] }
+
 /** Where customers can pay invoices from. */
 export type Purse = {
-  /** What can pay the invoice, in order of use. */
-  balances(request: FundsRequest): readonly WalletBalance[]
-  /** What usage on the invoice may draw from grants of credits, in spending order. */
-  credits(request: FundsRequest): readonly CreditPart[]
+  payers(request: FundsRequest): Payers
   /** Reserves what the invoice takes, so that invoices computed after it cannot use it. */
   take(request: FundsRequest & { readonly invoiceId: string }, content: InvoiceContent): void
   /** The whole balance of a wallet, including what is reserved. */
@@ -47,7 +57,7 @@ export type Funds = {
 
 export const FUNDS: Place<Funds> = { name: 'funds of invoices' }
 
-const EMPTY: Purse = { balances: () => [], credits: () => [], take: () => {}, balanceOf: () => ZERO }
+const EMPTY: Purse = { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO }
 
 /** The purse of the module that holds money, locked until commit; an empty one when no module does. */
 export async function openPurse(uow: Uow, of: Owners): Promise<Purse> {

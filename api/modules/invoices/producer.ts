@@ -2,11 +2,13 @@
 // computed again, made FINAL or released. A new kind of invoice is a new producer, registered in the list that the
 // processes are given; neither the document nor its amounts change.
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
+import { plain } from '../../../shared/decimal.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { ChargeGrant } from './charge-grants.ts'
 import type { LineValues } from './lines/table.ts'
 import type { InvoiceColumns, InvoiceRow } from './table.ts'
+import { paidByBalances } from './wallet-uses.ts'
 
 /** An invoice as its producer computes it. */
 export type ComputedInvoice = {
@@ -23,6 +25,7 @@ export type ComputedInvoice = {
 /** Its stored columns. */
 export const storedColumns = ({ columns, grants = [], inputsHash, usageCountedUntil }: ComputedInvoice) => ({
   ...columns,
+  wallet_amount: plain(paidByBalances(columns.content)),
   grants,
   inputs_hash: inputsHash,
   usage_counted_until: usageCountedUntil === null ? null : formatInstant(usageCountedUntil),

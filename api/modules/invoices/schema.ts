@@ -13,7 +13,7 @@ import {
   TaxCategoryShare,
   Text,
   TextOrNull,
-  type WalletBalanceDetails,
+  WalletBalanceDetails,
 } from './lines/schema.ts'
 import { PAYMENT_STATUSES } from './settlement.ts'
 
@@ -105,6 +105,7 @@ const contentFields = {
   rounding_mode: OneOf('DEFAULT', 'UNROUNDED'),
   tax_categories: Type.Array(TaxCategorySummary),
   tax_summary: TaxSummary,
+  wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
   used_tax_registration: Optional(UsedTaxRegistration),
   notes: Type.Array(Text),
   other_custom_fields: Optional(Type.Array(CopiedField)),

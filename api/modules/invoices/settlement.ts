@@ -1,6 +1,6 @@
 // What is owed, paid and credited of an invoice, and the resulting payment status (contract: States and transitions;
 // semantics 5.6). Pure.
-import { type Decimal, decimal, max, ZERO } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, max, min, ZERO } from '../../../shared/decimal.ts'
 
 export const PAYMENT_STATUSES = ['UNPAID', 'PARTIALLY_PAID', 'PAID', 'OVERPAID'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
@@ -13,12 +13,13 @@ export type Settled = {
   readonly credited_amount: string
   readonly paid_amount: string
   readonly settled_amount: string
+  readonly wallet_amount: string
 }
 
 export type Settlement = {
   /** The total less what is credited. */
   readonly due: Decimal
-  /** Recorded payments, plus the amount marked as paid without one. */
+  /** Recorded payments, the amount marked as paid without one, and what wallets pay after tax. */
   readonly paid: Decimal
   /** Still to pay. */
   readonly open: Decimal
@@ -38,7 +39,7 @@ export const isPaid = (status: PaymentStatus): boolean => status === 'PAID' || s
 export function settlementOf(row: Settled): Settlement {
   const total = decimal(row.amount_including_tax)
   const due = total.minus(row.credited_amount)
-  const paid = decimal(row.paid_amount).plus(row.settled_amount)
+  const paid = decimal(row.paid_amount).plus(row.settled_amount).plus(row.wallet_amount)
   if (isCreditNote(row)) return { due, paid, open: ZERO, closed: total, refundable: ZERO }
   const open = isPaid(row.payment_status) ? ZERO : due.minus(paid)
   return { due, paid, open, closed: total.minus(open), refundable: max(paid.minus(max(due, ZERO)), ZERO) }
@@ -53,4 +54,14 @@ export function paymentStatusOf(row: Omit<Settled, 'payment_status'>): PaymentSt
   if (paid.gt(max(due, ZERO))) return 'OVERPAID'
   if (paid.lt(due)) return paid.gt(ZERO) ? 'PARTIALLY_PAID' : 'UNPAID'
   return paid.gt(ZERO) || decimal(row.credited_amount).gt(ZERO) ? 'PAID' : 'UNPAID'
+}
+
+/**
+ * What stays paid from wallets, of the `used` that they paid: what credit notes leave paid in excess goes back to the
+ * wallets before anything is refunded.
+ */
+export function keptOfWallets(row: Omit<Settled, 'payment_status' | 'wallet_amount' | 'type'>, used: Decimal): Decimal {
+  const due = max(decimal(row.amount_including_tax).minus(row.credited_amount), ZERO)
+  const open = due.minus(row.paid_amount).minus(row.settled_amount)
+  return min(used, max(open, ZERO))
 }

@@ -68,6 +68,8 @@ export const invoices = pgTable('invoices', {
   credited_amount: decimalText().notNull(),
   paid_amount: decimalText().notNull(),
   settled_amount: decimalText().notNull(),
+  /** What wallets of type BALANCE pay of it, with tax: held until it is FINAL. */
+  wallet_amount: decimalText().notNull(),
   /**
    * Whether this invoice holds its period for billing; false once the period no longer exists, or another invoice bills
    * it.
@@ -113,6 +115,7 @@ export const UNTOUCHED = {
   credited_amount: '0',
   paid_amount: '0',
   settled_amount: '0',
+  wallet_amount: '0',
   usage_counted_until: null,
   overdue_at: null,
 } as const satisfies Partial<StoredInvoice>

@@ -23,7 +23,9 @@ export function invoiceView(
 ): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
   const { paid, open, closed, refundable } = settlementOf(row)
-  const { periods, ...content } = row.content
+  const { periods, wallet_balances, ...content } = row.content
+  // What is not to be issued is paid by nothing.
+  const isIssued = row.status !== 'VOID' && row.status !== 'ARCHIVED'
   return {
     object_type: 'INVOICE',
     id: row.id,
@@ -73,6 +75,7 @@ export function invoiceView(
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,
+    ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),

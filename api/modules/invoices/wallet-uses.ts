@@ -3,7 +3,7 @@ import { type Decimal, decimal, min, sum, ZERO } from '../../../shared/decimal.t
 import { linesOfContent } from './credits/credit-left.ts'
 import type { InvoiceContent, LineView, WalletBalanceView } from './schema.ts'
 
-type Lines = Pick<InvoiceContent, 'periods'>
+type Lines = Pick<InvoiceContent, 'periods' | 'wallet_balances'>
 
 /**
  * A part of a wallet that is spent on its own: what was granted for the seat of one customer, or the rest, which all
@@ -16,8 +16,36 @@ export type PocketUse = Pocket & { readonly quantity: Decimal }
 export const pocketKey = ({ walletId, seatOf }: Pocket): string =>
   seatOf === null ? walletId : `${walletId} ${seatOf}`
 
-/** By the key of the pocket. */
-export const usesOf = (content: Lines): Map<string, PocketUse> => sumByPocket(content, (_line, used) => used)
+/** What the invoice takes from wallets before and after tax, by the key of the pocket. */
+export const usesOf = (content: Lines): Map<string, PocketUse> =>
+  new Map([...sumByPocket(content, (_line, used) => used), ...balanceUses(content)])
+
+/** What wallets of type BALANCE pay of the invoice after tax. */
+export const paidByBalances = (content: Lines): Decimal =>
+  sum([...balanceUses(content).values()].map(({ quantity }) => quantity))
+
+const balanceUses = ({ wallet_balances = [] }: Lines): Map<string, PocketUse> =>
+  new Map(
+    wallet_balances.map(({ wallet_id: walletId, used_balance: used }) => [
+      pocketKey({ walletId, seatOf: null }),
+      { walletId, seatOf: null, quantity: decimal(used.amount?.quantity ?? '0') },
+    ]),
+  )
+
+/**
+ * What returns to each wallet that paid after tax when `kept` stays paid: what was paid last comes back first. By
+ * pocket.
+ */
+export function returnsOfBalances(content: Lines, kept: Decimal): Map<string, PocketUse> {
+  let left = kept
+  return new Map(
+    [...balanceUses(content)].map(([key, use]) => {
+      const stays = min(use.quantity, left)
+      left = left.minus(stays)
+      return [key, { ...use, quantity: use.quantity.minus(stays) }]
+    }),
+  )
+}
 
 /**
  * What these credit notes give back to each wallet that paid the invoice, by pocket. Of a wallet of money: as much as

@@ -74,6 +74,10 @@ export type WalletBalance = {
   readonly taxCategory: TaxCategory
   readonly currency: string
   readonly available: Decimal
+  /** Its wallet type; absent in what was stored before wallets had it. */
+  readonly walletTypeId?: string
+  /** Keys of lines that it does not pay: what they charge is what puts money into it. */
+  readonly except?: ReadonlySet<string>
 }
 
 /** Free usage of a coupon: what it would have cost, by line. */

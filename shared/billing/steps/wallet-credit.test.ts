@@ -30,6 +30,13 @@ describe('what a wallet pays', () => {
       '0 0 0',
     ],
     [
+      'nothing for the line that fills it, which another wallet may pay',
+      [line('fee', '80'), line('b', '20')],
+      [wallet('100', { except: new Set(['fee']) }), wallet('30', { walletId: 'second' })],
+      ['WALLET wall_1 -20', 'WALLET second -30'],
+      '50 10.5 60.5',
+    ],
+    [
       'nothing where more is refunded',
       [line('a', '30'), line('b', '-50', BESIDE)],
       [wallet('100')],

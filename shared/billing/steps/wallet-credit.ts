@@ -21,8 +21,8 @@ const perNet = (context: StepContext, { taxCategory }: WalletBalance): Fraction 
 
 const inverse = ({ numerator, denominator }: Fraction): Fraction => fraction(denominator, numerator)
 
-const chargedOf = (lines: readonly Line[], taxCategory: TaxCategory): Line[] =>
-  lines.filter(line => isCharged(line) && line.taxCategory === taxCategory)
+const chargedOf = (lines: readonly Line[], { taxCategory, except }: Pick<WalletBalance, 'taxCategory' | 'except'>) =>
+  lines.filter(line => isCharged(line) && line.taxCategory === taxCategory && !except?.has(line.key))
 
 /** The total of the invoice, with tax, once `covered` of a tax category is paid. */
 function totalAfter(
@@ -41,9 +41,12 @@ function totalAfter(
  * negative lines. When lines of another tax category are negative, the total due is less, and paying more would leave a
  * debt to the customer. The wallet then pays only as much as keeps the total, with tax, at zero or above.
  */
-function payable(lines: readonly Line[], { taxCategory }: WalletBalance, context: StepContext): Decimal {
-  const own = max(totalOf(chargedOf(lines, taxCategory)), ZERO)
-  const isOwedElsewhere = TAX_CATEGORIES.some(each => each !== taxCategory && totalOf(chargedOf(lines, each)).lt(ZERO))
+function payable(lines: readonly Line[], wallet: WalletBalance, context: StepContext): Decimal {
+  const { taxCategory } = wallet
+  const own = max(totalOf(chargedOf(lines, wallet)), ZERO)
+  const isOwedElsewhere = TAX_CATEGORIES.some(
+    each => each !== taxCategory && totalOf(chargedOf(lines, { taxCategory: each })).lt(ZERO),
+  )
   if (own.eq(ZERO) || !isOwedElsewhere) return own
   const after = (covered: Decimal): Decimal => totalAfter(lines, { taxCategory, covered }, context)
   const due = max(after(ZERO), ZERO)
@@ -93,7 +96,7 @@ export const walletCredit: Step = (lines, { wallets }, context) =>
         share: factor.denominator.eq(ONE) && factor.numerator.eq(ONE) ? null : factor,
         coupon: null,
         period: context.invoicePeriod,
-        parts: cover(chargedOf(now, wallet.taxCategory), covered),
+        parts: cover(chargedOf(now, wallet), covered),
       },
       context,
     )

@@ -72,11 +72,11 @@ async function price(uow: Uow, body: OnDemandChargeBody, { saves }: { readonly s
   if (bought === null) throw new Error('a checked order has its prices')
   const owners = { customerIds: [inputs.customer.id], invoiceIds: [] }
   const purse = saves ? await openPurse(uow, owners) : await readPurse(uow, owners)
-  const wallets = purse.balances(fundsOfOrder(inputs, { order, invoiceId: null }))
+  const payers = purse.payers(fundsOfOrder(inputs, { order, invoiceId: null }))
   return {
     inputs,
     order,
-    computed: computeOnDemand(inputs, { terms, order, bought, wallets, added: [], finalizedAt: null }),
+    computed: computeOnDemand(inputs, { terms, order, bought, payers, added: [], finalizedAt: null }),
   }
 }
 

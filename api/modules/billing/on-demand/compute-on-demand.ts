@@ -1,9 +1,8 @@
 // The invoice of an on-demand charge: the same prices, clauses, taxes and wallets as the invoices of its subscription.
 // Pure.
-import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { at, type Instant, interval } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
-import type { FundsRequest } from '../../invoices/funds.ts'
+import { type FundsRequest, NO_PAYERS, type Payers } from '../../invoices/funds.ts'
 import type { ComputedInvoice } from '../../invoices/producer.ts'
 import type { OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -15,7 +14,7 @@ export type OnDemandRequest = {
   readonly terms: readonly PriceTerm[]
   readonly order: OnDemandTerms
   readonly bought: readonly Charge[]
-  readonly wallets: readonly WalletBalance[]
+  readonly payers: Payers
   readonly added: readonly AddedLine[]
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
@@ -28,10 +27,10 @@ export function computeOnDemand(inputs: BillingInputs, request: OnDemandRequest)
   const window = { arrears: null, advance: serviceOf(order), cutoffAt, opensAt: cutoffAt }
   const schedules = inputs.schedules.filter(({ id }) => id === order.pricing_plan_schedule_id).map(applicable)
   // What puts money into a wallet is not paid from it.
-  const wallets = bought.some(({ config }) => config.wallet_grants?.length) ? [] : request.wallets
+  const payers = bought.some(({ config }) => config.wallet_grants?.length) ? NO_PAYERS : request.payers
   const { columns, lines, grants } = priceInvoice(
     { ...inputs, schedules },
-    { ...request, wallets, window, billed: new Set(), usage: new Map() },
+    { ...request, ...payers, window, billed: new Set(), usage: new Map() },
   )
   return {
     // It holds no billing period.

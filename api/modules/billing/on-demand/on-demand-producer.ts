@@ -51,11 +51,11 @@ export async function onDemandAsItIs(uow: Uow, invoiceId: string): Promise<Recom
   const bought = chargesOfOrder({ terms, order })
   if (bought === null) return null
   const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
-  const wallets = purse.balances(fundsOfOrder(inputs, { order, invoiceId: row.id }))
+  const payers = purse.payers(fundsOfOrder(inputs, { order, invoiceId: row.id }))
   const added = await addedLinesOf(uow, row.id, inputs.platform)
   return {
     cutoffAt: at(order.start_at),
-    compute: finalizedAt => computeOnDemand(inputs, { terms, order, bought, wallets, added, finalizedAt }),
+    compute: finalizedAt => computeOnDemand(inputs, { terms, order, bought, payers, added, finalizedAt }),
     close: async () => {},
   }
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal, plain, roundHalfUp } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'
+import { NO_PAYERS } from '../../invoices/funds.ts'
 import type { OnDemandItem, OnDemandTerms } from '../../invoices/table.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -66,7 +67,8 @@ function invoiceOf(items: readonly OnDemandItem[], example: Partial<Example> = {
   const order = orderOf(items)
   const charges = chargesOfOrder({ terms, order })
   if (charges === null) throw new Error('the schedule sells them')
-  return computeOnDemand(inputs, { terms, order, bought: charges, wallets: [], added: [], finalizedAt: null }).columns
+  return computeOnDemand(inputs, { terms, order, bought: charges, payers: NO_PAYERS, added: [], finalizedAt: null })
+    .columns
 }
 const linesOf = (columns: ReturnType<typeof invoiceOf>) =>
   columns.content.periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))

@@ -5,6 +5,7 @@ import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decimal, isDecimal, plain } from '../../../../shared/decimal.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -23,26 +24,32 @@ export type PinnedRequest = Asked & {
   readonly wallets: readonly WalletBalance[]
   /** Absent where nothing is priced in credits. */
   readonly credits?: readonly CreditPart[]
+  /** Absent where nothing is paid after tax. */
+  readonly balances?: readonly PrepaidBalance[]
   readonly added: readonly AddedLine[]
   /** Closed units with late usage. */
   readonly late: readonly LateUnit[]
 }
 
 type Request = Asked &
-  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'credits' | 'added'>> & { readonly late?: readonly LateCharge[] }
+  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'credits' | 'balances' | 'added'>> & {
+    readonly late?: readonly LateCharge[]
+  }
 
 /** For an invoice that becomes FINAL. */
 export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; readonly request: PinnedRequest }
 
 /** The members of a request that are stored. */
 export function pinnedRequest(request: Request): PinnedRequest {
-  const { window, billed, finalizedAt, refunds = [], wallets = [], credits = [], added = [], late = [] } = request
+  const { window, billed, finalizedAt, refunds = [], wallets = [], credits = [], balances = [] } = request
+  const { added = [], late = [] } = request
   const units = late.map(({ unit }): LateUnit => {
     const { invoice_id, positions, customer_keys } = unit.counted
     return { ...unit, counted: { invoice_id, positions, customer_keys } }
   })
   const drawn = credits.length === 0 ? {} : { credits }
-  return { window, billed, finalizedAt, refunds, wallets, ...drawn, added, late: units }
+  const paid = balances.length === 0 ? {} : { balances }
+  return { window, billed, finalizedAt, refunds, wallets, ...drawn, ...paid, added, late: units }
 }
 
 /** What many subscriptions have in common. */

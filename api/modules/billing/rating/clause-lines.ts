@@ -8,6 +8,7 @@ import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
+import { stepLineOf, walletLines } from '../../invoices/document/wallet-lines.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { fullPeriodOf } from '../charges/charges.ts'
 import { isMetered } from '../terms/price-terms.ts'
@@ -15,7 +16,6 @@ import { pathOfClause } from './clauses-of.ts'
 import type { CountingCoupon } from './coupon-clauses.ts'
 import { groupOf, type LineSource, pausedIn, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
-import { walletLines } from './wallet-lines.ts'
 
 /** What billing stores with a line that a clause made; a minimum that is reached ahead is an advance charge too. */
 type ClauseSource = Partial<LineSource> & { readonly clause: string; readonly step: Because['step'] }
@@ -44,7 +44,7 @@ export type ClauseResult = {
 
 /** What clauses make of these charges. Charges without usage are included: a later commitment needs to count them. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
-  const before = [...rated.map(lineOf), ...applied.beside.map(besideLineOf)]
+  const before = [...rated.map(lineOf), ...applied.beside.map(stepLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
   const groups = new Map<string, LineGroup>([
     ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
@@ -113,22 +113,6 @@ function lineOf({ charge, metered, before, quantity }: RatedCharge): Line {
     late: charge.late !== null,
     applicableForClauses: null,
     volume: isMetered(charge) ? metered.quantity.minus((charge.late && before?.volume.quantity) ?? ZERO) : null,
-  }
-}
-
-function besideLineOf({ key, of: { pricingItemId, ...of }, quantity, taxCategory, service, printed }: DraftLine): Line {
-  return {
-    key,
-    kind: 'REVENUE',
-    of: { ...of, itemId: pricingItemId },
-    exact: quantity,
-    taxCategory,
-    because: [],
-    period: { service, full: service },
-    inAdvance: false,
-    late: false,
-    applicableForClauses: printed.applicable_for_clauses ?? [],
-    volume: null,
   }
 }
 

@@ -65,7 +65,7 @@ export type Advance = {
   readonly complete: boolean
   /** The invoices that are OPEN or DRAFT, by id. */
   readonly open: ReadonlyMap<string, InvoiceRow>
-  /** The wallets that can pay them before tax. */
+  /** The wallets that can pay them. */
   readonly purse: Purse
   /** Lines that users added to them, by invoice id. */
   readonly added: ReadonlyMap<string, readonly AddedLine[]>
@@ -160,10 +160,9 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const late = hasLate ? lateChargesOf(found, key) : []
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
-  const wallets = of.purse.balances(request)
-  const credits = of.purse.credits(request)
+  const payers = of.purse.payers(request)
   const added = (row && of.added.get(row.id)) ?? []
-  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, wallets, credits, added }
+  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, ...payers, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, takesLate: hasLate, refunds })

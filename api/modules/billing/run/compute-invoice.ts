@@ -17,7 +17,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
-import { openPurse } from '../../invoices/funds.ts'
+import { NO_PAYERS, openPurse, type Payers } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
@@ -68,14 +68,10 @@ export type InvoiceState = {
 }
 
 /** The wallets that can pay the invoice. They are locked until commit. */
-async function walletsOf(
-  uow: Uow,
-  { inputs, window, row }: InvoiceState,
-): Promise<Pick<InvoiceRequest, 'wallets' | 'credits'>> {
-  if (!window) return {}
+async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promise<Payers> {
+  if (!window) return NO_PAYERS
   const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
-  const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
-  return { wallets: purse.balances(request), credits: purse.credits(request) }
+  return purse.payers(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
 /** The most windows searched for one: more than any invoice can need (monthly until the year 2200 is 2 800). */

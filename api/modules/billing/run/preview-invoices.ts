@@ -1,5 +1,6 @@
 // POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
 import { readTenant } from '../../../../shared/database/database.ts'
+import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
@@ -8,6 +9,7 @@ import type { NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
+import { paidByBalances } from '../../invoices/wallet-uses.ts'
 import { closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
@@ -94,8 +96,6 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
     const key = keyOfWindow(window)
     const invoiceId = rows.find(row => isOpenEnded(row) && keyOfRow(row) === key)?.id ?? null
     const funds = fundsRequest(inputs, { window, invoiceId })
-    const wallets = purse.balances(funds)
-    const credits = purse.credits(funds)
     const refunds = refundsIn(window, times, ahead)
     const invoice = priceInvoice(inputs, {
       terms,
@@ -104,8 +104,7 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       ...usage,
       late,
       refunds,
-      wallets,
-      credits,
+      ...purse.payers(funds),
       finalizedAt: null,
     })
     purse.take({ ...funds, invoiceId: invoiceId ?? key }, invoice.columns.content)
@@ -143,6 +142,7 @@ export function previewView(
       on_hold: subscription.init_invoice_on_hold,
       payment_status: 'UNPAID',
       ...UNTOUCHED,
+      wallet_amount: plain(paidByBalances(columns.content)),
       inputs_hash: '',
       finalize_at: null,
       updated_to_final_at: null,

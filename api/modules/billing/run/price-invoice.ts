@@ -13,6 +13,8 @@ import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoic
 import { invoiceDates } from '../../invoices/document/invoice-dates.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
 import { defaultTaxCategory, roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
+import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
+import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
@@ -27,7 +29,6 @@ import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
-import { withPayments } from '../rating/wallet-lines.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import { partsOfCharges } from '../shares/customer-parts.ts'
@@ -56,6 +57,8 @@ export type InvoiceRequest = {
   readonly wallets?: readonly WalletBalance[]
   /** What is left of the grants of credits that usage on it may draw from, in spending order. */
   readonly credits?: readonly CreditPart[]
+  /** The wallets that can pay it after tax. */
+  readonly balances?: readonly PrepaidBalance[]
   /** Lines that users added. */
   readonly added?: readonly AddedLine[]
   /** What is bought on demand: the invoice charges this instead of its period. */
@@ -178,7 +181,7 @@ function rateLateCharges(
 
 function draftOf(
   inputs: BillingInputs,
-  { terms, window, refunds = [], added = [], bought, finalizedAt }: InvoiceRequest,
+  { terms, window, refunds = [], added = [], balances = [], bought, finalizedAt }: InvoiceRequest,
   rated: RatedInvoice,
 ): DraftInvoice {
   const { subscription, platform, customer, billing_entity } = inputs
@@ -206,6 +209,7 @@ function draftOf(
       ...refundLines(inputs, terms, refunds),
       ...added.map(line => draftAddedLine(line, to)),
     ],
+    balances: balances.map(each => ({ ...each, except: linesThatFill(rated.all, each.walletTypeId) })),
     findings: rated.findings,
     subscriptionIds: [subscription.id],
     period: bought ? null : { length: subscription.billing_period, cutoffAt: window.cutoffAt },
@@ -226,6 +230,14 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
   const always = ['CUSTOMER', 'BILLING_ENTITY', 'PRICING_PLAN_SUBSCRIPTION']
   return copied_fields.filter(({ resource: { type, id } }) => always.includes(type) || sold.has(id))
 }
+
+/** The keys of charges that grant to wallets of this type: such a wallet does not pay for what fills it. */
+const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | undefined): ReadonlySet<string> =>
+  new Set(
+    rated.flatMap(({ charge: { key, config } }) =>
+      config.wallet_grants?.some(({ wallet_type_id }) => wallet_type_id === walletTypeId) ? [key] : [],
+    ),
+  )
 
 /** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 function withClauses(
@@ -262,7 +274,8 @@ function withClauses(
     ...(isCommitted ? billedOfLate(rated, late) : []),
   ]
   const billedBefore = earlierLines(ratedBefore, ofSchedules, context)
-  const clauses = { ...ofSchedules, discounts, freeUsage, wallets, billedBefore, minimumsBefore: billed }
+  const paying = wallets.map(each => ({ ...each, except: linesThatFill(rated, each.walletTypeId) }))
+  const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })

@@ -32,7 +32,7 @@ export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Pr
         'payment_status',
       )
     const { due } = settlementOf(row)
-    const settled_amount = plain(max(due.minus(row.paid_amount), ZERO))
+    const settled_amount = plain(max(due.minus(row.paid_amount).minus(row.wallet_amount), ZERO))
     return await resettle(uow, row, { settled_amount, payment_status: 'PAID' })
   }
   const unmarked = { ...row, settled_amount: '0' }
@@ -40,7 +40,9 @@ export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Pr
   if (payment_status !== 'UNPAID') {
     const message = decimal(row.paid_amount).gt(ZERO)
       ? 'Payments are recorded for the invoice; reverse them.'
-      : 'The invoice is credited, and nothing of it is owed.'
+      : decimal(row.wallet_amount).gt(ZERO)
+        ? 'A wallet has paid the invoice. To give it back, credit the invoice.'
+        : 'The invoice is credited, and nothing of it is owed.'
     throw invalidMove(row, message, 'payment_status')
   }
   return await resettle(uow, row, { settled_amount: '0', payment_status })
@@ -53,7 +55,7 @@ export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Pr
 export async function settle(
   uow: Uow,
   row: InvoiceRow,
-  amounts: Partial<Pick<InvoiceRow, 'credited_amount' | 'paid_amount'>>,
+  amounts: Partial<Pick<InvoiceRow, 'credited_amount' | 'paid_amount' | 'wallet_amount'>>,
 ): Promise<InvoiceRow> {
   return await resettle(uow, row, { ...amounts, payment_status: paymentStatusOf({ ...row, ...amounts }) })
 }

@@ -9,6 +9,7 @@ import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { LineValues } from '../lines/table.ts'
 import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
+import { isPaid, paymentStatusOf } from '../settlement.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
 
 type Notice = { readonly type: EventType; readonly row: InvoiceRow; readonly previous: InvoiceRow | null }
@@ -66,7 +67,9 @@ export function changed(
   const current: Partial<Record<string, unknown>> = row
   // A closed invoice is not computed again.
   const closes = values.status !== undefined && values.status !== 'OPEN' && values.status !== 'DRAFT'
-  const all = closes ? { ...values, to_be_reprocessed_at: null } : values
+  // What wallets would have paid of an invoice that is not to be issued is theirs again.
+  const freed = values.status === 'VOID' || values.status === 'ARCHIVED' ? { wallet_amount: '0' } : {}
+  const all = closes ? { ...values, ...freed, to_be_reprocessed_at: null } : values
   const others = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (others.length === 0) return pending
   // Computing it again with the same result is no change.
@@ -94,23 +97,25 @@ export function finalFault({ content }: Pick<InvoiceColumns, 'content'>): string
 }
 
 /**
- * Makes it FINAL, with its computed content frozen. Emits INVOICE.UPDATED and INVOICE.STATUS_TO_FINAL. Throws
- * INVALID_OPERATION when a required figure is missing.
+ * Makes it FINAL, with its computed content frozen. Emits INVOICE.UPDATED and INVOICE.STATUS_TO_FINAL, and
+ * INVOICE.PAID where wallets have paid all of it. Throws INVALID_OPERATION when a required figure is missing.
  */
 export function finalized(pending: PendingInvoice, now: Instant, computed: ComputedInvoice): PendingInvoice {
   const fault = finalFault(computed.columns)
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)
+  const owed = { ...pending.row, ...storedColumns(computed) }
   const next: InvoiceRow = {
-    ...pending.row,
-    ...storedColumns(computed),
+    ...owed,
     status: 'FINAL',
+    payment_status: paymentStatusOf(owed),
     on_hold: false,
     finalize_at: null,
     to_be_reprocessed_at: null,
     updated_to_final_at: at,
     updated_at: at,
   }
-  return { ...pending, row: next, lines: computed.lines, notices: noticesOf(pending, next) }
+  const paid: Notice[] = isPaid(next.payment_status) ? [{ type: 'INVOICE.PAID', row: next, previous: null }] : []
+  return { ...pending, row: next, lines: computed.lines, notices: [...noticesOf(pending, next), ...paid] }
 }

@@ -80,7 +80,7 @@ export async function saveTogether(
  */
 function firstRow({ row }: PendingInvoice): Record<string, unknown> {
   const { custom_fields: _ownTable, ...columns } = row
-  return row.status === 'FINAL' ? { ...columns, status: 'DRAFT', updated_to_final_at: null } : columns
+  return row.status === 'FINAL' ? { ...columns, ...NOT_FINAL } : columns
 }
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
@@ -90,11 +90,14 @@ async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void
   await replaceLinesOfMany(uow, changed)
 }
 
+const NOT_FINAL = { status: 'DRAFT', payment_status: 'UNPAID', updated_to_final_at: null } as const
+
 /** The columns whose value differs from the stored one. */
 function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
   if (pending.stored === null) {
-    const { id, status, invoice_number, updated_to_final_at } = row
-    return status === 'FINAL' ? [{ id, status, invoice_number, updated_to_final_at } as { id: string }] : []
+    const { id, status, invoice_number, payment_status, updated_to_final_at } = row
+    const last = { id, status, invoice_number, payment_status, updated_to_final_at }
+    return status === 'FINAL' ? [last as { id: string }] : []
   }
   if (row === pending.stored) return []
   const before: Partial<Record<string, unknown>> = pending.stored

@@ -80,7 +80,7 @@ const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
     groups.flatMap(({ lines }) =>
       lines.flatMap(({ amount_excluding_tax: { quantity, currency }, ...line }): AddedLine[] => {
         const amount = decimal(quantity)
-        // The credit gives wallets back what they paid, so the copy is not paid by them.
+        // The credit gives wallets back what they paid; the copy is paid by them as any other one-off invoice.
         if (amount.eq(ZERO) || line.type === 'WALLET') return []
         const [item] = line.product_items
         const [tax] = line.tax_categories

@@ -66,9 +66,10 @@ export function creditDocument(
   // Totals are whole cents, also where the lines are UNROUNDED, so that net and tax add up to what is printed.
   const totals = rest ?? { net: printed(exact.net).quantity, tax: printed(exact.tax).quantity }
   const money = (quantity: Decimal): MoneyView => moneyView(printed(quantity.neg()))
+  const { wallet_balances: _paid, ...content } = of.content
   return {
     content: {
-      ...of.content,
+      ...content,
       periods,
       tax_categories: summaries(of, taxesOf(of, credited, shares)),
       tax_summary: {

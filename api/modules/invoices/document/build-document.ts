@@ -12,6 +12,7 @@ import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
 import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out.ts'
 import { lineValues } from './line-values.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
+import { payFromBalances } from './pay-from-balances.ts'
 
 /** The columns of an invoice that follow from its draft; decimals as strings. */
 export type DocumentColumns = {
@@ -90,6 +91,7 @@ export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, besi
 
 function columnsOf({ dates, ...draft }: DraftInvoice, { amounts }: DocumentAmounts, content: InvoiceContent) {
   const { base, tax, total } = amounts.totals
+  const paid = payFromBalances(amounts, draft.balances)
   return {
     invoice_date: dates.invoiceDate,
     delivery_date: dates.deliveryDate,
@@ -100,7 +102,7 @@ function columnsOf({ dates, ...draft }: DraftInvoice, { amounts }: DocumentAmoun
     tax_amount: plain(tax.quantity),
     amount_including_tax: plain(total.quantity),
     sales_tax_percentage: draft.salesTaxPercentage,
-    content,
+    content: paid.length === 0 ? content : { ...content, wallet_balances: paid },
   }
 }
 

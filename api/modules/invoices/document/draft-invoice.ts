@@ -8,6 +8,7 @@ import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'
 import type { InvoiceDates } from './invoice-dates.ts'
 import type { Parties } from './parties.ts'
+import type { PrepaidBalance } from './pay-from-balances.ts'
 
 /** What a line refers to, from wide to narrow; null where it refers to nothing. */
 export type LineScope = {
@@ -77,6 +78,8 @@ export type DraftInvoice = {
   readonly purchaseOrderNumber: string | null
   readonly salesTaxPercentage: string | null
   readonly lines: readonly DraftLine[]
+  /** Wallets that can pay it after tax, in order of use. */
+  readonly balances: readonly PrepaidBalance[]
   readonly findings: readonly Finding[]
   readonly subscriptionIds: readonly string[]
   /** The billing period and its end, for an invoice that has one. */

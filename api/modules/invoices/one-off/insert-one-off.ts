@@ -4,10 +4,12 @@ import { emit } from '../../../outbox.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
 import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
 import { insertInvoice } from '../changes/insert-invoice.ts'
+import { openPurse } from '../funds.ts'
+import { storedColumns } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
 import { type InvoiceRow, type InvoiceType, UNTOUCHED } from '../table.ts'
 import { invoiceView } from '../view.ts'
-import { computeOneOff, type OneOffParties } from './compute-one-off.ts'
+import { computeOneOff, fundsOfOneOff, type OneOffParties } from './compute-one-off.ts'
 import { ONE_OFF_BILLING } from './one-off-producer.ts'
 import type { OneOffTerms } from './schema.ts'
 
@@ -31,17 +33,18 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
     loaded.parties.platform,
   )
   const whole = lines.map(each => ({ ...each, sold: sold.get(each.line.product_item_id ?? '') ?? null }))
-  const computed = computeOneOff({ ...loaded, terms, lines: whole, now: uow.now, finalizedAt: null })
+  const purse = await openPurse(uow, { customerIds: [loaded.parties.customer.id], invoiceIds: [] })
+  const payers = purse.payers(fundsOfOneOff({ ...loaded, terms, lines: whole }, null))
+  const computed = computeOneOff({ ...loaded, terms, lines: whole, payers, now: uow.now, finalizedAt: null })
   const created = await insertInvoice(
     uow,
     {
-      ...computed.columns,
       ...UNTOUCHED,
+      ...storedColumns(computed),
       holds_period: of.originalId === null,
       own_notes: [...of.notes],
       one_off: terms,
       original_invoice_id: of.originalId,
-      inputs_hash: computed.inputsHash,
       invoice_number: null,
       status: 'DRAFT',
       producer: ONE_OFF_BILLING,

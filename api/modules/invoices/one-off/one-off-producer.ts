@@ -2,9 +2,10 @@
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
+import { NO_PAYERS, openPurse } from '../funds.ts'
 import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
-import { computeOneOff, loadOneOffParties } from './compute-one-off.ts'
+import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
 
 /** Its name, as stored with the invoices it makes. */
 export const ONE_OFF_BILLING = 'ONE_OFF'
@@ -31,9 +32,11 @@ export async function oneOffAsItIs(uow: Uow, invoiceId: string): Promise<Recompu
   if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)
   const loaded = await loadOneOffParties(uow, { customerId: row.customer_id, billingEntityId: row.billing_entity_id })
   const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
+  const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
+  const payers = lines.length === 0 ? NO_PAYERS : purse.payers(fundsOfOneOff({ ...loaded, terms, lines }, row.id))
   return {
     cutoffAt: at(row.created_at),
-    compute: finalizedAt => computeOneOff({ ...loaded, terms, lines, now: uow.now, finalizedAt }),
+    compute: finalizedAt => computeOneOff({ ...loaded, terms, lines, payers, now: uow.now, finalizedAt }),
     close: async () => {},
   }
 }

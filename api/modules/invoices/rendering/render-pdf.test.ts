@@ -81,6 +81,15 @@ test('DRAFT, VOID and PAID are marked, and only what is owed says where to pay',
   expect(await with_({})).not.toMatch(/PAID|DRAFT|VOID/)
 })
 
+test('what wallets paid after tax stands beside what was paid otherwise', async () => {
+  const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+  const paid = { paid_invoice_amount: eur('60.00'), open_invoice_amount: eur('61.06') }
+  const used = { amount: eur('50') }
+  const wallet_balances = [{ wallet_id: 'wall_1', used_balance: used, left_balance: used, available_balance: used }]
+  const text = await textOf({ ...invoice, ...paid, wallet_balances })
+  expect(text).toContain('Paid from balance EUR 50.00 Paid EUR 10.00 Amount due EUR 61.06')
+})
+
 test('a credit note is the same document with another title, and has no payment instructions', async () => {
   const text = await textOf(exampleDocument({ items, row: { type: 'CREDIT', invoice_number: 'CN-1' } }))
   expect(text).toContain('Credit note CN-1')

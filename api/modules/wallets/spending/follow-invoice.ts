@@ -15,7 +15,7 @@ import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrant
 
 type Invoice = Pick<
   InvoiceRow,
-  'id' | 'type' | 'status' | 'content' | 'original_invoice_id' | 'period_start' | 'period_end' | 'on_demand'
+  'id' | 'type' | 'status' | 'content' | 'original_invoice_id' | 'period_start' | 'period_end' | 'on_demand' | 'one_off'
 >
 
 /** Posts what the saved invoice changes in wallets; nothing for an invoice that neither uses nor used any. */
@@ -50,10 +50,19 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
 }
 
 /** The time whose grants can pay the invoice; null for an invoice that wallets do not pay. */
-function serviceOf({ period_start, period_end, on_demand }: Invoice): Interval | null {
+function serviceOf({ period_start, period_end, on_demand, one_off, content }: Invoice): Interval | null {
   if (on_demand !== null) return interval(at(on_demand.service_start), at(on_demand.service_end))
+  if (one_off !== null) {
+    const { periods } = content
+    const starts = periods.map(({ start_at }) => at(start_at))
+    const ends = periods.map(({ end_at }) => at(end_at))
+    // Without lines it takes nothing, and only gives back what it held.
+    return periods.length === 0 ? NO_TIME : interval(instantOf(Math.min(...starts)), instantOf(Math.max(...ends)))
+  }
   return period_start === null || period_end === null ? null : interval(at(period_start), at(period_end))
 }
+
+const NO_TIME = interval(instantOf(0), instantOf(1_000))
 
 type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
 

@@ -1,5 +1,6 @@
-// What the wallets of customers can pay of invoices before tax (contract: Wallet rules 1 and 2): credits of the usage
-// that is priced in them, then money; for any number of invoices that are computed one after the other in a transaction.
+// What the wallets of customers can pay of invoices (contract: Wallet rules 1 and 2): credits of the usage that is priced
+// in them, then money before tax, and money after tax; for any number of invoices that are computed one after the other
+// in a transaction.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
@@ -8,7 +9,8 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { Funds, FundsRequest, Purse } from '../../invoices/funds.ts'
+import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
+import { type Funds, type FundsRequest, NO_PAYERS, type Purse } from '../../invoices/funds.ts'
 import { pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { wallets, walletTypes } from '../table.ts'
@@ -22,15 +24,16 @@ import {
   usableGrants,
 } from './usable-grants.ts'
 
-type Paying = { readonly walletId: string; readonly customerId: string }
+type Paying = { readonly walletId: string; readonly walletTypeId: string; readonly customerId: string }
 type PayingMoney = Paying & Pick<WalletBalance, 'taxCategory' | 'currency'>
+type PayingAfterTax = Paying & Pick<PrepaidBalance, 'currency'> & { readonly taxCategory: null }
 type PayingCredits = Paying & { readonly creditTypeId: string }
-type PayingWallet = PayingMoney | PayingCredits
+type PayingWallet = PayingMoney | PayingAfterTax | PayingCredits
 
-const holdsMoney = (wallet: PayingWallet): wallet is PayingMoney => 'currency' in wallet
+const holdsMoney = (wallet: PayingWallet): wallet is PayingMoney | PayingAfterTax => 'currency' in wallet
 const holdsCredits = (wallet: PayingWallet): wallet is PayingCredits => 'creditTypeId' in wallet
 
-/** The wallets of kind CREDIT. */
+/** All wallets that can pay invoices. */
 export const walletFunds: Funds = {
   hold: async (uow, of) => {
     const paying = await loadPaying(uow, of.customerIds)
@@ -55,7 +58,9 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
   const rows = await uow.tx
     .select({
       id: wallets.id,
+      walletTypeId: wallets.wallet_type_id,
       customerId: wallets.customer_id,
+      type: walletTypes.type,
       credit: walletTypes.credit,
       balance: walletTypes.balance,
     })
@@ -66,16 +71,14 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
         inThisTenant(uow, wallets),
         inArray(wallets.customer_id, [...new Set(customerIds)]),
         inArray(wallets.status, ['ACTIVE', 'DEPRECATED']),
-        eq(walletTypes.type, 'CREDIT'),
       ),
     )
-  return rows.flatMap(({ id: walletId, customerId, credit, balance }): PayingWallet[] => {
+  return rows.flatMap(({ id: walletId, type, credit, balance, ...of }): PayingWallet[] => {
     const unit = unitOf({ credit, balance })
-    if (unit.kind === 'CREDITS') return [{ walletId, customerId, creditTypeId: unit.creditTypeId }]
+    if (unit.kind === 'CREDITS') return [{ walletId, ...of, creditTypeId: unit.creditTypeId }]
     if (unit.currency === null) return []
-    return [
-      { walletId, customerId, currency: unit.currency, taxCategory: credit?.amount_grant?.tax_category ?? 'STANDARD' },
-    ]
+    const taxCategory = type === 'BALANCE' ? null : (credit?.amount_grant?.tax_category ?? 'STANDARD')
+    return [{ walletId, ...of, currency: unit.currency, taxCategory } as PayingMoney | PayingAfterTax]
   })
 }
 
@@ -91,30 +94,30 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
   const parts = new Map([...held].map(([invoiceId, own]) => [invoiceId, new Map(own)]))
   const usable = ({ invoiceId, service }: FundsRequest): UsableGrant[] =>
     usableGrants([...byId.values()], parts.get(invoiceId ?? '') ?? new Map(), { service, now })
+  const ofCustomer = ({ customerId }: FundsRequest) => paying.filter(each => each.customerId === customerId)
   return {
-    balances: request => {
-      const own = paying
-        .filter(holdsMoney)
-        .filter(each => each.customerId === request.customerId && each.currency === request.currency)
-      if (own.length === 0) return []
-      const all = inSpendingOrder(usable(request))
+    payers: request => {
+      const own = ofCustomer(request)
+      if (own.length === 0) return NO_PAYERS
+      const all = inSpendingOrder(usable(request)).filter(({ open }) => open.gt(ZERO))
+      const money = own.filter(holdsMoney).filter(({ currency }) => currency === request.currency)
       // The wallet with the earliest expiry pays first.
-      return [...new Set(all.map(({ walletId }) => walletId))].flatMap((walletId): WalletBalance[] => {
-        const wallet = own.find(each => each.walletId === walletId)
-        const available = sum(all.filter(grant => grant.walletId === walletId).map(({ open }) => open))
-        if (!wallet || available.lte(ZERO)) return []
-        const { taxCategory, currency } = wallet
-        return [{ walletId, taxCategory, currency, available }]
+      const inOrder = [...new Set(all.map(({ walletId }) => walletId))].flatMap(id => {
+        const available = sum(all.filter(({ walletId }) => walletId === id).map(({ open }) => open))
+        return money.filter(({ walletId }) => walletId === id).map(wallet => ({ wallet, available }))
       })
-    },
-    credits: request => {
-      const own = paying.filter(holdsCredits).filter(each => each.customerId === request.customerId)
-      if (own.length === 0) return []
-      return inSpendingOrder(usable(request)).flatMap(({ walletId, seatOf, open }): CreditPart[] => {
-        const wallet = own.find(each => each.walletId === walletId)
-        if (!wallet || open.lte(ZERO)) return []
-        return [{ walletId, creditTypeId: wallet.creditTypeId, onlyFor: seatOf, quantity: open }]
-      })
+      return {
+        wallets: inOrder.flatMap(({ wallet: { walletId, walletTypeId, currency, taxCategory }, available }) =>
+          taxCategory === null ? [] : [{ walletId, walletTypeId, taxCategory, currency, available }],
+        ),
+        balances: inOrder.flatMap(({ wallet: { walletId, walletTypeId, currency, taxCategory }, available }) =>
+          taxCategory === null ? [{ walletId, walletTypeId, currency, available }] : [],
+        ),
+        credits: all.flatMap(({ walletId, seatOf, open }): CreditPart[] => {
+          const wallet = own.filter(holdsCredits).find(each => each.walletId === walletId)
+          return wallet ? [{ walletId, creditTypeId: wallet.creditTypeId, onlyFor: seatOf, quantity: open }] : []
+        }),
+      }
     },
     take: (request, content) => {
       if (grants.length === 0) return

@@ -2,12 +2,13 @@
 import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { inSpendingOrder, type SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
-import { type Decimal, decimal, min, sum, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
+import { keptOfWallets } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { pocketKey, returnsOf, usesOf } from '../../invoices/wallet-uses.ts'
+import { paidByBalances, pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
@@ -35,10 +36,15 @@ export async function returnCredited(
   const uses = usesOf(original.content)
   if (uses.size === 0) return
   const finals = (await creditsOf(uow, original.id)).filter(({ status }) => status === 'FINAL')
-  const due = returnsOf(
-    original.content,
-    finals.map(({ content }) => content),
-  )
+  const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
+  const kept = keptOfWallets({ ...original, credited_amount }, paidByBalances(original.content))
+  const due = new Map([
+    ...returnsOf(
+      original.content,
+      finals.map(({ content }) => content),
+    ),
+    ...returnsOfBalances(original.content, kept),
+  ])
   await holdWallets(
     uow,
     [...uses.values()].map(({ walletId }) => walletId),

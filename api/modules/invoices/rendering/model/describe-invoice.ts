@@ -1,7 +1,7 @@
 // From an invoice to its document in the reader's language. Pure: the same invoice gives the same document.
 
 import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../../shared/billing/periods.ts'
-import { decimal, ZERO } from '../../../../../shared/decimal.ts'
+import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
 import { at, type Instant, interval } from '../../../../../shared/time.ts'
 import { addressOf } from '../../document/parties.ts'
 import type { InvoiceView, TaxCategoryView } from '../../schema.ts'
@@ -144,11 +144,27 @@ function totalsOf({ invoice, words, formats }: Context): DocumentModel['totals']
       strong: false,
     })),
     { label: words.total, value: formats.money(total), strong: true },
-    ...(decimal(paid.quantity).eq(ZERO)
-      ? []
-      : [{ label: words.paidAmount, value: formats.money(paid), strong: false }]),
+    ...paidParts(invoice).map(([name, quantity]) => ({
+      label: words[name],
+      value: formats.money({ quantity: plain(quantity), currency: paid.currency }),
+      strong: false,
+    })),
     ...due.map(fact => ({ ...fact, strong: true })),
   ]
+}
+
+/** What is paid: from wallets after tax, and otherwise. */
+function paidParts(invoice: InvoiceView): (readonly ['paidFromBalance' | 'paidAmount', Decimal])[] {
+  const paid = decimal(invoice.paid_invoice_amount.quantity)
+  const used = sum(
+    (invoice.wallet_balances ?? []).map(({ used_balance: { amount } }) => decimal(amount?.quantity ?? '0')),
+  )
+  const fromBalance = min(used, paid)
+  const parts = [
+    ['paidFromBalance', fromBalance],
+    ['paidAmount', paid.minus(fromBalance)],
+  ] as const
+  return parts.filter(([, quantity]) => !quantity.eq(ZERO))
 }
 
 type Wording = Pick<Context, 'words' | 'formats'>

@@ -25,6 +25,7 @@ export const de: Words = {
   totalExcludingTax: 'Summe netto',
   total: 'Gesamtbetrag',
   paidAmount: 'Bezahlt',
+  paidFromBalance: 'Aus Guthaben bezahlt',
   taxSummary: 'Steueraufstellung',
   tax: 'Steuer',
   rate: 'Satz',

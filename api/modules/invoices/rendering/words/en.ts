@@ -25,6 +25,7 @@ export const en: Words = {
   totalExcludingTax: 'Total excluding tax',
   total: 'Total',
   paidAmount: 'Paid',
+  paidFromBalance: 'Paid from balance',
   taxSummary: 'Tax summary',
   tax: 'Tax',
   rate: 'Rate',

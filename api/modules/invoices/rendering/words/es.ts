@@ -25,6 +25,7 @@ export const es: Words = {
   totalExcludingTax: 'Total sin impuestos',
   total: 'Total',
   paidAmount: 'Pagado',
+  paidFromBalance: 'Pagado con saldo',
   taxSummary: 'Resumen de impuestos',
   tax: 'Impuesto',
   rate: 'Tipo',

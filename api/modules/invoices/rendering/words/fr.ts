@@ -25,6 +25,7 @@ export const fr: Words = {
   totalExcludingTax: 'Total hors taxes',
   total: 'Total TTC',
   paidAmount: 'Payé',
+  paidFromBalance: 'Payé par le solde',
   taxSummary: 'Récapitulatif des taxes',
   tax: 'Taxe',
   rate: 'Taux',

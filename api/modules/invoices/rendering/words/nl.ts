@@ -25,6 +25,7 @@ export const nl: Words = {
   totalExcludingTax: 'Totaal exclusief belasting',
   total: 'Totaal',
   paidAmount: 'Betaald',
+  paidFromBalance: 'Betaald uit tegoed',
   taxSummary: 'Belastingoverzicht',
   tax: 'Belasting',
   rate: 'Tarief',

@@ -35,6 +35,7 @@ export type Words = {
   readonly totalExcludingTax: string
   readonly total: string
   readonly paidAmount: string
+  readonly paidFromBalance: string
   readonly taxSummary: string
   readonly tax: string
   readonly rate: string

@@ -3,18 +3,20 @@
 
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
+import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
+import { type Clauses, NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { Line } from '../../../../shared/billing/steps/line.ts'
 import type { StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView, currencyExponent, roundParts } from '../../../../shared/money.ts'
-import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
-import type { WalletBalanceView } from '../../invoices/schema.ts'
+import type { WalletBalanceView } from '../schema.ts'
+import type { DraftLine, LineGroup } from './draft-invoice.ts'
 
 type Of = {
   readonly clauses: Clauses
   readonly context: StepContext
-  readonly period: PeriodLength
+  /** The billing period of the subscription; null for an invoice that is of none. */
+  readonly period: PeriodLength | null
   /** By the key of a charged line. */
   readonly groups: ReadonlyMap<string, LineGroup>
 }
@@ -92,4 +94,35 @@ export function withPayments(lines: readonly DraftLine[]): DraftLine[] {
     const own = payments.flatMap(paid => paid[line.key] ?? [])
     return own.length === 0 ? line : { ...line, details: { ...line.details, wallet_balances: own } }
   })
+}
+
+/** A line of a draft as the steps of the amount pipeline take it. */
+export function stepLineOf({ key, of, quantity, taxCategory, service, printed }: DraftLine): Line {
+  const { pricingItemId, ...scope } = of
+  return {
+    key,
+    kind: 'REVENUE',
+    of: { ...scope, itemId: pricingItemId },
+    exact: quantity,
+    taxCategory,
+    because: [],
+    period: { service, full: service },
+    inAdvance: false,
+    late: false,
+    applicableForClauses: printed.applicable_for_clauses ?? [],
+    volume: null,
+  }
+}
+
+/** The lines of an invoice that only wallets change, with what they pay before tax. */
+export function paidBeforeTax(
+  lines: readonly DraftLine[],
+  wallets: readonly WalletBalance[],
+  context: StepContext,
+): DraftLine[] {
+  if (wallets.length === 0) return [...lines]
+  const clauses = { ...NO_CLAUSES, wallets }
+  const stepped = applyClauses(lines.map(stepLineOf), clauses, context)
+  const groups = new Map(lines.map(({ key, group }) => [key, group]))
+  return withPayments([...lines, ...walletLines(stepped.lines, { clauses, context, period: null, groups })])
 }
