@@ -85,8 +85,11 @@ export const USAGE: Readonly<Record<string, string>> = {
   'EntitlementUseOfSubscription.resets_at': 'When its running billing period ends.',
   'MeterDataCalculation.cost_prediction': 'What the event would cost.',
   'CostPredictionDetails.pre_wallet_balance':
-    'The wallet that pays another part of the invoice with the event, as it is without it; null when none does.',
+    'The first wallet that pays another part of the invoice with the event, as it is without it; null when none does.',
   'CostPredictionDetails.post_wallet_balance': 'The same wallet with the event.',
+  'CostPredictionDetails.pre_wallet_balances':
+    'Every wallet that pays another part of the invoice with the event, as it is without it: credits before money.',
+  'CostPredictionDetails.post_wallet_balances': 'The same wallets with the event.',
   'MeterDataRecord.type': 'How the event came in.',
   deleted: 'Whether the event was deleted, and does not count.',
   processed_details: 'Whether the event is billed, and if not, why.',

@@ -245,6 +245,8 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
           periods: [],
           pre_wallet_balance: null,
           post_wallet_balance: null,
+          pre_wallet_balances: [],
+          post_wallet_balances: [],
         },
       ],
       used_change_rates: [],

@@ -34,6 +34,8 @@ export type ClosedCharge = {
   /** What the invoice charges for it, exactly and as printed; negative for a deduction. */
   readonly exact: string
   readonly printed: string
+  /** Of usage that is priced in credits: the credits that it cost. */
+  readonly credits?: string
   /** The persisted usage at the start of `usage`, if any: `number` is on top of it. */
   readonly told?: { readonly id: string; readonly usage: string }
   /** How much of it belongs to each customer; absent where the invoice does not show that. */

@@ -10,7 +10,7 @@ import { priceInvoice } from '../run/price-invoice.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Arrival, closeInTurn, linesIn } from '../testing/example-closing.ts'
-import { type Example, eur, exampleInputs, metered, plainUsage } from '../testing/example-inputs.ts'
+import { type Example, type ExampleItem, eur, exampleInputs, metered, plainUsage } from '../testing/example-inputs.ts'
 import { anyPrice, anyTiers } from '../testing/example-prices.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from './late-usage.ts'
@@ -80,6 +80,77 @@ describe('all that is billed for a period', () => {
       }),
       { numRuns: 100 },
     )
+  })
+})
+
+describe('usage that is priced in credits', () => {
+  const credits = (quantity: string) => ({ credits: { quantity, credit_type_id: 'crty' } })
+  const needing = (pricing_type: string, bands: readonly object[]): ExampleItem =>
+    metered(bands as ExampleItem['bands'], { pricing_type })
+  const selling: ExampleItem = {
+    item: { model_type: 'CREDITS', credits: { credit_type_id: 'crty' } },
+    config: { pricing_type: 'FLAT' },
+    bands: [{ amount: eur('0.5') }],
+  }
+
+  test('costs as many credits as if it had arrived in time, and what wallets lack is charged', () => {
+    const tier = (top: string | null, text: string) => ({ ...credits(text), tier_top_bound: top && { number: top } })
+    const priced = fc.oneof(
+      fc.constant(needing('FLAT', [credits('2')])),
+      fc.constantFrom('TIERED', 'TOP_TIERED').map(type => needing(type, [tier('20', '4'), tier(null, '2')])),
+    )
+    const whole = arrival.map(each => ({ ...each, quantity: `${Math.ceil(Number(each.quantity))}` }))
+    fc.assert(
+      fc.property(priced, fc.array(whole, { minLength: 1, maxLength: 12 }), (item, arrivals) => {
+        const example: Example = { start: START, items: [item, selling] }
+        // With TOP_TIERED more usage may cost less: what was charged by then is not given back.
+        const [late, all] = [asked(example, arrivals, INVOICES), asked(example, inTime(arrivals), INVOICES)]
+        const isSame = late.printed === all.printed
+        expect(isSame || (item.config?.pricing_type === 'TOP_TIERED' && decimal(late.printed).gt(all.printed))).toBe(
+          true,
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('draws first what its own time had cost beyond the closed invoice, then what this invoice needs', () => {
+    const inputs = exampleInputs({ start: START, items: [needing('FLAT', [credits('2')]), selling] })
+    const terms = resolveTerms(inputs)
+    const [, march, april] = invoiceWindows(inputs)
+    if (!march || !april) throw new Error('there are invoices')
+    const price = (window: typeof march, late: readonly LateCharge[], [inMarch, inApril, held]: readonly string[]) => {
+      const needs = usageNeeds([...chargesOf(terms, window, new Set()), ...late.map(({ charge }) => charge)])
+      const used = (start: number) => (start < at('2026-04-01T00:00:00Z') ? inMarch : inApril) ?? '0'
+      const usage = new Map(needs.map(({ key, interval }) => [key, plainUsage(used(interval.start), 1)]))
+      const parts = [{ walletId: 'w', creditTypeId: 'crty', onlyFor: null, quantity: decimal(held ?? '0') }]
+      return priceInvoice(inputs, { terms, window, billed: new Set(), usage, late, credits: parts, finalizedAt: null })
+    }
+    const { counted } = price(march, [], ['10', '0', '15'])
+    expect(counted.map(charge => charge.credits)).toEqual(['20'])
+    // Invoices that were closed before they stored credits are priced again from what they counted.
+    for (const charges of [counted, counted.map(({ credits: _stored, ...charge }) => charge)]) {
+      const of = { subscription_id: 's', positions: [], customer_keys: [], names_hash: null }
+      const [unit] = lateUnits([{ invoice_id: 'march', charges, ...of }])
+      const term = unit && termOf(terms, unit)
+      if (!unit || !term) throw new Error('March is a unit')
+      const invoice = price(april, [lateCharge(term, unit, 'april')], ['13', '4', '9'])
+      const lines = linesIn(invoice).map(line => [
+        line.late_for_invoice_id ?? null,
+        line.meter_value?.number ?? null,
+        line.amount_excluding_tax.quantity,
+        line.details.wallet_balances?.map(each => each.used_balance.credits?.quantity) ?? [],
+      ])
+      // 3 late calls cost 6, and 4 in time 8: the wallet has 9, and 5 are sold at 0.50.
+      expect(lines.toSorted()).toEqual(
+        [
+          [null, '4', '0.00', ['3']],
+          [null, null, '2.50', []],
+          ['march', '3', '0.00', ['6']],
+        ].toSorted(),
+      )
+      expect(invoice.columns.content.validation_result).toEqual([])
+    }
   })
 })
 

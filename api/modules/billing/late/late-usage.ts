@@ -21,6 +21,8 @@ export type LateUnit = {
   /** The amount billed so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
+  /** Of usage that is priced in credits: what it has cost so far; null where an invoice did not store that. */
+  readonly credits: Decimal | null
   /**
    * The part of it billed to each customer, with the usage of that customer at the last billing, as far as the invoices
    * show it.
@@ -70,11 +72,18 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
     invoiceId: first.of.invoice_id,
     exact: sum(charges.map(({ exact }) => decimal(exact))),
     printed: sum(charges.map(({ printed }) => decimal(printed))),
+    credits: creditsOf(charges),
     parts: partsOf(charges, last),
     together: { number: last.number, count: last.count },
     counted: (entries.at(-1) ?? first).of,
     namesHash: first.of.names_hash,
   }
+}
+
+/** The credits that these charges cost; null where one of them did not store it. */
+function creditsOf(charges: readonly ClosedCharge[]): Decimal | null {
+  const stored = charges.flatMap(({ credits }) => credits ?? [])
+  return stored.length === charges.length ? sum(stored.map(text => decimal(text))) : null
 }
 
 function partsOf(charges: readonly ClosedCharge[], last: ClosedCharge): Map<string, ClosedPart> {

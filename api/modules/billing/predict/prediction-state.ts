@@ -2,7 +2,6 @@
 // query.
 
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
-import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
@@ -26,17 +25,15 @@ import { type UsageFigures, type UsageNeed, usageNeeds } from '../usage/usage-ne
 import { readNeeds } from '../usage/usage-reader.ts'
 import { type NewUsage, needsOf, withEvent } from './add-event.ts'
 import { compareInvoices, type Difference, noDifference } from './compare-invoices.ts'
-
-/** A wallet beside a predicted invoice: its balance, and the part of it that is open (not reserved). */
-export type BalanceBeside = { readonly walletId: string; readonly balance: Decimal; readonly open: Decimal }
+import { type WalletBeside, walletsBeside } from './wallets-beside.ts'
 
 export type Predicted = Difference & {
   readonly customerId: string
   /** Null for an invoice that does not exist yet. */
   readonly invoiceId: string | null
   readonly currency: string
-  /** The wallet whose payment of the invoice changes with the event; null when none does. */
-  readonly wallet: { readonly before: BalanceBeside; readonly after: BalanceBeside } | null
+  /** The wallets whose payment of the invoice changes with the event, in the order in which they pay. */
+  readonly wallets: readonly WalletBeside[]
 }
 
 /** One invoice with its usage so far, and with the events that are added to it. */
@@ -150,13 +147,13 @@ function stateOf(
   return {
     covers: at => arrears.start <= at && at < arrears.end,
     prices: event => needsOf(loaded.billed, event).length > 0,
-    unchanged: () => ({ ...noDifference(currency), ...of, wallet: null }),
+    unchanged: () => ({ ...noDifference(currency), ...of, wallets: [] }),
     add: async event => {
       const known = new Set([...(await knownValues(deps, loaded, event)), ...seenIn(seen, needs, event)])
       const figures = withEvent(usage, needs, event, need => known.has(need.key))
       const after = priced(loaded, figures)
-      const wallet = walletOf(loaded, usesOf(content), usesOf(after))
-      const predicted: Predicted = { ...compareInvoices(content, after, currency), ...of, wallet }
+      const wallets = walletsBeside(loaded.request, loaded.purse, { before: usesOf(content), after: usesOf(after) })
+      const predicted: Predicted = { ...compareInvoices(content, after, currency), ...of, wallets }
       return { predicted, next: stateOf(deps, loaded, figures, after, [...seen, event]) }
     },
   }
@@ -194,16 +191,3 @@ const seenIn = (seen: readonly NewUsage[], needs: readonly UsageNeed[], event: N
     const same = seen.filter(each => each.properties[property] === event.properties[property])
     return same.some(each => needsOf([need], each).length > 0) ? [need.key] : []
   })
-
-type Uses = ReturnType<typeof usesOf>
-
-function walletOf({ request, purse }: Loaded, then: Uses, now: Uses): Predicted['wallet'] {
-  const wallets = request.wallets ?? []
-  const paidBy = (uses: Uses, id: string): Decimal => uses.get(id)?.quantity ?? ZERO
-  const changed = wallets.find(({ walletId }) => !paidBy(then, walletId).eq(paidBy(now, walletId)))
-  if (!changed) return null
-  const { walletId, available } = changed
-  const balance = purse.balanceOf(walletId)
-  const beside = (paid: Decimal): BalanceBeside => ({ walletId, balance, open: available.minus(paid) })
-  return { before: beside(paidBy(then, walletId)), after: beside(paidBy(now, walletId)) }
-}

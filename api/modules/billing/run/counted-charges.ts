@@ -14,7 +14,7 @@ export function countedCharges(
   printed: (key: string) => Decimal,
   parts: PartsOfCharges | null,
 ): ClosedCharge[] {
-  return rated.flatMap(({ charge, metered: volume, exact }): ClosedCharge[] => {
+  return rated.flatMap(({ charge, metered: volume, exact, credits }): ClosedCharge[] => {
     const { schedule, item, config, productItem, service, usage } = charge
     if (!usage) return []
     return [
@@ -32,6 +32,7 @@ export function countedCharges(
         count: plain(volume.count),
         exact: plain(exact),
         printed: plain(printed(charge.key)),
+        ...(credits ? { credits: plain(credits.needed) } : {}),
         ...persistedIn(charge, usage),
         ...(parts ? { parts: (parts.get(charge.key) ?? []).map(closedPart) } : {}),
       },

@@ -5,6 +5,7 @@ import { NO_CLAUSES, type WalletBalance } from '../../../../shared/billing/steps
 import type { Line } from '../../../../shared/billing/steps/line.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { isInCredits } from '../../../../shared/rating/credits.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
@@ -130,7 +131,8 @@ type RatedInvoice = {
 
 function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
   const own = request.bought ?? chargesOf(request.terms, request.window, request.billed)
-  const inCredits = rateInCredits(own, request.credits ?? [], {
+  const late = rateLateCharges(inputs, request, own)
+  const inCredits = rateInCredits(own, late.inCredits, request.credits ?? [], {
     usage: request.usage,
     usageByCustomer: request.usageByCustomer ?? null,
     ownId: inputs.customer.id,
@@ -140,12 +142,12 @@ function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
     charge =>
       inCredits.get(charge.key) ?? rateCharge(charge, request.usage, roundingOf(inputs), toSell.get(charge.key)),
   )
-  const late = rateLateCharges(inputs, request, own)
+  const lateRated = [...late.rated, ...late.inCredits.flatMap(({ charge }) => inCredits.get(charge.key) ?? [])]
   const showZero = inputs.platform.invoice_settings.add_zero_meter_value_invoice_lines === true
   return {
-    charges: [...own, ...late.rated.map(({ charge }) => charge)],
-    all: [...ownRated, ...late.rated],
-    onInvoice: [...ownRated.filter(each => showZero || !isZeroUsage(each)), ...late.rated],
+    charges: [...own, ...lateRated.map(({ charge }) => charge)],
+    all: [...ownRated, ...lateRated],
+    onInvoice: [...ownRated.filter(each => showZero || !isZeroUsage(each)), ...lateRated],
     findings: late.findings,
   }
 }
@@ -158,16 +160,23 @@ function rateLateCharges(
   inputs: BillingInputs,
   { late = [], usage }: InvoiceRequest,
   own: readonly Charge[],
-): { readonly rated: readonly RatedCharge[]; readonly findings: readonly Finding[] } {
+): {
+  readonly rated: readonly RatedCharge[]
+  /** Those priced in credits, which are rated with the other usage that draws credits. */
+  readonly inCredits: readonly LateCharge[]
+  readonly findings: readonly Finding[]
+} {
   const rated: RatedCharge[] = []
+  const inCredits: LateCharge[] = []
   const findings: Finding[] = []
   const rounding = roundingOf(inputs)
   for (const each of late) {
     try {
-      const one = rateLate(each, { usage, rounding })
-      if (!one) continue
-      amountTypeOf([...own, ...rated.map(({ charge }) => charge), each.charge])
-      rated.push(one)
+      const one = isInCredits(each.charge.config) ? null : rateLate(each, { usage, rounding })
+      if (!one && !isInCredits(each.charge.config)) continue
+      amountTypeOf([...own, ...[...rated, ...inCredits].map(({ charge }) => charge), each.charge])
+      if (one) rated.push(one)
+      else inCredits.push(each)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       const { charge } = each
@@ -176,7 +185,7 @@ function rateLateCharges(
       findings.push({ status: 'WARNING', details })
     }
   }
-  return { rated, findings }
+  return { rated, inCredits, findings }
 }
 
 function draftOf(

@@ -249,6 +249,36 @@ describe('an event that is calculated', () => {
     ])
   })
 
+  test('paid in credits from two wallets says what each has before and after it', async () => {
+    const { wallet, grant, creditType, CREDITS } = await walletsOf(tenant)
+    const credit = (quantity: string) => ({ credits: { quantity, credit_type_id: creditType['id'] } })
+    const of = await billed('100', { pricing_type: 'FLAT', bands: [credit('1')] })
+    const own = [await wallet(CREDITS, of.customerId), await wallet(CREDITS, of.customerId)]
+    for (const [index, each] of own.entries()) {
+      const expires = index === 0 ? { expire_at: '2026-12-31T00:00:00Z' } : {}
+      await grant(each, index === 0 ? '103' : '30', { start_at: START, ...expires })
+    }
+    const [details] = (await predictionOf(eventOf(of, '5')))['details']
+    const open = (name: string) =>
+      details[name].map((each: Row) => [
+        each['wallet_id'],
+        each['wallet_balance'].balance.credits.quantity,
+        each['wallet_balance'].open_balance,
+      ])
+    expect(open('pre_wallet_balances')).toEqual([
+      [own[0]?.['id'], '103', credit('3')],
+      [own[1]?.['id'], '30', credit('30')],
+    ])
+    expect(open('post_wallet_balances')).toEqual([
+      [own[0]?.['id'], '103', credit('0')],
+      [own[1]?.['id'], '30', credit('28')],
+    ])
+    expect([details.pre_wallet_balance, details.post_wallet_balance]).toEqual([
+      details.pre_wallet_balances[0],
+      details.post_wallet_balances[0],
+    ])
+  })
+
   test.each([
     ['no reference', { reference: undefined }, 'MISSING_FIELD', 'reference'],
     ['no customer', { customer_reference: undefined }, 'MISSING_FIELD', 'customer_reference'],

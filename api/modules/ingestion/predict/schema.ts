@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { Amount, Nullable, Timestamp } from '../../../resource/shapes.ts'
-import type { BalanceBeside, Predicted } from '../../billing/predict/prediction-state.ts'
+import type { Predicted } from '../../billing/predict/prediction-state.ts'
+import type { BalanceBeside } from '../../billing/predict/wallets-beside.ts'
 import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
 import { ViewPeriod } from '../../invoices/schema.ts'
 import type { Prediction } from './predict.ts'
@@ -37,6 +38,8 @@ const Details = Type.Object(
     periods: Type.Array(ViewPeriod, { description: 'The lines that change, each with what it has more or less.' }),
     pre_wallet_balance: Nullable(WalletBeside),
     post_wallet_balance: Nullable(WalletBeside),
+    pre_wallet_balances: Type.Array(WalletBeside),
+    post_wallet_balances: Type.Array(WalletBeside),
   },
   { title: 'CostPredictionDetails' },
 )
@@ -64,9 +67,15 @@ export function predictionView(prediction: Prediction, now: Instant): object {
   }
 }
 
-function detailsView({ customerId, invoiceId, currency, wallet, ...difference }: Predicted, now: Instant): object {
-  const beside = ({ walletId, balance, open }: BalanceBeside) => {
-    const value = (quantity: Decimal) => ({ amount: { quantity: plain(quantity), currency } })
+function detailsView(
+  { customerId, invoiceId, currency: _currency, wallets, ...difference }: Predicted,
+  now: Instant,
+): object {
+  const beside = ({ walletId, unit, balance, open }: BalanceBeside) => {
+    const value = (quantity: Decimal) =>
+      'currency' in unit
+        ? { amount: { quantity: plain(quantity), currency: unit.currency } }
+        : { credits: { quantity: plain(quantity), credit_type_id: unit.creditTypeId } }
     return {
       wallet_id: walletId,
       wallet_balance: {
@@ -77,11 +86,14 @@ function detailsView({ customerId, invoiceId, currency, wallet, ...difference }:
       },
     }
   }
+  const [first] = wallets
   return {
     customer_id: customerId,
     invoice_id: invoiceId,
     ...difference,
-    pre_wallet_balance: wallet && beside(wallet.before),
-    post_wallet_balance: wallet && beside(wallet.after),
+    pre_wallet_balance: first ? beside(first.before) : null,
+    post_wallet_balance: first ? beside(first.after) : null,
+    pre_wallet_balances: wallets.map(({ before }) => beside(before)),
+    post_wallet_balances: wallets.map(({ after }) => beside(after)),
   }
 }
