@@ -10,10 +10,15 @@ import { instantSql, tenantFilter, type UsageFilter } from './usage-sql.ts'
 export type LogPlace = { readonly partition: number; readonly seq: number; readonly line: number }
 
 /** What orders a record in a list. */
-export type EventPosition = { readonly timestamp: Instant; readonly idHash: string; readonly place: LogPlace }
+export type EventPosition = {
+  readonly timestamp: Instant
+  readonly idHash: string
+  readonly place: LogPlace
+  readonly duplicate: boolean
+}
 
 /** A cursor as text: the event's id, or of a duplicate, which shares it, the id and its `log_position`. */
-export const cursorText = ({ idHash, place, duplicate }: EventPosition & { readonly duplicate: boolean }): string =>
+export const cursorText = ({ idHash, place, duplicate }: Omit<EventPosition, 'timestamp'>): string =>
   duplicate ? `${eventId(idHash)}.${place.partition}/${place.seq}/${place.line}` : eventId(idHash)
 
 export type EventCursor = { readonly idHash: string; readonly place: LogPlace | null }
@@ -48,13 +53,19 @@ export async function findPosition(
       idHash,
       timestamp: instantOf(Number(timestamp)),
       place: { partition, seq: Number(seq), line },
+      duplicate: place !== null,
     }))[0] ?? null
   )
 }
 
-/** Newest by its own time first; records of one reference and time by where they stand in the log. */
-export const NEWEST_FIRST = 'timestamp DESC, id_hash, log_seq, log_line'
-export const OLDEST_FIRST = 'timestamp, id_hash DESC, log_seq DESC, log_line DESC'
+/** Newest by its own time first; of one reference and time the event, then its repeats as they stand in the log. */
+export const NEWEST_FIRST = 'timestamp DESC, id_hash, repeat'
+export const OLDEST_FIRST = 'timestamp, id_hash DESC, repeat DESC'
+
+/** More lines than a message of the log holds, so that a place in a partition is one number. */
+export const LINES_MAX = 2 ** 20
+const repeatOf = ({ duplicate, place: { seq, line } }: EventPosition): string =>
+  duplicate ? String(BigInt(seq) * BigInt(LINES_MAX) + BigInt(line)) : '0'
 
 export type Beyond = {
   /** OLDER: what follows the position, newest first. NEWER: what precedes it. */
@@ -64,14 +75,15 @@ export type Beyond = {
   readonly until: Instant | undefined
 }
 
-/** The condition for what lies beyond a position in a list that is newest first. */
-export function beyondSql(filter: UsageFilter, { side, position, until }: Beyond): string {
-  const { timestamp, idHash, place } = position
-  const time = instantSql(filter, timestamp)
-  const own = `(toString(id_hash), log_seq, log_line)`
-  const its = `(${filter.bind(idHash, 'String')}, ${filter.bind(place.seq, 'UInt64')}, ${filter.bind(place.line, 'UInt32')})`
+/** The conditions for what lies beyond a position in a list that is newest first: by the time of records, and by what else orders them. */
+export function beyondSql(filter: UsageFilter, { side, position, until }: Beyond): { time: string; further: string } {
+  const time = instantSql(filter, position.timestamp)
+  const its = `(toFixedString(${filter.bind(position.idHash, 'String')}, 32), ${filter.bind(repeatOf(position), 'UInt64')})`
   const [time1, time2, further] = side === 'OLDER' ? ['<=', '<', '>'] : ['>=', '>', '<']
   const bound =
     until === undefined ? '' : ` AND timestamp ${side === 'OLDER' ? '>=' : '<='} ${instantSql(filter, until)}`
-  return `timestamp ${time1} ${time}${bound} AND (timestamp ${time2} ${time} OR ${own} ${further} ${its})`
+  return {
+    time: `timestamp ${time1} ${time}${bound}`,
+    further: `(timestamp ${time2} ${time} OR (id_hash, repeat) ${further} ${its})`,
+  }
 }

@@ -9,9 +9,9 @@ import { tooLong } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
-import { type EventFilter, listStoredEvents, readBeyond } from './list/list-stored-events.ts'
+import { countStoredEvents, type EventFilter, listStoredEvents, readBeyond } from './list/list-stored-events.ts'
 import { receivedEvents, repeatsByMinute } from './received-events.ts'
-import { type EventKey, findStoredEvent, readStoredAt, readStoredEvents, type StoredEvent } from './stored-events.ts'
+import { type EventKey, type FoundEvent, findStoredEvent, type StoredEvent } from './stored-events.ts'
 import { waitForUsage } from './up-to-date.ts'
 
 export type EventPage = {
@@ -23,13 +23,13 @@ export type EventPage = {
 
 export type EventStore = {
   /** The event that counts for this id, deleted or not; null when the tenant has none. */
-  find(tenant: Tenant, idHash: string): Promise<StoredEvent | null>
+  find(tenant: Tenant, idHash: string): Promise<FoundEvent | null>
   /** Those of these ids that the tenant has an event of, deleted or not. */
   used(tenant: Tenant, idHashes: readonly string[]): Promise<ReadonlySet<string>>
-  /** When it, or its deletion, was stored; null when that is not known. */
-  storedAt(tenant: Tenant, idHash: string): Promise<Instant | null>
-  /** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
-  list(tenant: Tenant, page: EventPage): Promise<{ keys: readonly EventKey[]; total: number }>
+  /** A page of the records that match, newest first; `ended` when it is known that none follows it. */
+  list(tenant: Tenant, page: EventPage): Promise<{ events: readonly StoredEvent[]; ended: boolean }>
+  /** How many records match, no further than LIST_DEPTH. */
+  count(tenant: Tenant, filter: EventFilter): Promise<number>
   /** Where the record stands that a cursor names; null when the tenant has none. */
   position(tenant: Tenant, cursor: EventCursor): Promise<EventPosition | null>
   /** At most `limit` of the records that match on one side of a position, the nearest first. */
@@ -41,9 +41,7 @@ export type EventStore = {
       readonly side: 'OLDER' | 'NEWER'
       readonly limit: number
     },
-  ): Promise<readonly EventKey[]>
-  /** Records whole, in the order of their keys, at most a page of them. */
-  read(tenant: Tenant, keys: readonly EventKey[]): Promise<readonly StoredEvent[]>
+  ): Promise<readonly StoredEvent[]>
   /** The amendments of an event in the order in which they took effect. */
   amendments(tenant: Tenant, idHash: string): Promise<readonly StoredAmendment[]>
   /** Waits until the log has been processed up to a position; false when that took longer than `timeoutMs`. */
@@ -58,11 +56,10 @@ export type EventStore = {
 export const createEventStore = (client: ClickHouseClient, log: EventLog): EventStore => ({
   find: (tenant, idHash) => answered(findStoredEvent(client, tenant, idHash)),
   used: (tenant, idHashes) => answered(findUsedIds(client, tenant, idHashes)),
-  storedAt: (tenant, idHash) => answered(readStoredAt(client, tenant, idHash)),
   list: (tenant, page) => answered(listStoredEvents(client, tenant, page)),
+  count: (tenant, filter) => answered(countStoredEvents(client, tenant, filter)),
   position: (tenant, cursor) => answered(findPosition(client, tenant, cursor)),
   beyond: (tenant, of) => answered(readBeyond(client, tenant, of)),
-  read: (tenant, keys) => answered(readStoredEvents(client, tenant, keys)),
   repeatsByMinute: (tenant, within) => answered(repeatsByMinute(client, tenant, within)),
   received: (tenant, of) => answered(receivedEvents(client, tenant, of)),
   amendments: (tenant, idHash) => answered(loadAmendments(client, tenant, idHash)),

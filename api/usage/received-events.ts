@@ -2,7 +2,7 @@
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, type Interval, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { type EventKey, KEY_COLUMNS, type KeyRow, keyOf } from './stored-events.ts'
+import { type EventKey, RECORD_COLUMNS, type RecordRow, recordOf } from './stored-events.ts'
 import { instantSql, tenantFilter } from './usage-sql.ts'
 
 /** Repeats that reached the log, by the minute in which they were received; none for a minute without. */
@@ -30,12 +30,12 @@ export async function receivedEvents(
   { within: { start, end }, limit }: { readonly within: Interval; readonly limit: number },
 ): Promise<EventKey[]> {
   const filter = tenantFilter(tenant)
-  const rows = await selectRows<KeyRow>(
+  const rows = await selectRows<RecordRow>(
     client,
-    `SELECT ${KEY_COLUMNS}, 0 FROM usage_event_times FINAL
-     WHERE ${filter.scope} AND received_at >= ${instantSql(filter, start)} AND received_at < ${instantSql(filter, end)} AND deleted = 0
+    `SELECT ${RECORD_COLUMNS} FROM usage_records_by_time FINAL
+     WHERE ${filter.scope} AND repeat = 0 AND received_at >= ${instantSql(filter, start)} AND received_at < ${instantSql(filter, end)} AND deleted = 0
      ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1`,
     filter.params,
   )
-  return rows.map(keyOf)
+  return rows.map(recordOf)
 }

@@ -1,4 +1,4 @@
-// node dist/bench/reads/main.js [events]: what reads of the api cost in processor time of all processes, beside a bare Fastify route over
+// node dist/bench/reads/main.js [events [name]]: what reads of the api cost in processor time of all processes, beside a bare Fastify route over
 // the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -101,7 +101,8 @@ try {
     { name: 'ingestion of an hour', path: 'usage/ingestion', times: FEW },
     { name: 'an invoice as PDF', path: `invoices/${invoice?.id}/pdf`, times: FEW },
   ]
-  for (const read of reads) await measure(read, { api, bare, port })
+  const wanted = process.argv[3] ?? ''
+  for (const read of reads.filter(each => each.name.includes(wanted))) await measure(read, { api, bare, port })
 
   async function makeInvoices(subscriptions: readonly string[], env: Record<string, string>): Promise<void> {
     const database = new pg.Client({ connectionString: setup.databaseUrl })

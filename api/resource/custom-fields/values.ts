@@ -1,6 +1,7 @@
 // The values of custom fields that a resource has: read for its view, and saved with it.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { preparedQuery } from '../../../shared/database/prepared.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { FieldAction } from '../field-actions.ts'
 import { inThisTenant } from '../tenant-condition.ts'
@@ -8,14 +9,9 @@ import { type ResolvedField, resolveGiven } from './resolve-given.ts'
 import { type CustomFieldView, type GivenCustomField, type ResourceWithCustomFields, VALUES_MAX } from './schema.ts'
 import { customFields as f, customFieldValues as v } from './table.ts'
 
-/** The values of these resources, by id and in the order of their references; a resource without any is absent. */
-export async function customFieldsOf(
-  uow: ReadUow,
-  resourceIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly CustomFieldView[]>> {
-  const found = new Map<string, CustomFieldView[]>()
-  if (resourceIds.length === 0) return found
-  const rows = await uow.tx
+/** Asked with every read of a resource that may have custom fields. */
+const valuesOfResources = preparedQuery('custom fields of resources', (tx, name) =>
+  tx
     .select({
       resource_id: v.resource_id,
       id: f.id,
@@ -24,10 +20,28 @@ export async function customFieldsOf(
       values: sql<string[]>`array_agg(${v.value} order by ${v.position})`,
     })
     .from(v)
-    .innerJoin(f, and(inThisTenant(uow, f), eq(f.id, v.custom_field_id)))
-    .where(and(inThisTenant(uow, v), inArray(v.resource_id, [...new Set(resourceIds)])))
+    .innerJoin(f, and(eq(f.platform_id, v.platform_id), eq(f.environment, v.environment), eq(f.id, v.custom_field_id)))
+    .where(
+      and(
+        eq(v.platform_id, sql.placeholder('platform')),
+        eq(v.environment, sql.placeholder('environment')),
+        sql`${v.resource_id} = any(${sql.placeholder('resources')}::text[])`,
+      ),
+    )
     .groupBy(v.resource_id, f.id, f.reference, f.multiple_values)
     .orderBy(sql`${f.reference} collate "C"`)
+    .prepare(name),
+)
+
+/** The values of these resources, by id and in the order of their references; a resource without any is absent. */
+export async function customFieldsOf(
+  uow: ReadUow,
+  resourceIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly CustomFieldView[]>> {
+  const found = new Map<string, CustomFieldView[]>()
+  if (resourceIds.length === 0) return found
+  const { platformId: platform, environment } = uow.tenant
+  const rows = await valuesOfResources(uow.tx, { platform, environment, resources: [...new Set(resourceIds)] })
   for (const { resource_id, id, reference, multiple, values } of rows) {
     const view = multiple ? { id, reference, values } : { id, reference, value: values[0] ?? '' }
     found.set(resource_id, [...(found.get(resource_id) ?? []), view])

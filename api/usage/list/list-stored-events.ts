@@ -1,12 +1,21 @@
-// Lists of events: which records a page holds, in order of time. Reads are bounded whatever a tenant has stored: a list reaches
-// LIST_DEPTH events, and what is sorted is bounded by looking through recent time first.
+// Lists of events: which records a page holds, whole, in order of time. Reads are bounded whatever a tenant has stored: a list reaches
+// LIST_DEPTH events, and as much time is looked through as lately held enough.
 import { eventHash } from '../../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import { type Beyond, beyondSql, type EventPosition, NEWEST_FIRST, OLDEST_FIRST } from '../event-cursor.ts'
-import { type EventKey, KEY_COLUMNS, type KeyRow, keyOf } from '../stored-events.ts'
+import {
+  DUPLICATE_EXTRAS,
+  EVENT_EXTRAS,
+  FEW_ROWS,
+  RECORD_COLUMNS,
+  type RecordRow,
+  recordOf,
+  type StoredEvent,
+} from '../stored-events.ts'
 import { byCustomer, instantSql, tenantFilter, type UsageFilter } from '../usage-sql.ts'
+import { createLongLists } from './long-lists.ts'
 import { createListWindows } from './windows.ts'
 
 /** A list reaches this many of the newest events. Use a narrower filter to find older ones. */
@@ -14,8 +23,11 @@ export const LIST_DEPTH = 10_000
 /** A statement that takes longer is given up, and the refusal says to narrow the list. */
 const EXECUTION_SECONDS_MAX = 20
 
-const pages = createListWindows()
-const cursors = createListWindows()
+const DAY_MS = 24 * 3_600_000
+/** Of a customer there are fewer events than of a platform, so more time is looked through first. */
+const ofPlatforms = createListWindows(15 * 60_000)
+const ofCustomers = createListWindows(14 * DAY_MS)
+const long = createLongLists()
 
 export type EventFilter = {
   readonly customerKeys?: readonly string[] | undefined
@@ -32,39 +44,25 @@ export type EventFilter = {
 const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
   max_execution_time = ${EXECUTION_SECONDS_MAX}`
 
-/** A page of the records that match, newest first; `total` counts no further than LIST_DEPTH. */
+/** A page of the records that match, newest first; `ended` when it is known that none follows it. */
 export async function listStoredEvents(
   client: ClickHouseClient,
   tenant: Tenant,
   query: { readonly filter: EventFilter; readonly now: Instant; readonly limit: number; readonly offset: number },
-): Promise<{ keys: EventKey[]; total: number }> {
+): Promise<{ events: StoredEvent[]; ended: boolean }> {
   const { filter, now, limit, offset } = query
   const end = Math.min(filter.before ?? Number.POSITIVE_INFINITY, now)
-  const key = windowKey(tenant, filter)
-  for (const length of isOfSome(filter) ? [] : pages.from(key)) {
-    if (end - length <= (filter.from ?? 0)) break
-    const within = { ...filter, from: instantOf(end - length) }
-    const total = await countUpTo(client, tenant, within)
-    if (total < LIST_DEPTH) continue
-    pages.held(key, length)
-    return { keys: await readKeys(client, tenant, { filter: within, limit, offset }), total }
-  }
-  if (!isOfSome(filter)) pages.held(key, null)
-  const total = await countUpTo(client, tenant, filter)
-  return { keys: offset >= total ? [] : await readKeys(client, tenant, { filter, limit, offset }), total }
+  const { events, whole } = await nearest(tenant, { filter, wanted: limit + offset, limit }, length => {
+    if (length !== null && end - length <= (filter.from ?? 0)) return null
+    const within = length === null ? filter : { ...filter, from: instantOf(end - length) }
+    return readRecords(client, tenant, { filter: within, limit, offset, few: length !== null })
+  })
+  return { events, ended: whole && events.length < limit && (events.length > 0 || offset === 0) }
 }
-
-/** Whether a filter names whose events, or which: then they are found by the key of the table, and are sorted whole. */
-const isOfSome = ({ reference, customerKeys }: EventFilter): boolean =>
-  reference !== undefined || customerKeys !== undefined
-
-/** Lists of one kind: of all events, of a meter, of duplicates alone. */
-const windowKey = ({ platformId, environment }: Tenant, { meterReference, duplicate, deleted }: EventFilter): string =>
-  JSON.stringify([platformId, environment, meterReference, duplicate, deleted])
 
 /**
  * At most `limit` of the records that match on one side of a position, the nearest first. Nearer time is looked through first, so
- * that going on through a long list costs the same everywhere.
+ * that a reader who continues through a long list pays the same everywhere.
  */
 export async function readBeyond(
   client: ClickHouseClient,
@@ -75,62 +73,115 @@ export async function readBeyond(
     readonly side: Beyond['side']
     readonly limit: number
   },
-): Promise<EventKey[]> {
+): Promise<StoredEvent[]> {
   const { filter, position, side, limit } = query
-  const read = (until: Instant | undefined) =>
-    readKeys(client, tenant, { filter, limit, offset: 0, beyond: { side, position, until } })
-  if (isOfSome(filter)) return await read(undefined)
-  const key = windowKey(tenant, filter)
-  for (const length of cursors.from(key)) {
-    const keys = await read(instantOf(position.timestamp + (side === 'OLDER' ? -length : length)))
-    if (keys.length < limit) continue
-    cursors.held(key, length)
-    return keys
-  }
-  cursors.held(key, null)
-  return await read(undefined)
+  const { events } = await nearest(tenant, { filter, wanted: limit, limit }, length => {
+    const until =
+      length === null ? undefined : instantOf(Math.max(0, position.timestamp + (side === 'OLDER' ? -length : length)))
+    const beyond = { side, position, until }
+    return readRecords(client, tenant, { filter, limit, offset: 0, beyond, few: length !== null })
+  })
+  return events
 }
 
-async function countUpTo(client: ClickHouseClient, tenant: Tenant, events: EventFilter): Promise<number> {
+/**
+ * What `read` finds in the least time that holds `limit` records, the time that lately did being tried first. Whatever the filter
+ * allows is read when no such time does (`whole`), or when `read` gives null: that much time is all of it.
+ */
+async function nearest(
+  tenant: Tenant,
+  of: { readonly filter: EventFilter; readonly wanted: number; readonly limit: number },
+  read: (length: number | null) => Promise<StoredEvent[]> | null,
+): Promise<{ events: StoredEvent[]; whole: boolean }> {
+  const { filter, wanted, limit } = of
+  const { customerKeys, meterReference, reference, duplicate, deleted } = filter
+  // By the reference it is found by an index, wherever it lies.
+  if (reference === undefined) {
+    const windows = customerKeys === undefined ? ofPlatforms : ofCustomers
+    const { platformId, environment } = tenant
+    const reach = Math.ceil(Math.log10(wanted))
+    const key = JSON.stringify([platformId, environment, customerKeys, meterReference, duplicate, deleted, reach])
+    let skipped = 0
+    for (const length of windows.from(key)) {
+      if (skipped > 0) {
+        skipped -= 1
+        continue
+      }
+      const reading = read(length)
+      if (reading === null) break
+      const events = await reading
+      if (events.length < limit) {
+        skipped = windows.hopeless(events.length / limit)
+        continue
+      }
+      windows.held(key, length)
+      return { events, whole: false }
+    }
+    windows.held(key, null)
+  }
+  const events = await read(null)
+  if (events === null) throw new Error('all of the time can be read')
+  return { events, whole: true }
+}
+
+/** How many records match, no further than LIST_DEPTH. */
+export async function countStoredEvents(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  events: EventFilter,
+): Promise<number> {
+  if (long.has(tenant, events)) return LIST_DEPTH
   const filter = tenantFilter(tenant)
   const sources = sourcesOf(filter, tenant, events).map(
-    ({ from }) => `(SELECT 1 AS found FROM ${from} LIMIT ${LIST_DEPTH})`,
+    ({ table, where }) => `(SELECT 1 AS found FROM ${table} FINAL WHERE ${where} LIMIT ${LIST_DEPTH})`,
   )
   const rows = await selectRows<[string]>(
     client,
     `SELECT least(count(), ${LIST_DEPTH}) FROM (${sources.join(' UNION ALL ')}) ${SETTINGS}`,
     filter.params,
   )
-  return Number(rows[0]?.[0] ?? 0)
+  const total = Number(rows[0]?.[0] ?? 0)
+  if (total === LIST_DEPTH) long.add(tenant, events)
+  return total
 }
 
-async function readKeys(
+async function readRecords(
   client: ClickHouseClient,
   tenant: Tenant,
-  page: { readonly filter: EventFilter; readonly limit: number; readonly offset: number; readonly beyond?: Beyond },
-): Promise<EventKey[]> {
+  page: {
+    readonly filter: EventFilter
+    readonly limit: number
+    readonly offset: number
+    readonly beyond?: Beyond
+    readonly few: boolean
+  },
+): Promise<StoredEvent[]> {
   const filter = tenantFilter(tenant)
   const order = page.beyond?.side === 'NEWER' ? OLDEST_FIRST : NEWEST_FIRST
-  const beyond = page.beyond ? ` AND ${beyondSql(filter, page.beyond)}` : ''
-  const limit = filter.bind(page.limit, 'UInt32')
-  const offset = filter.bind(page.offset, 'UInt32')
+  const beyond = page.beyond && beyondSql(filter, page.beyond)
+  const limits = `LIMIT ${filter.bind(page.limit, 'UInt32')} OFFSET ${filter.bind(page.offset, 'UInt32')}`
+  const sources = sourcesOf(filter, tenant, page.filter)
+  const records = sources.map(({ table, extras, where }) => {
+    const further = beyond ? ` AND ${beyond.time} AND ${beyond.further}` : ''
+    return `SELECT id_hash, customer_key, meter_reference, timestamp, received_at, ${extras}
+      FROM ${table} FINAL WHERE ${where}${further} ORDER BY ${order}`
+  })
+  const [only] = records
   const reach = filter.bind(page.limit + page.offset, 'UInt32')
-  const sources = sourcesOf(filter, tenant, page.filter).map(
-    ({ from, duplicate }) =>
-      `(SELECT id_hash, customer_key, meter_reference, subscription, properties, timestamp, received_at, log_partition, log_seq, log_line,
-          ${duplicate} AS duplicate FROM ${from}${beyond} ORDER BY ${order} LIMIT ${reach})`,
-  )
-  const rows = await selectRows<KeyRow>(
-    client,
-    `SELECT ${KEY_COLUMNS}, duplicate FROM (${sources.join(' UNION ALL ')})
-     ORDER BY ${order} LIMIT ${limit} OFFSET ${offset} ${SETTINGS}`,
-    filter.params,
-  )
-  return rows.map(keyOf)
+  const sql =
+    records.length === 1
+      ? `SELECT ${RECORD_COLUMNS} FROM (${only} ${limits})`
+      : `SELECT ${RECORD_COLUMNS} FROM (${records.map(each => `(${each} LIMIT ${reach})`).join(' UNION ALL ')})
+         ORDER BY ${order} ${limits}`
+  const rows = await selectRows<RecordRow>(client, `${sql} ${SETTINGS}`, filter.params, page.few ? FEW_ROWS : {})
+  return rows.map(recordOf)
 }
 
+/** `extras`: the columns of a record that not every table has, as expressions. */
+type Source = { readonly table: string; readonly extras: string; readonly where: string }
+
 /** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
-function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): { from: string; duplicate: 0 | 1 }[] {
+function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
   const { customerKeys, meterReference, reference, deleted, duplicate, from, before } = events
   const { platformId, environment } = tenant
   const where = [
@@ -142,13 +193,17 @@ function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): { 
       : [`id_hash = ${filter.bind(eventHash(platformId, environment, reference), 'String')}`]),
     ...(from === undefined ? [] : [`timestamp >= ${instantSql(filter, from)}`]),
     ...(before === undefined ? [] : [`timestamp < ${instantSql(filter, before)}`]),
-  ].join(' AND ')
-  const state = deleted === undefined ? '' : ` AND deleted = ${deleted ? 1 : 0}`
-  const none = (wanted: boolean): string => (wanted ? '' : ' AND 0')
-  // Of a platform, in order of time; of a customer or a reference, in the order of the customer.
-  const table = isOfSome(events) ? 'usage_events' : 'usage_event_times'
-  return [
-    { from: `${table} FINAL WHERE ${where}${state}${none(duplicate !== true)}`, duplicate: 0 },
-    { from: `usage_duplicates FINAL WHERE ${where}${none(duplicate !== false && deleted !== true)}`, duplicate: 1 },
   ]
+  const state = deleted === undefined ? [] : [`deleted = ${deleted ? 1 : 0}`]
+  const all = (...more: string[]): string => [...where, ...more].join(' AND ')
+  // Of a platform, in order of time; of a customer or a reference, in the order of the customer.
+  if (customerKeys === undefined && reference === undefined) {
+    const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'repeat = 0']
+    return [{ table: 'usage_records_by_time', extras: 'deleted, repeat, content', where: all(...state, ...kind) }]
+  }
+  const own = { table: 'usage_events', extras: EVENT_EXTRAS, where: all(...state) }
+  const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, where: all() }
+  if (duplicate === false || (deleted === true && duplicate === undefined)) return [own]
+  if (duplicate === true) return [deleted === true ? { ...repeats, where: all('0') } : repeats]
+  return [own, repeats]
 }

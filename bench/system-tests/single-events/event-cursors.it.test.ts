@@ -57,6 +57,27 @@ const FILTERS = [
   'deleted=false&timestamp=[2026-03-03T00:00:00Z,2026-03-07T00:00:00Z]',
 ]
 
+test('lists of everything, which are read by time, say what the events themselves and lists of a customer say', async () => {
+  const text = "a\"b\\c\n\t/é\u{1f600}\u0001 'x' {p0:String}"
+  const odd = { customerKey: CUSTOMER, timestampMs: ms('2026-03-11T00:00:00.007Z') }
+  await rig.send(
+    { ...odd, reference: `odd ${text}`, quantity: '0.000000000001', properties: { [text]: text, kind: '' } },
+    { ...odd, reference: 'odd-2', quantity: '-12345678901234567890.5', subscription: 'ref:somebody' },
+  )
+  // Sent again with another content: a repeat that says so.
+  await rig.send({ ...odd, reference: 'odd-2', quantity: '7' })
+  const everything: Row[] = (await rig.list('limit=100'))['data']
+  expect(everything.length).toBeGreaterThan(30)
+  expect(everything.some(each => each['reference'] === `odd ${text}`)).toBe(true)
+  for (const each of everything.filter(one => one['processed_details'].duplicate === null))
+    expect(await succeed(rig.tenant, 'GET', `/v1/events/${each['id']}`)).toEqual(each)
+  const ofCustomer = everything.filter(each => each['customer_reference'] === CUSTOMER)
+  expect((await rig.list(`limit=100&customer_id=${CUSTOMER}`))['data']).toEqual(ofCustomer)
+  expect((await rig.list(`limit=100&customer_id=${CUSTOMER}&processed_details_type=DUPLICATE`))['data']).toEqual(
+    ofCustomer.filter(each => each['processed_details'].type === 'DUPLICATE'),
+  )
+})
+
 describe('cursors', () => {
   let sent = 0
   const more = async (): Promise<void> => {

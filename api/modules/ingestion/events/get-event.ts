@@ -4,7 +4,7 @@ import { eventHash, idHashOf } from '../../../../shared/contracts/usage-event.ts
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import type { StoredEvent } from '../../../usage/stored-events.ts'
+import type { FoundEvent } from '../../../usage/stored-events.ts'
 import type { EventsDeps } from './list-events.ts'
 import { type EventView, viewEvents } from './view-events.ts'
 
@@ -19,7 +19,7 @@ export async function findEvent(
   deps: EventsDeps,
   tenant: Tenant,
   hashes: readonly string[],
-): Promise<StoredEvent | null> {
+): Promise<FoundEvent | null> {
   for (const idHash of hashes) {
     const event = await deps.events.find(tenant, idHash)
     if (event) return event

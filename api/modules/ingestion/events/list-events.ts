@@ -9,8 +9,9 @@ import { type CursorSlice, noSuchCursor, type Slice } from '../../../list/slice.
 import { findOne } from '../../../resource/store.ts'
 import { cursorText, parseCursor } from '../../../usage/event-cursor.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
+import { createKnownPositions } from '../../../usage/list/known-positions.ts'
 import { type EventFilter, LIST_DEPTH } from '../../../usage/list/list-stored-events.ts'
-import type { EventKey } from '../../../usage/stored-events.ts'
+import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { loadFacts } from './load-facts.ts'
@@ -33,7 +34,7 @@ export type EventList = {
   readonly first: string | null
   readonly last: string | null
   readonly more: boolean
-  /** Of a page by its number: how many there are, as far as a list reaches. */
+  /** Of a page by its number: how many there are, as far as a list reaches; by a verdict, as far as was looked. */
   readonly total: number | null
 }
 type Wanted = { readonly request: EventListRequest; readonly slice: Slice; readonly withCustomer: boolean }
@@ -54,13 +55,14 @@ export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): 
     slice.kind === 'PAGE'
       ? await readPage(deps, tenant, { filter, now, verdict, page: slice })
       : await readOn(deps, tenant, { filter, verdict, slice })
-  const events = await deps.events.read(tenant, found.keys)
+  const { events } = found
   const views = await readTenant(deps.database, tenant, uow =>
     viewEvents(uow, events, { withCustomer: of.withCustomer }),
   )
-  const [newest, oldest] = [found.keys[0], found.keys.at(-1)]
+  const [newest, oldest] = [events[0], events.at(-1)]
   const first = slice.kind === 'BEFORE' ? (found.last ?? newest) : newest
   const last = slice.kind === 'BEFORE' ? oldest : (found.last ?? oldest)
+  for (const end of [first, last]) if (end) positions.remember(tenant, end)
   return {
     views,
     first: first ? cursorText(first) : null,
@@ -70,13 +72,16 @@ export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): 
   }
 }
 
+/** A reader goes on from what it was just given. */
+const positions = createKnownPositions()
+
 type Verdict = 'DEFAULT' | 'NOT_MATCHED'
 type Found = {
-  readonly keys: readonly EventKey[]
+  readonly events: readonly StoredEvent[]
   readonly more: boolean
   readonly total: number | null
-  /** Where to go on from, when that is not the last key. */
-  readonly last?: EventKey
+  /** Where to go on from, when that is not the last event. */
+  readonly last?: StoredEvent
 }
 
 async function readPage(
@@ -86,13 +91,26 @@ async function readPage(
 ): Promise<Found> {
   const { filter, now, verdict, page } = of
   const offset = (page.page - 1) * page.limit
-  if (offset + page.limit > LIST_DEPTH) throw tooDeep(page)
-  const wanted = verdict === null ? { limit: page.limit, offset } : { limit: LIST_DEPTH, offset: 0 }
-  const found = await deps.events.list(tenant, { filter, now, ...wanted })
-  if (verdict === null) return { ...found, more: found.total > offset + page.limit }
-  const matching = await decided(deps, tenant, found.keys, verdict)
-  const keys = matching.slice(offset, offset + page.limit)
-  return { keys, total: matching.length, more: matching.length > offset + page.limit }
+  const end = offset + page.limit
+  if (end > LIST_DEPTH) throw tooDeep(page)
+  if (verdict === null) {
+    const { events, ended } = await deps.events.list(tenant, { filter, now, limit: page.limit, offset })
+    const total = ended ? offset + events.length : await deps.events.count(tenant, filter)
+    return { events, total, more: total > end }
+  }
+  // As many are decided as it takes to know that more follow; so the pages that are counted then are those that are known.
+  let limit = Math.min(LIST_DEPTH, 2 * end + 1)
+  let { events, ended } = await deps.events.list(tenant, { filter, now, limit, offset: 0 })
+  const matching = [...(await decided(deps, tenant, events, verdict))]
+  for (let seen = events.length; matching.length <= end && !ended && seen < LIST_DEPTH; seen += events.length) {
+    const position = events.at(-1)
+    if (!position) break
+    limit = Math.min(LIST_DEPTH - seen, 2 * seen)
+    events = await deps.events.beyond(tenant, { filter, position, side: 'OLDER', limit })
+    ended = events.length < limit
+    matching.push(...(await decided(deps, tenant, events, verdict)))
+  }
+  return { events: matching.slice(offset, end), total: matching.length, more: matching.length > end }
 }
 
 /**
@@ -107,19 +125,19 @@ async function readOn(
   const { filter, verdict, slice } = of
   const side = slice.kind === 'AFTER' ? 'OLDER' : 'NEWER'
   const cursor = parseCursor(slice.id)
-  let position = cursor && (await deps.events.position(tenant, cursor))
+  let position = cursor && (positions.of(tenant, slice.id) ?? (await deps.events.position(tenant, cursor)))
   if (!position) throw noSuchCursor(slice)
-  const inOrder = (keys: EventKey[]): EventKey[] => (side === 'OLDER' ? keys : keys.toReversed())
-  const keys: EventKey[] = []
-  for (let seen = 0; ; ) {
-    const limit = verdict === null ? slice.limit + 1 : DECIDED_AT_ONCE
-    const next: readonly EventKey[] = await deps.events.beyond(tenant, { filter, position, side, limit })
-    keys.push(...(verdict === null ? next : await decided(deps, tenant, next, verdict)))
+  const inOrder = (events: StoredEvent[]): StoredEvent[] => (side === 'OLDER' ? events : events.toReversed())
+  const events: StoredEvent[] = []
+  let limit = verdict === null ? slice.limit + 1 : 2 * slice.limit + 1
+  for (let seen = 0; ; limit = Math.min(DECIDED_AT_ONCE, 4 * limit)) {
+    const next: readonly StoredEvent[] = await deps.events.beyond(tenant, { filter, position, side, limit })
+    events.push(...(verdict === null ? next : await decided(deps, tenant, next, verdict)))
     seen += next.length
     const last = next.at(-1)
-    if (keys.length > slice.limit) return { keys: inOrder(keys.slice(0, slice.limit)), more: true, total: null }
-    if (!last || next.length < limit) return { keys: inOrder(keys), more: false, total: null }
-    if (seen >= LIST_DEPTH) return { keys: inOrder(keys), more: true, total: null, last }
+    if (events.length > slice.limit) return { events: inOrder(events.slice(0, slice.limit)), more: true, total: null }
+    if (!last || next.length < limit) return { events: inOrder(events), more: false, total: null }
+    if (seen >= LIST_DEPTH) return { events: inOrder(events), more: true, total: null, last }
     position = last
   }
 }
@@ -138,12 +156,12 @@ const tooDeep = ({ limit }: Page): AppError =>
 const decided = (
   deps: EventsDeps,
   tenant: Tenant,
-  keys: readonly EventKey[],
+  events: readonly StoredEvent[],
   verdict: Verdict,
-): Promise<readonly EventKey[]> =>
+): Promise<readonly StoredEvent[]> =>
   readTenant(deps.database, tenant, async uow => {
-    const facts = await loadFacts(uow, keys)
-    return keys.filter(key => facts.decide(key).type === verdict)
+    const facts = await loadFacts(uow, events)
+    return events.filter(event => facts.decide(event).type === verdict)
   })
 
 async function filterOf(uow: ReadUow, request: EventListRequest): Promise<EventFilter> {

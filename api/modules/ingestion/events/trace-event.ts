@@ -31,8 +31,8 @@ export async function traceEvent(
     const message = 'The usage log does not answer; send it again.'
     throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
   })
-  const amendments = await deps.events.amendments(tenant, event.idHash)
-  const storedAt = await deps.events.storedAt(tenant, event.idHash)
+  const amendments = event.changed ? await deps.events.amendments(tenant, event.idHash) : []
+  const { storedAt } = event
   return await readTenant(deps.database, tenant, async uow => {
     const facts = await loadFacts(uow, [event])
     const [view] = await viewEvents(uow, [event], { withCustomer: of.withCustomer, facts })

@@ -6,11 +6,10 @@ export const NO_EVENTS: EventStore = {
   used: async () => new Set(),
   repeatsByMinute: async () => new Map(),
   received: async () => [],
-  storedAt: async () => null,
-  list: async () => ({ keys: [], total: 0 }),
+  list: async () => ({ events: [], ended: true }),
+  count: async () => 0,
   position: async () => null,
   beyond: async () => [],
-  read: async () => [],
   amendments: async () => [],
   processed: async () => true,
   log: {
