@@ -18,6 +18,8 @@ export type IncludedPeriod = {
   readonly pricingPeriod: string
   /** The fraction of a full billing period that it covers. */
   readonly share: Fraction
+  /** What its window is granted, where that changes over time; absent or null: what the terms say. */
+  readonly granted?: IncludedVolume | null
 }
 
 export type IncludedTerms = {
@@ -58,11 +60,11 @@ export function applyIncludedOverTime(
   return periods.map(period => {
     const current = WINDOW[reset](period)
     if (current !== window) {
-      const own = reset === 'BILLING_PERIOD' ? times(included, period.share) : included
+      const own = period.granted ?? (reset === 'BILLING_PERIOD' ? times(included, period.share) : included)
       granted = rollover && window !== null ? plus(own, left) : own
       used = NOTHING_INCLUDED
       window = current
-    }
+    } else if (reset === 'SCHEDULE' && period.granted) granted = period.granted
     const result = applyIncludedVolume(period.volume, granted, used)
     used = plus(used, result.details.used)
     left = result.details.left

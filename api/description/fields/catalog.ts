@@ -287,6 +287,15 @@ export const CATALOG: Readonly<Record<string, string>> = {
   is_overridden: 'Whether the schedule has this price by its `override_pricings`.',
   combined_pricing_plan_version:
     'The plan version with the `override_pricings` of the schedule merged into it, where `include_combined_pricing_plan_version` is true.',
+  included_volumes:
+    'How much usage prices of the schedule include, and from when to when. At other times what the price includes counts.',
+  'ScheduleIncludedVolume.number': 'How many units are free, where numbers are metered; 0 for none.',
+  'ScheduleIncludedVolume.amount': 'How much is free, where money is metered.',
+  'ScheduleIncludedVolume.count': 'How many events are free, where money is metered.',
+  'ScheduleIncludedVolume.reset_type':
+    'When it is granted again; absent or null for as the price says. The same for all of one price.',
+  'ScheduleIncludedVolume.start_at': 'From when on; absent or null for the start of the schedule.',
+  'ScheduleIncludedVolume.end_at': 'Until when; absent or null for as long as the schedule lasts.',
   seats_values:
     'How many seats prices of PER_SEAT items charge, and from when to when. At other times the number of the price counts, or what is assigned.',
   'SeatsValue.number': 'How many seats.',

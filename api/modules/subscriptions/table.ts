@@ -10,6 +10,7 @@ import type { Commitment, Markup } from './clauses/schema.ts'
 import type { ScheduleUnits, SeatsValue } from './counts/schema.ts'
 import type { AppliedCoupon } from './coupons/schema.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
+import type { ScheduleIncludedVolume } from './included-volumes/schema.ts'
 import type { OverridePricing } from './overrides/schema.ts'
 import type { InactivePeriod, SubscriptionType } from './schema.ts'
 
@@ -68,6 +69,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   enabled_pricings: wireJson<readonly EnabledPricing[]>().notNull().default([]),
   /** The prices it has instead of those of its version. */
   override_pricings: wireJson<readonly OverridePricing[]>().notNull().default([]),
+  /** What it includes in its prices, and when. */
+  included_volumes: wireJson<readonly ScheduleIncludedVolume[]>().notNull().default([]),
   seats_values: wireJson<SeatsValue[]>().notNull().default([]),
   units: wireJson<ScheduleUnits[]>().notNull().default([]),
   /** Named by the client, and as they were when the schedule took them on. */

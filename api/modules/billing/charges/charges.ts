@@ -254,6 +254,7 @@ function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalend
     group: term.group,
     persisted: term.persisted,
     seatChanges: term.seatChanges,
+    included: term.included,
     inAdvance: term.inAdvance,
     calendar: term.calendar,
     key,

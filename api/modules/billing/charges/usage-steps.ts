@@ -1,10 +1,12 @@
 // The usage that a charge is rated from: its own, and earlier usage that decides how much included volume or how much
 // of a bought block is left for it. Pure.
 import { type Fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
-import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
+import { type BillingPeriod, billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare } from '../../../../shared/billing/proration.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
+import type { IncludedVolume } from '../../../../shared/rating/included-volume.ts'
 import { type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import { includedAt, includedIn } from '../../subscriptions/included-volumes/included-spans.ts'
 import type { PriceCalendar, UsageQuestion } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
 
@@ -17,6 +19,8 @@ export type UsageStep = {
   readonly share: Fraction
   /** From the start of its pricing period. */
   readonly usage: Interval
+  /** What is included of its window, where the schedule states it; otherwise null. */
+  readonly granted: IncludedVolume | null
 }
 
 /**
@@ -41,7 +45,7 @@ export function tieringTime(
 export function usageSteps(charge: Charge): UsageStep[] {
   const { calendar, usage } = charge
   if (usage === null) return []
-  const own = { pricingPeriod: usage.start, billingPeriod: usage.start, share: WHOLE, usage }
+  const own = { pricingPeriod: usage.start, billingPeriod: usage.start, share: WHOLE, usage, granted: null }
   const start = calendar && startOfSteps(charge, calendar)
   if (!calendar || start === null) return [own]
   const steps = stepsOf(charge, calendar, start)
@@ -62,10 +66,11 @@ function startOfSteps({ config, service }: Charge, { span, pricingGrid, billingG
 }
 
 function stepsOf(
-  { calculation, persisted, service, late }: Charge,
+  charge: Charge,
   { span, since, pricingGrid, billingGrid }: PriceCalendar,
   start: Instant,
 ): UsageStep[] {
+  const { calculation, persisted, service, late } = charge
   // A late charge is counted from what was persisted in its own time.
   const known = late === null ? persisted : []
   const persist = calculation?.persist === true
@@ -77,9 +82,30 @@ function stepsOf(
         billingPeriod: period.full.start,
         share: shareIn(period.full.start, { span, billingGrid }),
         usage: usageInterval(persist, since, interval(from, piece.covered.end), known),
+        granted: grantedIn(charge, { span, pricingGrid, billingGrid }, { period, piece }),
       }
     }),
   )
+}
+
+type Step = { readonly period: BillingPeriod; readonly piece: BillingPeriod }
+
+/** What the schedule includes of the window that a step is of; null where it states nothing. */
+function grantedIn(
+  { included, config }: Charge,
+  { span, pricingGrid, billingGrid }: Pick<PriceCalendar, 'span' | 'pricingGrid' | 'billingGrid'>,
+  { period, piece }: Step,
+): IncludedVolume | null {
+  if (!included) return null
+  const { zone } = billingGrid
+  const reset = config.default_included_volume?.reset_type ?? 'BILLING_PERIOD'
+  if (reset === 'SCHEDULE') return includedAt(included, instantOf(piece.covered.end - 1))
+  if (reset === 'PRICING_PERIOD') {
+    const { covered } = billingPeriodAt(pricingGrid, span, piece.covered.start) ?? piece
+    return includedIn(included, { covered, whole: covered, zone })
+  }
+  const whole = billingPeriodAt(billingGrid, span, instantOf(Math.max(period.full.start, span.start))) ?? period
+  return includedIn(included, { covered: whole.covered, whole: whole.full, zone })
 }
 
 /** By the days of the schedule in the billing period, even where the steps begin or end within it. */

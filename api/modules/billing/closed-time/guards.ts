@@ -7,6 +7,7 @@ import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { seatsValueChanges } from '../../subscriptions/counts/seat-spans.ts'
 import { couponChanges } from '../../subscriptions/coupons/coupon-lists.ts'
 import { enabledChanges } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
+import { includedVolumeChanges } from '../../subscriptions/included-volumes/check-included.ts'
 import { listSchedules, scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { isCharged, seatAssignmentResource } from '../../subscriptions/seats/seat-assignment.ts'
 import { seatTimes } from '../../subscriptions/seats/seat-times.ts'
@@ -43,6 +44,13 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
       row.pricing_plan_subscription_id,
       seatsValueChanges(previous, row),
       'number of seats',
+    )
+  if (previous !== null && !activates)
+    await refuseClosedPeriods(
+      uow,
+      row.pricing_plan_subscription_id,
+      includedVolumeChanges(previous, row),
+      'included volume',
     )
   if (row.status !== 'ACTIVE' || (!activates && enabled.length === 0)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)

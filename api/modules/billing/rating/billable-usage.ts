@@ -61,7 +61,7 @@ function lessIncluded(
   volumes: readonly Volume[],
   terms: NonNullable<PriceConfig['included']>,
 ): PricedUsage[] {
-  const added = steps.map(({ pricingPeriod, billingPeriod, share }, index) => {
+  const added = steps.map(({ pricingPeriod, billingPeriod, share, granted }, index) => {
     const [volume, before] = [volumes[index], steps[index - 1]?.pricingPeriod === pricingPeriod && volumes[index - 1]]
     if (!volume) throw new Error('a step has its volume')
     return {
@@ -69,6 +69,7 @@ function lessIncluded(
       pricingPeriod: String(pricingPeriod),
       billingPeriod: String(billingPeriod),
       share,
+      granted,
     }
   })
   const priced: PricedUsage[] = []

@@ -107,12 +107,14 @@ const testsOf = (conditions: ConfigInput['conditions']): unknown => {
 function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
   const { rate_card: _replaced, ...rest } = schedule
   const { discount, markup, commitment, enabled_pricings: enabled, seats_values: seats, units } = rest
+  const { included_volumes: included } = rest
   return {
     ...rest,
     discount: discount && replacedIn(discount, replacements),
     ...(enabled ? { enabled_pricings: enabled.flatMap(entry => enabledIn(entry, replacements)) } : {}),
     ...(seats ? { seats_values: countsIn(seats, replacements) } : {}),
     ...(units ? { units: countsIn(units, replacements) } : {}),
+    ...(included ? { included_volumes: countsIn(included, replacements) } : {}),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),
   }

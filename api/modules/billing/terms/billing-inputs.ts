@@ -19,6 +19,7 @@ import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { ScheduleUnits, SeatsValue } from '../../subscriptions/counts/schema.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
+import type { ScheduleIncludedVolume } from '../../subscriptions/included-volumes/schema.ts'
 import type { OverridePricing } from '../../subscriptions/overrides/schema.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
 import { jsonOfMembers } from './json-of-members.ts'
@@ -66,6 +67,8 @@ export type ScheduleInput = {
   readonly enabled_pricings?: readonly EnabledPricing[]
   /** The prices it has instead of those of its version; absent where there are none. */
   readonly override_pricings?: readonly OverridePricing[]
+  /** What is included in its prices, and when; absent where it states nothing. */
+  readonly included_volumes?: readonly ScheduleIncludedVolume[]
   readonly markup?: Markup
   readonly commitment?: Commitment
   /** How many seats its prices charge, and when; absent where it states none. */

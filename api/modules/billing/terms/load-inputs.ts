@@ -189,7 +189,8 @@ async function loadSchedules(
       discount: s.discount,
       coupons: s.applied_coupons,
       enabled: s.enabled_pricings,
-      overrides: s.override_pricings,
+      override_pricings: s.override_pricings,
+      included_volumes: s.included_volumes,
       markup: s.markup,
       commitment: s.commitment,
       seats_values: s.seats_values,
@@ -217,17 +218,17 @@ async function loadSchedules(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
       own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
-        const { coupons, enabled, overrides, markup, commitment, seats_values, units, ...schedule } = given
+        const { coupons, enabled, markup, commitment, ...stated } = given
+        const { override_pricings, included_volumes, seats_values, units, ...schedule } = stated
         const card = cards.get(schedule.pricing_plan_id)
         return {
           ...schedule,
           ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
           ...(coupons.length > 0 ? { coupons } : {}),
           ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
-          ...(overrides.length > 0 ? { override_pricings: overrides } : {}),
           ...(markup ? { markup } : {}),
           ...(commitment ? { commitment } : {}),
-          ...countsOf({ seats_values, units }),
+          ...statedOf({ override_pricings, included_volumes, seats_values, units }),
           ...(refund ? { refund_advance_charges: true as const } : {}),
           ...(type === 'TRIAL' ? { trial: true as const } : {}),
         }
@@ -236,8 +237,12 @@ async function loadSchedules(
   )
 }
 
-/** What a schedule states of seats and units, each absent where it states none. */
-const countsOf = ({ seats_values, units }: Required<Pick<ScheduleInput, 'seats_values' | 'units'>>) => ({
+type Stated = Required<Pick<ScheduleInput, 'override_pricings' | 'included_volumes' | 'seats_values' | 'units'>>
+
+/** What a schedule states of prices, included volumes, seats and units, each absent where it states none. */
+const statedOf = ({ override_pricings, included_volumes, seats_values, units }: Stated): Partial<Stated> => ({
+  ...(override_pricings.length > 0 ? { override_pricings } : {}),
+  ...(included_volumes.length > 0 ? { included_volumes } : {}),
   ...(seats_values.length > 0 ? { seats_values } : {}),
   ...(units.length > 0 ? { units } : {}),
 })

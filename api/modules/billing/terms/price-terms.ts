@@ -14,6 +14,7 @@ import { type ConditionNames, configConditions, usageConditionOf } from '../../c
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
+import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -26,6 +27,7 @@ import type {
   ProductItemInput,
   ScheduleInput,
 } from './billing-inputs.ts'
+import { includedOf } from './included-of.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
 import { seatChangesOf } from './term-seats.ts'
 import { activeSpan, gridOf } from './windows.ts'
@@ -78,6 +80,8 @@ export type PriceTerm = {
   readonly persisted: readonly PersistedUsage[]
   /** The seats over time, where the schedule states them or they are assigned; null for one number at all times. */
   readonly seatChanges: readonly SeatChange[] | null
+  /** What is included of its usage over time, where the schedule states it; otherwise null. */
+  readonly included: readonly IncludedSpan[] | null
   readonly inAdvance: boolean
   /** Null when no time of the schedule is left. */
   readonly calendar: PriceCalendar | null
@@ -176,30 +180,34 @@ function termsOfPricing(
       const calculationId = productItem.meter_value_calculation_id
       const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, of.names)
       const isCharged = (config: ConfigInput) => !takesOver || !isOneOff({ productItem }) || isOnDemand({ config })
-      return item.configs.filter(isCharged).map(
-        (config): PriceTerm => ({
-          subscriptionId: inputs.subscription.id,
-          schedule,
-          plan,
-          pricing,
-          item,
-          config,
-          productItem,
-          product,
-          category,
-          taxCategory: taxCategoryOf(inputs, { productItem, product, category }),
-          billingCurrency: inputs.subscription.billing_currency,
-          calculation: calculationId === null ? null : of.calculations(calculationId),
-          condition: conditions.get(config.id) ?? null,
-          tiering: tieringOf(of, productItem, config),
-          split: splitOf(of, config),
-          group: [],
-          persisted: persistedOf(inputs, schedule, config),
-          seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
-          inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
-          calendar: calendarOf(of, { schedule, config: cadenceOf(of, pricing, config), during }),
-        }),
-      )
+      return item.configs
+        .filter(isCharged)
+        .map(config => includedOf(schedule, config, during))
+        .map(
+          ({ config, included }): PriceTerm => ({
+            subscriptionId: inputs.subscription.id,
+            schedule,
+            plan,
+            pricing,
+            item,
+            config,
+            productItem,
+            product,
+            category,
+            taxCategory: taxCategoryOf(inputs, { productItem, product, category }),
+            billingCurrency: inputs.subscription.billing_currency,
+            calculation: calculationId === null ? null : of.calculations(calculationId),
+            condition: conditions.get(config.id) ?? null,
+            tiering: tieringOf(of, productItem, config),
+            split: splitOf(of, config),
+            group: [],
+            persisted: persistedOf(inputs, schedule, config),
+            included,
+            seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
+            inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
+            calendar: calendarOf(of, { schedule, config: cadenceOf(of, pricing, config), during }),
+          }),
+        )
     }),
   )
   return terms.toSorted(

@@ -6,12 +6,13 @@ import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { pricesOfVersions, type SoldPrice } from './check-counts.ts'
-import type { SeatsValue } from './schema.ts'
 
-type Counts = Pick<Schedule, 'seats_values' | 'units'>
+type Counts = Pick<Schedule, 'seats_values' | 'units' | 'included_volumes'>
 
-/** The seats of a schedule as they are from `start` on. What has ended by then is left out. */
-export const seatsFrom = (entries: readonly SeatsValue[], start: string): SeatsValue[] =>
+type Dated = { readonly start_at?: string | null; readonly end_at?: string | null }
+
+/** What a schedule states for times, as it is from `start` on. What has ended by then is left out. */
+export const statedFrom = <T extends Dated>(entries: readonly T[], start: string): (T | Omit<T, 'start_at'>)[] =>
   entries.flatMap(entry => {
     if (entry.end_at && entry.end_at <= start) return []
     const { start_at, ...rest } = entry
@@ -19,7 +20,7 @@ export const seatsFrom = (entries: readonly SeatsValue[], start: string): SeatsV
   })
 
 /**
- * The same counts for the prices that another version, or each version of another rate card, has for the same items; those it does not
+ * The same counts and included volumes for the prices that another version, or each version of another rate card, has for the same items; those it does not
  * sell are left out. Of a rate card, the counts are those of the version that prices the schedule last.
  */
 export async function countsInVersion(
@@ -27,8 +28,9 @@ export async function countsInVersion(
   schedule: Schedule,
   to: { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string },
 ): Promise<Counts> {
-  const { seats_values, units, pricing_plan_id: planId, start_at } = schedule
-  if (seats_values.length + units.length === 0) return { seats_values: [], units: [] }
+  const { seats_values, units, included_volumes, pricing_plan_id: planId, start_at } = schedule
+  if (seats_values.length + units.length + included_volumes.length === 0)
+    return { seats_values: [], units: [], included_volumes: [] }
   const card = (await loadRateCards(uow, [planId])).get(planId) ?? []
   const last = versionsDuring(card, { start_at, end_at: to.start }).at(-1)?.pricing_plan_version_id
   const old = await pricesOfVersions(uow, [last ?? schedule.pricing_plan_version_id])
@@ -39,7 +41,11 @@ export async function countsInVersion(
       ...entry,
       pricing_item_config_id: configId,
     }))
-  return { seats_values: seatsFrom(seats_values, to.start).flatMap(moved), units: units.flatMap(moved) }
+  return {
+    seats_values: statedFrom(seats_values, to.start).flatMap(moved),
+    units: units.flatMap(moved),
+    included_volumes: statedFrom(included_volumes, to.start).flatMap(moved),
+  }
 }
 
 /** The ids of the prices that stand for a price: in each version the first of the same item. */

@@ -1,10 +1,11 @@
 // Whether the seats and units of a schedule can be given as they are.
-import { and, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems } from '../../catalog/products/table.ts'
@@ -68,6 +69,30 @@ export async function pricesOfVersions(
       ]),
     ),
   )
+}
+
+/** What is metered by the product items of these prices, by product item; one that is not metered is absent. */
+export async function metricsOf(
+  uow: ReadUow,
+  prices: readonly SoldPrice[],
+): Promise<ReadonlyMap<string, 'NUMBER' | 'AMOUNT'>> {
+  const ids = prices.flatMap(({ productItemIds }) => productItemIds)
+  const rows = await uow.tx
+    .select({ id: productItems.id, type: meterValues.type })
+    .from(productItems)
+    .innerJoin(
+      meterValueCalculations,
+      and(
+        inThisTenant(uow, meterValueCalculations),
+        eq(meterValueCalculations.id, productItems.meter_value_calculation_id),
+      ),
+    )
+    .leftJoin(
+      meterValues,
+      and(inThisTenant(uow, meterValues), eq(meterValues.id, meterValueCalculations.meter_value_id)),
+    )
+    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, [...ids, ''])))
+  return new Map(rows.map(({ id, type }) => [id, type ?? 'NUMBER']))
 }
 
 /**

@@ -12,13 +12,20 @@ export const startingNow = (entries: readonly SeatsValue[], now: string): SeatsV
     startsNow === true ? { ...entry, start_at: now } : entry,
   )
 
-const startOf = ({ start_at: own }: SeatsValue, { start_at }: Stating): string =>
-  own && own > start_at ? own : start_at
+/** What a schedule states of a price for a time; without one, for as long as the schedule lasts. */
+type Stated = {
+  readonly pricing_item_config_id: string
+  readonly start_at?: string | null
+  readonly end_at?: string | null
+}
+type Within = { readonly start_at: string }
 
-const endOf = ({ end_at }: SeatsValue): string | null => end_at ?? null
+const startOf = ({ start_at: own }: Stated, { start_at }: Within): string => (own && own > start_at ? own : start_at)
 
-/** Whether two entries state a number for the same price at the same time. */
-export const overlap = (a: SeatsValue, b: SeatsValue, of: Stating): boolean => {
+const endOf = ({ end_at }: Stated): string | null => end_at ?? null
+
+/** Whether two entries state something of the same price at the same time. */
+export const overlap = (a: Stated, b: Stated, of: Within): boolean => {
   const [endA, endB] = [endOf(a), endOf(b)]
   return (
     a.pricing_item_config_id === b.pricing_item_config_id &&
@@ -27,16 +34,23 @@ export const overlap = (a: SeatsValue, b: SeatsValue, of: Stating): boolean => {
   )
 }
 
-/** What is different between two states: what is added or removed counts from its start on, a moved end from the earlier end on. */
-export function seatsValueChanges(before: Stating, after: Stating): ClauseChange[] {
-  const alike = (a: SeatsValue, b: SeatsValue): boolean =>
-    a.pricing_item_config_id === b.pricing_item_config_id &&
-    startOf(a, before) === startOf(b, after) &&
-    decimal(a.number).eq(decimal(b.number))
-  const left = [...before.seats_values]
+type Entries<T> = Within & { readonly entries: readonly T[] }
+
+/**
+ * What is different between two states of a list: what is added or removed counts from its start on, a moved end from the earlier end
+ * on. `isSame` says whether two entries state the same, whatever their times.
+ */
+export function statedChanges<T extends Stated>(
+  list: string,
+  { before, after }: { readonly before: Entries<T>; readonly after: Entries<T> },
+  isSame: (a: T, b: T) => boolean,
+): ClauseChange[] {
+  const alike = (a: T, b: T): boolean =>
+    a.pricing_item_config_id === b.pricing_item_config_id && startOf(a, before) === startOf(b, after) && isSame(a, b)
+  const left = [...before.entries]
   const changes: ClauseChange[] = []
-  for (const [index, entry] of after.seats_values.entries()) {
-    const path = `seats_values.${index}`
+  for (const [index, entry] of after.entries.entries()) {
+    const path = `${list}.${index}`
     const same = left.find(each => alike(each, entry))
     if (!same) {
       changes.push({ from: at(startOf(entry, after)), path: `${path}.start_at` })
@@ -46,5 +60,13 @@ export function seatsValueChanges(before: Stating, after: Stating): ClauseChange
     const ends = [endOf(same), endOf(entry)].flatMap(end => (end === null ? [] : [at(end)]))
     if (endOf(same) !== endOf(entry)) changes.push({ from: instantOf(Math.min(...ends)), path: `${path}.end_at` })
   }
-  return [...changes, ...left.map(entry => ({ from: at(startOf(entry, before)), path: 'seats_values' }))]
+  return [...changes, ...left.map(entry => ({ from: at(startOf(entry, before)), path: list }))]
 }
+
+/** The same of the numbers of seats of a schedule. */
+export const seatsValueChanges = (before: Stating, after: Stating): ClauseChange[] =>
+  statedChanges(
+    'seats_values',
+    { before: { ...before, entries: before.seats_values }, after: { ...after, entries: after.seats_values } },
+    (a, b) => decimal(a.number).eq(decimal(b.number)),
+  )

@@ -35,18 +35,18 @@ export async function subscriptionFromTemplate(
   const moved = (time: string): string => formatInstant(movedTime(at(time), { from: at(from), to: at(startAt), zone }))
   for (const schedule of schedules) {
     const end_at = schedule.end_at === null ? null : moved(schedule.end_at)
-    const enabled_pricings = schedule.enabled_pricings.map(({ pricing_id, start_at: from, end_at: until }) => ({
-      pricing_id,
-      ...(from ? { start_at: moved(from) } : {}),
-      ...(until ? { end_at: moved(until) } : {}),
-    }))
-    const seats_values = schedule.seats_values.map(entry => ({
+    const atNewTime = <T extends { readonly start_at?: string | null; readonly end_at?: string | null }>(
+      entry: T,
+    ): T => ({
       ...entry,
       ...(entry.start_at ? { start_at: moved(entry.start_at) } : {}),
       ...(entry.end_at ? { end_at: moved(entry.end_at) } : {}),
-    }))
+    })
+    const enabled_pricings = schedule.enabled_pricings.map(atNewTime)
+    const seats_values = schedule.seats_values.map(atNewTime)
+    const included_volumes = schedule.included_volumes.map(atNewTime)
     const placed = { start_at: moved(schedule.start_at), end_at }
-    await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, seats_values })
+    await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, seats_values, included_volumes })
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
 }

@@ -7,6 +7,7 @@ import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { checkClauses } from '../clauses/check-clauses.ts'
 import { checkCounts } from '../counts/check-counts.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
+import { checkIncludedVolumes } from '../included-volumes/check-included.ts'
 import { wakeBilling } from '../next-billing.ts'
 import { checkOverrides } from '../overrides/check-overrides.ts'
 import { requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
@@ -148,6 +149,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   await checkClauses(uow, schedule)
   await checkEnabled(uow, schedule)
   await checkOverrides(uow, schedule)
+  await checkIncludedVolumes(uow, schedule)
   await checkCounts(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })

@@ -24,6 +24,8 @@ import { couponsOf } from '../coupons/show-coupons.ts'
 import { takeCoupons } from '../coupons/take-coupons.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { EnabledPricings } from '../enabled-pricings/schema.ts'
+import { checkIncludedVolumes } from '../included-volumes/check-included.ts'
+import { IncludedVolumesShape } from '../included-volumes/schema.ts'
 import { checkOverrides } from '../overrides/check-overrides.ts'
 import { changedOverrides } from '../overrides/merge-overrides.ts'
 import { OverridePricings } from '../overrides/schema.ts'
@@ -61,6 +63,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     override_pricings: field(OverridePricings, { change: 'draft' }),
     // Seats may change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
     seats_values: field(SeatsValuesShape),
+    // As may what is included.
+    included_volumes: field(IncludedVolumesShape),
     units: field(UnitsShape, { change: 'draft' }),
     // Redeemed when they are saved; may change while the schedule is ACTIVE.
     coupon_ids: field(CouponIds),
@@ -85,6 +89,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     enabled_pricings: [],
     override_pricings: [],
     seats_values: [],
+    included_volumes: [],
     units: [],
     coupon_ids: [],
     promotion_codes: [],
@@ -145,6 +150,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   await checkClauses(uow, row)
   await checkEnabled(uow, row)
   await checkOverrides(uow, row)
+  await checkIncludedVolumes(uow, row)
   await checkCounts(uow, row)
 }
 

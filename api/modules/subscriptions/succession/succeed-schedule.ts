@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
-import { countsInVersion, seatsFrom } from '../counts/carry-counts.ts'
+import { countsInVersion, statedFrom } from '../counts/carry-counts.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
 import type { Schedule } from '../table.ts'
@@ -31,7 +31,8 @@ export async function copySchedule(
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
     enabled_pricings,
-    seats_values: seatsFrom(schedule.seats_values, placed.start_at),
+    seats_values: statedFrom(schedule.seats_values, placed.start_at),
+    included_volumes: statedFrom(schedule.included_volumes, placed.start_at),
     ...carriedCoupons(span),
   })
 }
