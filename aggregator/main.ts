@@ -7,7 +7,7 @@ import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { brokerAddress } from '../shared/log/address.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
-import { stopAsked } from '../shared/process-stop.ts'
+import { stopSignal } from '../shared/process-stop.ts'
 import { systemClock } from '../shared/time.ts'
 import { createClickHouse } from '../shared/usage/clickhouse.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   collectDefaultMetrics({ register })
   measureLog(register)
   const stopped = new AbortController()
-  void stopAsked(logger).then(() => stopped.abort())
+  void stopSignal(logger).then(() => stopped.abort())
   let aggregator: Aggregator | null = null
   // Answers from the beginning: taking up a partition may mean to rebuild its index, which takes minutes when it is large.
   const health = await startHealthServer({

@@ -9,7 +9,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
-import { stopAsked } from '../shared/process-stop.ts'
+import { stopSignal } from '../shared/process-stop.ts'
 import { createStartPhases } from '../shared/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
 import { createLivePowers } from './access/live-powers.ts'
@@ -114,7 +114,7 @@ async function main(): Promise<void> {
   await app.ready()
   phases.ended('server')
   // Until then nothing was accepted, and a signal ends the process at once.
-  const stopped = stopAsked(logger)
+  const stopped = stopSignal(logger)
   await app.listen({ port: config.PORT, host: config.HOST })
   const health = await startHealthServer({
     port: config.METRICS_PORT,

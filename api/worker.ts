@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, register } from 'prom-client'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
-import { stopAsked } from '../shared/process-stop.ts'
+import { stopSignal } from '../shared/process-stop.ts'
 import { startJobs } from './jobs/runner.ts'
 import { CONSUMERS, JOBS, REACTIONS } from './modules/modules.ts'
 import { startWebhookSender } from './modules/webhooks/delivery/sender.ts'
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   measureLog(register)
   const { deps, fault, close } = await openWorkerDeps(config, { logger, registry: register })
   // Until then nothing was begun, and a signal ends the process at once.
-  const stopped = stopAsked(logger)
+  const stopped = stopSignal(logger)
   const jobs = await startJobs<WorkerDeps>(config.DATABASE_URL, JOBS, deps)
   const following = { database: deps.system, failpoints: deps.failpoint, metrics: deps.metrics, logger }
   const relay = startOutboxRelay({ ...following, reactions: REACTIONS })

@@ -8,7 +8,7 @@ import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
-import { stopAsked } from '../shared/process-stop.ts'
+import { stopSignal } from '../shared/process-stop.ts'
 import { systemClock } from '../shared/time.ts'
 import { buildIdentity } from './app.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     ready,
   })
   // Until then nothing was accepted, and a signal ends the process at once.
-  const stopped = stopAsked(logger)
+  const stopped = stopSignal(logger)
   await app.listen({ port: config.PORT, host: config.HOST })
   const health = await startHealthServer({
     port: config.METRICS_PORT,

@@ -92,6 +92,18 @@ describe('accepted events', () => {
     expect(await linesOf('in one batch')).toHaveLength(1)
   })
 
+  test('a repeat with other content is answered with the event that counts, alone and within a list', async () => {
+    const meter_values = [{ reference: 'requests_tokens', number: '99' }]
+    const changed = { customer_reference: 'other', meter_values, timestamp: '2026-02-01T00:00:00Z' }
+    const first = await rig.post(SINGLE, event('counts'))
+    for (const _again of [1, 2]) expect((await rig.post(SINGLE, event('counts', changed))).body).toEqual(first.body)
+    const list = await rig.post(LIST, [event('counts-2', changed), event('counts', changed), event('counts-3')])
+    expect(list.body).toMatchObject([{ customer_reference: 'other' }, first.body, { reference: 'counts-3' }])
+    const wrapped = await rig.post('/v1/ingest/meter-datas', { meter_datas: [event('counts-2')] })
+    expect(wrapped.body['meter_datas']).toEqual([list.body[0]])
+    expect((await linesOf('counts')).map(({ customerKey }) => customerKey)).toEqual(['acme', 'other', 'other', 'other'])
+  })
+
   test('a body that comes in pieces is read whole', async () => {
     const body = JSON.stringify(event('pieces'))
     const head = `POST ${SINGLE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-KEY: ${rig.platform.environments.LIVE.api_key}\r\n`

@@ -103,6 +103,7 @@ async function start(config: IngestConfig, context: Context): Promise<Listening>
       subscriptions,
       rates,
       publisher,
+      readMessage: log.read,
       bodies,
       clock,
       logger,
@@ -196,12 +197,13 @@ function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
       const { lines } = message
       const startedAt = performance.now()
       try {
-        await deps.log.publish(partition, message)
+        const seq = await deps.log.publish(partition, message)
+        metrics.observeMessage(lines, (performance.now() - startedAt) / 1000)
+        return seq
       } catch (error) {
         deps.logger.warn({ err: error, partition, lines }, 'a message of the usage log was not confirmed')
         throw error
       }
-      metrics.observeMessage(lines, (performance.now() - startedAt) / 1000)
     },
     defer: setImmediate,
     later,

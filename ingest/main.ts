@@ -1,6 +1,6 @@
 // The gateway process: settings, start, and a stop that finishes what was begun.
 import { createLogger } from '../shared/logger.ts'
-import { stopAsked } from '../shared/process-stop.ts'
+import { stopSignal } from '../shared/process-stop.ts'
 import { ingestConfig } from './config.ts'
 import { startGateway } from './gateway.ts'
 
@@ -9,7 +9,7 @@ const logger = createLogger('ingest', config.LOG_LEVEL)
 // Until then nothing was accepted, and a signal ends the process at once.
 const gateway = await startGateway(config, logger)
 
-await stopAsked(logger)
+await stopSignal(logger)
 logger.info({}, 'stopping')
 gateway.stop().then(
   () => process.exit(0), // connections a client keeps open must not keep the process

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { silentLogger } from './logger.ts'
-import { stopAsked } from './process-stop.ts'
+import { stopSignal } from './process-stop.ts'
 
 /** The surroundings of a process that notes its end. */
 function surroundings() {
@@ -17,7 +17,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s asks for the stop, and a stop that does not end is ended',
   async signal => {
     const { codes, process } = surroundings()
-    const stopped = stopAsked(silentLogger, { surroundings: process, graceMs: 1 })
+    const stopped = stopSignal(silentLogger, { surroundings: process, graceMs: 1 })
     process.emit(signal, signal)
     await stopped
     await expect.poll(() => codes).toEqual([1])
@@ -26,7 +26,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
 test('without a signal nothing ends', async () => {
   const { codes, process } = surroundings()
-  const stopped = stopAsked(silentLogger, { surroundings: process, graceMs: 0 })
+  const stopped = stopSignal(silentLogger, { surroundings: process, graceMs: 0 })
   expect(await Promise.race([stopped.then(() => 'stopped'), new Promise(resolve => setImmediate(resolve))])).toBe(
     undefined,
   )

@@ -14,7 +14,7 @@ type Surroundings = Pick<NodeJS.Process, 'once' | 'exit'>
  * Resolves at the first SIGTERM or SIGINT. A process that has not ended by itself after STOP_GRACE_MS is ended then, with code 1: what
  * it waits for does not answer. Nothing that was acknowledged is lost by that.
  */
-export function stopAsked(
+export function stopSignal(
   logger: Logger,
   { surroundings = process, graceMs = STOP_GRACE_MS }: { surroundings?: Surroundings; graceMs?: number } = {},
 ): Promise<void> {

@@ -37,6 +37,16 @@ export function isSameKey(keys: EventKeys, at: number, others: EventKeys, other:
   )
 }
 
+/** Whether two keys are of one id, whatever their content. */
+export function isSameId(keys: EventKeys, at: number, others: EventKeys, other: number): boolean {
+  return (
+    keys[at] === others[other] &&
+    keys[at + 1] === others[other + 1] &&
+    keys[at + 2] === others[other + 2] &&
+    keys[at + 3] === others[other + 3]
+  )
+}
+
 /** Evenly spread bits of a key. The partition comes from the first word, so places in tables come from the last of the id. */
 export const spreadOf = (keys: EventKeys, at: number): number => keys[at + 3] ?? 0
 

@@ -17,12 +17,14 @@ import type { LiveLimits } from '../limits/live-limits.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import { countThrottled, type IngestCounts } from '../metrics.ts'
 import type { TenantCounts } from '../tenant-counts.ts'
+import { type ReadMessage, showCounting } from './counting-events.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
 import { Lines } from './lines.ts'
 import type { LiveMeters } from './live-meters.ts'
 import type { NamedSubscriptions } from './named-subscriptions.ts'
+import type { Settled } from './parcel.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
-import type { Publisher } from './publish.ts'
+import type { DifferingRepeat, Publisher } from './publish.ts'
 
 import { createQuickReader } from './quick/read-body.ts'
 import { quoteOf } from './quote.ts'
@@ -35,6 +37,7 @@ export type IngestDeps = {
   readonly limits: LiveLimits
   readonly rates: RateLimits
   readonly publisher: Publisher
+  readonly readMessage: ReadMessage
   readonly bodies: BodyReader
   readonly clock: Clock
   readonly logger: Logger
@@ -184,20 +187,41 @@ function publish(deps: IngestDeps, sender: Sender, lines: Lines, answer: Uint8Ar
   const { count } = lines
   const before = sparedBy(deps.publisher)
   let repeated: number | null = null
-  const taken = deps.publisher.offer(lines, outcome => {
+  let differing: DifferingRepeat[] | null = null
+  const settled: Settled = outcome => {
     if (outcome === 'acked') {
       // Settled within the call when all of them are repeats.
       deps.tenantCounts.accepted(identity, count, repeated ?? sparedBy(deps.publisher) - before)
       deps.counts.acceptedEvents += count
       deps.counts.acceptedRequests += 1
+      // Rare, and the sender is wrong about something: it may take a moment longer.
+      if (differing !== null) return answerDiffering(deps, sender, answer, differing)
       if (exchange.send({ status: 201, body: answer })) release()
       return
     }
     deps.tenantCounts.refused(identity, 'SERVICE_UNAVAILABLE')
     exchange.refuse(unavailable('The usage log did not confirm every event; send the request again unchanged.'))
+  }
+  const taken = deps.publisher.offer(lines, settled, repeat => {
+    differing ??= []
+    differing.push(repeat)
   })
   repeated = sparedBy(deps.publisher) - before
   if (taken === 'full') throw unavailable('The usage log is behind; send the request again unchanged.')
+}
+
+/** Answers with the events that count; what was sent differs from them, and is in the log as a DUPLICATE. */
+function answerDiffering(
+  deps: IngestDeps,
+  sender: Sender,
+  answer: Uint8Array,
+  repeats: readonly DifferingRepeat[],
+): void {
+  const { exchange, identity } = sender
+  guard(exchange, deps.logger, async () => {
+    const from = { read: deps.readMessage, meters: deps.meters.of(identity) }
+    exchange.send({ status: 201, body: await showCounting(answer, repeats, from) })
+  })
 }
 
 const unavailable = (message: string): AppError =>

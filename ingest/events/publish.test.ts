@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../shared/contracts/usage-event.ts'
 import { Lines } from './lines.ts'
 import type { PublishOutcome } from './parcel.ts'
+import { placeOf } from './place.ts'
 import { createPublisher } from './publish.ts'
 import { createRecentEvents } from './recent.ts'
 
@@ -35,7 +36,7 @@ const eventOf = (reference: number, content: number): TestEvent => {
   return { partition, idHash, contentHash, line, bytes: Buffer.byteLength(line) }
 }
 
-type Pending = { partition: number; lines: string[]; resolve: () => void; reject: (error: Error) => void }
+type Pending = { partition: number; lines: string[]; resolve: (seq: number) => void; reject: (error: Error) => void }
 
 /** A broker driven by hand: messages wait in `pending` until the test settles them. */
 function rig(options: { messageBytesMax?: number; bytesMax?: number; recentMax?: number } = {}) {
@@ -62,9 +63,11 @@ function rig(options: { messageBytesMax?: number; bytesMax?: number; recentMax?:
     messageBytesMax,
     bytesMax: options.bytesMax ?? 1_000_000,
   })
+  let seq = 0
   const settle = async (index: number, acked: boolean) => {
     const [message] = pending.splice(index, 1)
-    if (acked) message?.resolve()
+    seq += 1
+    if (acked) message?.resolve(seq)
     else message?.reject(new Error('no ack'))
     await Promise.resolve()
     await Promise.resolve()
@@ -90,6 +93,28 @@ describe('the publisher', () => {
     expect(outcomes).toEqual([])
     await settle(0, true)
     expect(outcomes).toEqual(together.map(() => 'acked'))
+  })
+
+  test('a repeat with other content is published, and its sender learns where the event that counts lies', async () => {
+    const { publisher, pending, settle, runTasks } = rig()
+    const { partition } = eventOf(1, 0)
+    publisher.offer(linesOf([eventOf(1, 0)]), () => undefined)
+    runTasks()
+    await settle(0, true)
+    const seen: unknown[] = []
+    const offer = (content: number) =>
+      publisher.offer(
+        linesOf([eventOf(2, 0), eventOf(1, content)]),
+        outcome => seen.push(outcome),
+        repeat => seen.push(repeat),
+      )
+    for (const content of [1, 2, 1]) {
+      offer(content)
+      runTasks()
+      while (pending.length > 0) await settle(0, true)
+    }
+    const repeat = { line: 1, partition, place: placeOf(1, 0) }
+    expect(seen).toEqual([repeat, 'acked', repeat, 'acked', repeat, 'acked'])
   })
 
   test('a repeat in flight waits for the same ack and is not published; after the ack it is answered at once', async () => {

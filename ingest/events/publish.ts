@@ -6,18 +6,23 @@ import { createFlushTimes, type FlushTimesOptions } from './flush-times.ts'
 import type { Lines } from './lines.ts'
 import type { Message } from './message.ts'
 import { type Lane, type Parcel, Parcels, type PublishOutcome, type Settled, Waiter } from './parcel.ts'
+import { NO_PLACE, type Place, placeOf } from './place.ts'
 import type { RecentEvents } from './recent.ts'
 
 export type Publisher = {
   /**
    * Takes a copy of all lines of one request, or none of them when the queue is full. `settled` is called exactly once, at
-   * once when every event was accepted before.
+   * once when every event was accepted before. `differs` is called before, for each line whose reference was accepted lately
+   * with other content.
    */
-  offer(lines: Lines, settled: Settled): 'taken' | 'full'
+  offer(lines: Lines, settled: Settled, differs?: (repeat: DifferingRepeat) => void): 'taken' | 'full'
   /** Resolves when nothing is queued or in flight any more. */
   drained(): Promise<void>
   readonly counts: PublishCounts
 }
+
+/** A line of a request, and where the event of the same reference lies that was accepted before. */
+export type DifferingRepeat = { readonly line: number; readonly partition: number; readonly place: Place }
 
 export type PublishCounts = {
   sparedRecent: number
@@ -32,8 +37,8 @@ export type PublishCounts = {
 export type PublisherOptions = Pick<FlushTimesOptions, 'defer' | 'later' | 'nowMs'> & {
   readonly partitions: number
   readonly recent: RecentEvents
-  /** Publishes one message and resolves with its ack; rejects when there is none in time. Must settle in bounded time. */
-  readonly publish: (partition: number, message: Message) => Promise<void>
+  /** Publishes one message and resolves with its sequence in the log; rejects without an ack in time. Must settle in bounded time. */
+  readonly publish: (partition: number, message: Message) => Promise<number>
   readonly messageBytesMax: number
   /** Queued and in flight together, over all partitions. */
   readonly bytesMax: number
@@ -93,19 +98,20 @@ export function createPublisher(options: PublisherOptions): Publisher {
     counts.bytesQueued -= parcel.bytes
     counts.bytesInFlight += parcel.bytes
     options.publish(partition, parcel.message).then(
-      () => settle(lane, parcel, 'acked'),
-      () => settle(lane, parcel, 'failed'),
+      seq => settle(lane, parcel, 'acked', seq),
+      () => settle(lane, parcel, 'failed', 0),
     )
   }
 
-  const settle = (lane: Lane, parcel: Parcel, outcome: PublishOutcome): void => {
+  const settle = (lane: Lane, parcel: Parcel, outcome: PublishOutcome, seq: number): void => {
     lane.flying = null
     counts.bytesInFlight -= parcel.bytes
     if (outcome === 'acked') {
       counts.linesAcked += parcel.message.lines
       const { keys, size } = parcel.keys
       options.recent.fetch(keys, size)
-      for (let each = 0; each < size; each += 1) options.recent.remember(keys, each * KEY_WORDS)
+      // The keys of a parcel are in the order of its lines.
+      for (let each = 0; each < size; each += 1) options.recent.remember(keys, each * KEY_WORDS, placeOf(seq, each))
     } else {
       counts.messagesFailed += 1
     }
@@ -120,15 +126,18 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     counts,
-    offer: (lines, settled) => {
+    offer: (lines, settled, differs) => {
       if (counts.bytesQueued + counts.bytesInFlight + lines.length > options.bytesMax) return 'full'
       const waiter = new Waiter(settled)
       options.recent.fetch(lines.keys, lines.count)
       for (let line = 0; line < lines.count; line += 1) {
-        if (options.recent.has(lines.keys, lines.keyOf(line))) {
+        const at = lines.keyOf(line)
+        if (options.recent.has(lines.keys, at)) {
           counts.sparedRecent += 1
           continue
         }
+        const place = options.recent.placeOf(lines.keys, at)
+        if (place !== NO_PLACE) differs?.({ line, partition: lines.partitionOf(line), place })
         enqueue(lines, line, waiter)
       }
       if (canFlush) times.wanted()

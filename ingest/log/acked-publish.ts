@@ -6,12 +6,12 @@ import type { Message } from '../events/message.ts'
 import type { Later } from '../later.ts'
 
 /**
- * Resolves when the broker has stored the message in `stream`. Rejects when it refused it, when no stream takes the subject,
+ * Resolves with its sequence when the broker has stored the message in `stream`. Rejects when it refused it, when no stream takes the subject,
  * or when no ack came within the time: then nobody knows whether it is stored, and its bytes may still be sent.
  */
-export type AckedPublish = (subject: string, stream: string, message: Message) => Promise<void>
+export type AckedPublish = (subject: string, stream: string, message: Message) => Promise<number>
 
-type Waiting = { readonly stream: string; settle(fault: Error | null): void }
+type Waiting = { readonly stream: string; settle(answer: Error | number): void }
 
 /** Publishes over `connection`, with `timeoutMs` for each ack. */
 export function createAckedPublish(options: {
@@ -29,7 +29,7 @@ export function createAckedPublish(options: {
     callback: (error, message) => {
       const each = waiting.get(message.subject)
       // An ack that comes too late finds nobody.
-      each?.settle(error ?? faultOf(message, each.stream))
+      each?.settle(error ?? answerOf(message, each.stream))
     },
   })
   return (subject, stream, message) =>
@@ -40,11 +40,11 @@ export function createAckedPublish(options: {
         () => waiting.get(reply)?.settle(new Error(`no ack of ${stream} within ${timeoutMs} ms`)),
         timeoutMs,
       )
-      const settle = (fault: Error | null): void => {
+      const settle = (answer: Error | number): void => {
         waiting.delete(reply)
         cancel()
-        if (fault === null) resolve()
-        else reject(fault)
+        if (typeof answer === 'number') resolve(answer)
+        else reject(answer)
       }
       waiting.set(reply, { stream, settle })
       try {
@@ -90,14 +90,14 @@ function createSender(connection: NatsConnection) {
   }
 }
 
-type Ack = { readonly stream?: string; readonly error?: { readonly description?: string } }
+type Ack = { readonly stream?: string; readonly seq?: number; readonly error?: { readonly description?: string } }
 
-/** What speaks against taking the answer for an ack; null when nothing does. */
-function faultOf(message: Msg, stream: string): Error | null {
+/** The sequence of an ack, or what speaks against taking the answer for one. */
+function answerOf(message: Msg, stream: string): Error | number {
   // Without a body it is the broker's word that nobody listens on the subject.
   if (message.data.length === 0) return new Error(`no stream takes messages for ${stream}`)
   const ack = message.json<Ack>()
   if (ack.error !== undefined)
     return new Error(`${stream} refused a message: ${ack.error.description ?? 'no reason given'}`)
-  return ack.stream === stream ? null : new Error(`an ack of ${ack.stream ?? 'no stream'} came for ${stream}`)
+  return ack.stream === stream ? (ack.seq ?? 0) : new Error(`an ack of ${ack.stream ?? 'no stream'} came for ${stream}`)
 }

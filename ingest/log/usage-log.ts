@@ -13,10 +13,12 @@ import { createAckedPublish } from './acked-publish.ts'
 
 export type UsageLog = {
   /**
-   * Resolves when the broker has acknowledged the message. Rejects when it refused it, or is silent for ACK_TIMEOUT_MS:
+   * Resolves with the message's sequence when the broker has acknowledged it. Rejects when it refused it, or is silent for ACK_TIMEOUT_MS:
    * then nobody knows whether it holds the message, and the sender must send again; the log counts it once all the same.
    */
-  publish(partition: number, message: Message): Promise<void>
+  publish(partition: number, message: Message): Promise<number>
+  /** The body of a message; null when the log does not hold it any more. Throws when the broker does not answer. */
+  read(partition: number, seq: number): Promise<string | null>
   /** Why nothing can be published now, or null. */
   fault(): string | null
   /** The connection itself, for what gateways tell each other. */
@@ -70,8 +72,14 @@ export async function openUsageLog(options: {
       const acked = publish(streamSubject(partition), streamName(partition), message)
       acked.catch(() => undefined) // it may be refused while a failpoint delays; it is awaited below all the same
       await failpoint('gateway.after-publish')
-      await acked
+      const seq = await acked
       await failpoint('gateway.after-ack')
+      return seq
+    },
+    read: async (partition, seq) => {
+      if (!connected) throw new Error('NATS is not connected')
+      const jsm = await jetstreamManager(connection, { timeout: ACK_TIMEOUT_MS, checkAPI: false })
+      return (await jsm.streams.getMessage(streamName(partition), { seq }))?.string() ?? null
     },
     fault: () => (connected ? null : 'NATS is not connected'),
     close: () => connection.close(),

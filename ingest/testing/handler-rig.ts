@@ -66,6 +66,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
         bytesInFlight: 0,
       },
     },
+    readMessage: async () => null,
     subscriptions: { check: () => undefined },
     tenantCounts: { accepted: () => undefined, refused: () => undefined },
     bodies: {

@@ -4,6 +4,7 @@ import type { ResumePlan } from '../../../aggregator/index/resume.ts'
 import type { BucketMark, Position } from '../../../aggregator/outcome.ts'
 import type { UsageSink } from '../../../aggregator/sinks/usage-sink.ts'
 import { Message } from '../../../ingest/events/message.ts'
+import { NO_PLACE } from '../../../ingest/events/place.ts'
 import type { PublisherOptions } from '../../../ingest/events/publish.ts'
 import { Output } from '../../../ingest/events/quick/bytes.ts'
 import type { RecentEvents } from '../../../ingest/events/recent.ts'
@@ -66,13 +67,14 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     finding: NOT_THERE,
     publish: publish => async (partition, message) => {
       publish(partition, copyOf(message)).catch(() => undefined)
+      return 0
     },
   },
   'the gateway uses the bytes of a message that was not confirmed again': {
     finding: /usage_dead_letters .*NOT_A/,
     publish: publish => async (partition, message) => {
       try {
-        await publish(partition, message)
+        return await publish(partition, message)
       } catch (error) {
         message.body().fill(0x20)
         throw error
@@ -131,7 +133,7 @@ function remembersAtOnce(recent: RecentEvents): RecentEvents {
     ...recent,
     has(keys, at) {
       const known = recent.has(keys, at)
-      recent.remember(keys, at)
+      recent.remember(keys, at, NO_PLACE)
       return known
     },
   }
