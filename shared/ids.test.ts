@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { apiKeyEnvironment, hashApiKey, newApiKey } from './access/api-key.ts'
 import { base62, looksLikeId, newId } from './ids.ts'
@@ -10,6 +11,22 @@ test('ids carry their prefix, have one width and never repeat', () => {
 
 test('base62 keeps the order of equal-length bytes', () => {
   expect(base62(Uint8Array.of(0, 1)) < base62(Uint8Array.of(1, 0))).toBe(true)
+})
+
+test('base62 writes the number that the bytes are, padded to one width', () => {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  const slowly = (bytes: Uint8Array): string => {
+    let text = ''
+    for (let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); value > 0n; value /= 62n)
+      text = `${digits[Number(value % 62n)]}${text}`
+    return text.padStart(Math.ceil((bytes.length * 8) / Math.log2(62)), '0')
+  }
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), bytes => {
+      expect(base62(bytes)).toBe(slowly(bytes))
+    }),
+    { examples: [[new Uint8Array(16)], [new Uint8Array(16).fill(255)], [Uint8Array.of(7)]] },
+  )
 })
 
 test('a reference is never taken for an id', () => {

@@ -2,28 +2,51 @@
 import { randomBytes } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** The most places that a number holds exactly. */
-const CHUNK_PLACES = 8
-const CHUNK = 62n ** BigInt(CHUNK_PLACES)
+/** Digits that one division takes off: what is left of it and 16 bits more stay exact in a number. */
+const CHUNK_PLACES = 5
+const CHUNK = 62 ** CHUNK_PLACES
 const ID = /^[a-z]{4}_[0-9A-Za-z]{22}$/
 
 export type Id<Prefix extends string = string> = `${Prefix}_${string}`
 
 /** Base62 text of `bytes`, left-padded to the width every value of that length fits in. */
 export function base62(bytes: Uint8Array): string {
-  let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  const words = wordsOf(bytes)
   const width = Math.ceil((bytes.length * 8) / Math.log2(62))
   let text = ''
-  // Several places at once: each division of a big integer costs more than all the small ones of its chunk.
-  while (text.length < width) {
-    let chunk = Number(value % CHUNK)
-    value /= CHUNK
+  for (let first = 0; text.length < width; ) {
+    let rest = 0
+    for (let place = first; place < words.length; place += 1) {
+      const value = rest * 0x10000 + (words[place] ?? 0)
+      words[place] = Math.floor(value / CHUNK)
+      rest = value % CHUNK
+    }
+    while (first < words.length && words[first] === 0) first += 1
     for (let place = 0; place < CHUNK_PLACES && text.length < width; place += 1) {
-      text = `${BASE62[chunk % 62]}${text}`
-      chunk = Math.floor(chunk / 62)
+      text = `${BASE62[rest % 62]}${text}`
+      rest = Math.floor(rest / 62)
     }
   }
   return text
+}
+
+/** The bytes as numbers of 16 bits, the highest first. */
+function wordsOf(bytes: Uint8Array): number[] {
+  const odd = bytes.length % 2
+  const words: number[] = odd === 1 ? [bytes[0] ?? 0] : []
+  for (let place = odd; place < bytes.length; place += 2)
+    words.push((bytes[place] ?? 0) * 0x100 + (bytes[place + 1] ?? 0))
+  return words
+}
+
+const ID_BYTES = 16
+/** Random bytes of many ids: each call of the system for a few costs more than making the ids. None is used twice. */
+let drawn = Buffer.alloc(0)
+function randomPart(): Buffer {
+  if (drawn.length < ID_BYTES) drawn = randomBytes(ID_BYTES * 256)
+  const bytes = drawn.subarray(0, ID_BYTES)
+  drawn = drawn.subarray(ID_BYTES)
+  return bytes
 }
 
 /**
@@ -31,7 +54,7 @@ export function base62(bytes: Uint8Array): string {
  * Ids are unguessable; they are never a secret all the same.
  */
 export function newId<Prefix extends string>(prefix: Prefix): Id<Prefix> {
-  const bytes = randomBytes(16)
+  const bytes = randomPart()
   bytes.writeUIntBE(Date.now(), 0, 6)
   return `${prefix}_${base62(bytes)}`
 }

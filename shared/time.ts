@@ -61,12 +61,26 @@ export function parseInstant(text: string): Instant | null {
   return instantOf(match[8] === '-' ? utc + offset * 60_000 : utc - offset * 60_000)
 }
 
+/** A billing run reads and writes the few edges of its periods hundreds of thousands of times. */
+const KEPT_MAX = 10_000
+const read = new Map<string, Instant>()
+const written = new Map<Instant, string>()
+
 /** An instant from a stored time. Throws when it is none: a stored time always is. */
 export function at(text: string): Instant {
+  const known = read.get(text)
+  if (known !== undefined) return known
   const instant = parseInstant(text)
   if (instant === null) throw new Error(`not a time: ${text}`)
-  return instant
+  return kept(read, text, instant)
 }
 
 /** The wire form: whole seconds in UTC, `2026-01-31T00:00:00Z` (semantics 9.5). */
-export const formatInstant = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+export const formatInstant = (at: Instant): string =>
+  written.get(at) ?? kept(written, at, `${new Date(at).toISOString().slice(0, 19)}Z`)
+
+function kept<Key, Value>(known: Map<Key, Value>, key: Key, value: Value): Value {
+  if (known.size >= KEPT_MAX) known.clear()
+  known.set(key, value)
+  return value
+}

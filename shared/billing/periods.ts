@@ -156,10 +156,13 @@ export const dateParts = (date: LocalDate): { year: number; month: number; day: 
 
 export const addDays = (date: LocalDate, days: number): LocalDate => textOf(day(date).add({ days }))
 
-export const lastDayOfMonth = (date: LocalDate): LocalDate => {
-  const plain = day(date)
-  return textOf(plain.with({ day: plain.daysInMonth }))
-}
+export const lastDayOfMonth = remembered(
+  (date: LocalDate): LocalDate => {
+    const plain = day(date)
+    return textOf(plain.with({ day: plain.daysInMonth }))
+  },
+  date => date,
+)
 
 type Step = { readonly unit: 'months' | 'days'; readonly size: number }
 
@@ -190,8 +193,11 @@ const steps = (from: Temporal.PlainDate, step: Step, count: number): Temporal.Pl
  * `times` periods after `date`; a day that the month does not have becomes its last (31 January + 1 month = 28
  * February).
  */
-export const addPeriod = (date: LocalDate, length: PeriodLength, times = 1): LocalDate =>
-  textOf(steps(day(date), stepOf(length), times))
+export const addPeriod = remembered(
+  (date: LocalDate, length: PeriodLength, times: number = 1): LocalDate =>
+    textOf(steps(day(date), stepOf(length), times)),
+  (date, { type, value }, times = 1) => `${date} ${type} ${value} ${times}`,
+)
 
 /** `times` periods after `at`, at the same local time of day: the end of a term that starts at `at`. */
 export function addPeriodAt(at: Instant, length: PeriodLength, zone: Zone, times = 1): Instant {

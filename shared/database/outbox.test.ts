@@ -1,10 +1,13 @@
 // Nothing writes a notice but the one door: consumers, the audit trail and retention rest on how it does.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { EventType } from '../contracts/event-types.ts'
-import { writeNotices } from './outbox.ts'
+import { ACCOUNT_EVENTS } from '../access/account-events.ts'
+import { type EventType, eventTypesOf } from '../contracts/event-types.ts'
+import { bodyOf, type DomainEvent, writeNotices } from './outbox.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -27,6 +30,61 @@ test('a notice of an event that no module declares is refused before anything is
   } as const
   const event = { type: 'CUSTOMER.RENAMED' as EventType, objectId: 'cust_1', data: {}, previous: null }
   await expect(writeNotices(tx, of, [event])).rejects.toThrow('no module declares the event CUSTOMER.RENAMED')
+})
+
+/** What a notice says of its resource, read back from the values that its row was given. */
+async function writtenOf(events: readonly DomainEvent[]) {
+  const rows: unknown[][] = []
+  const tx = {
+    execute: (query: SQL) => {
+      const { params } = new PgDialect().sqlToQuery(query)
+      for (let first = 0; first < params.length; first += COLUMNS) rows.push(params.slice(first, first + COLUMNS))
+    },
+  } as never
+  const tenant = { platformId: 'plat_1', environment: 'LIVE' } as const
+  await writeNotices(tx, { tenant, actor: { id: null, requestId: null }, at: sql`${'now'}` }, events)
+  const json = (text: unknown) => (text === null ? null : JSON.parse(String(text)))
+  const dataOf = new Map(rows.map(row => [row[ID], row[DATA]]))
+  return rows.map(row => ({
+    ...bodyOf({
+      data: json(row[DATA] ?? dataOf.get(row[DATA_IN])),
+      data_changes: json(row[CHANGES]),
+      previous_data: null,
+      former_values: json(row[FORMER]),
+    }),
+    isHolder: row[DATA] !== null,
+  }))
+}
+const [COLUMNS, ID, DATA, DATA_IN, CHANGES, FORMER] = [19, 2, 6, 7, 8, 9]
+
+test('whatever notices of a resource share, each says what it was given, and the resource is stored once', async () => {
+  const value = fc.option(fc.jsonValue({ maxDepth: 2 }), { nil: undefined })
+  // Versions share members, as those of an invoice do, and differ in others; one has fields that another has not.
+  const versions = fc.array(value, { minLength: 1, maxLength: 4 }).chain(pool =>
+    fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.constantFrom(...pool)), {
+      minLength: 2,
+      maxLength: 4,
+    }),
+  )
+  const [type = expect.unreachable()] = eventTypesOf(ACCOUNT_EVENTS)
+  await fc.assert(
+    fc.asyncProperty(versions, async given => {
+      const events = given.map(
+        (data, place): DomainEvent => ({
+          type,
+          objectId: 'oaug_1',
+          data,
+          previous: given[place - 1] ?? null,
+        }),
+      )
+      const stored = (data: unknown) => (data === null ? null : JSON.parse(JSON.stringify(data)))
+      const written = await writtenOf(events)
+      expect(written.map(({ data, previous_data }) => ({ data, previous_data }))).toEqual(
+        events.map(({ data, previous }) => ({ data: stored(data), previous_data: stored(previous) })),
+      )
+      expect(written.at(-1)?.isHolder).toBe(true)
+    }),
+  )
 })
 
 test('an undeclared type does not compile', () => {

@@ -56,34 +56,30 @@ type Body = {
   readonly former: Former | null
 }
 
+type Data = DomainEvent['data']
+
 /** What is stored of each: a resource with several notices is stored once, with the last of them. */
 function bodiesOf(events: readonly DomainEvent[]): Body[] {
-  const texts = new Map<DomainEvent['data'], string>()
-  const textOf = (data: DomainEvent['data']): string => {
-    const text = texts.get(data) ?? JSON.stringify(data)
-    texts.set(data, text)
-    return text
-  }
-  const compared = new Map<string, Map<string, Former>>()
-  const formerOf = (whole: string, data: string): Former => {
-    const known = compared.get(whole) ?? new Map<string, Former>()
-    compared.set(whole, known)
-    const found = known.get(data) ?? storedFormer(whole, data)
+  const compared = new Map<Data, Map<Data, Former>>()
+  const formerOf = (previous: Data, data: Data): Former => {
+    const known = compared.get(previous) ?? new Map<Data, Former>()
+    compared.set(previous, known)
+    const found = known.get(data) ?? storedFormer(previous, data)
     known.set(data, found)
     return found
   }
   const ids = events.map(() => newId('evnt'))
   const last = new Map(events.map(({ objectId }, place) => [objectId, place]))
   return events.map((event, place): Body => {
-    const text = textOf(event.data)
-    const former = event.previous === null ? null : formerOf(textOf(event.previous), text)
+    const { data, previous } = event
+    const former = previous === null ? null : formerOf(previous, data)
     const own = { event, id: ids[place] ?? '', former }
     const holder = last.get(event.objectId) ?? place
-    const held = textOf(events[holder]?.data ?? event.data)
-    const changes = text === held ? null : formerOf(text, held)
+    const held = events[holder]?.data ?? data
+    const changes = data === held ? null : formerOf(data, held)
     return holder === place || changes?.isWhole
-      ? { ...own, data: text, dataIn: null, changes: null }
-      : { ...own, data: null, dataIn: ids[holder] ?? null, changes }
+      ? { ...own, data: JSON.stringify(data), dataIn: null, changes: null }
+      : { ...own, data: null, dataIn: ids[holder] ?? null, changes: changes?.isEmpty ? null : changes }
   })
 }
 
@@ -91,19 +87,34 @@ type Former = {
   readonly text: string
   /** Nothing was saved: the text holds the resource. */
   readonly isWhole: boolean
+  /** Nothing differs. */
+  readonly isEmpty: boolean
   readonly fields: readonly string[]
 }
 
-/** Compared as what is stored of both: JSON has no dates and no members without a value. */
-function storedFormer(whole: string, data: string): Former {
-  const now = JSON.parse(data)
-  const values = formerValues(JSON.parse(whole), now)
-  const fields = changedFields(values, now)
+/**
+ * Compared as what is stored of both: JSON has no dates and no members without a value. Members that both share are the same; those of
+ * an invoice are nearly all of its size.
+ */
+function storedFormer(previous: Data, data: Data): Former {
+  const before = differing(previous, data)
+  const now = JSON.parse(differing(data, previous))
+  const values = formerValues(JSON.parse(before), now)
+  const own = { fields: changedFields(values, now), isEmpty: values.length === 0 }
   const text = JSON.stringify(values)
   // Where almost everything is another, the paths would take more than the resource.
-  const asWhole = `[{"path":[],"value":${whole}}]`
-  return text.length <= asWhole.length ? { text, isWhole: false, fields } : { text: asWhole, isWhole: true, fields }
+  if (text.length <= asWhole(before).length) return { ...own, text, isWhole: false }
+  const whole = asWhole(JSON.stringify(previous))
+  return text.length <= whole.length ? { ...own, text, isWhole: false } : { ...own, text: whole, isWhole: true }
 }
+
+const asWhole = (text: string): string => `[{"path":[],"value":${text}}]`
+
+/** As JSON, the members that are not the very same in `other`. */
+const differing = (data: Data, other: Data): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(data).filter(([name, value]) => value !== memberOf(other, name))))
+
+const memberOf = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined)
 
 /** What a row of the outbox says of a resource, `data` being what the row or the one that holds it has. */
 export type StoredBody = {

@@ -7,7 +7,7 @@ import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
 import { type Answer, queryUsages } from './query-usages.ts'
 
 /** Names of customers, each on a meter and in a time, that one statement reads. */
-const PLACES_MAX = 5_000
+const PLACES_MAX = 10_000
 
 type Waiting = {
   readonly query: UsageQuery

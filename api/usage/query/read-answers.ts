@@ -19,8 +19,19 @@ export type Figures = readonly UsageQuantity[] | null
 
 const kindOf = ({ view }: PlannedQuery): number => (view.distinct === null ? KINDS.values : KINDS.distinct)
 
+type RowsOf = (kind: number, piece: Piece, source: number) => readonly FigureRow[]
+
+/** Kept for as long as the rows are: whether they are settled and what they say is found by the same order. */
+const indexes = new WeakMap<readonly FigureRow[], RowsOf>()
+
 /** The rows by what they are of, name, meter and source, in the order of their slots; the slot is the fifth column of a row. */
-function indexed(rows: readonly FigureRow[]): (kind: number, piece: Piece, source: number) => readonly FigureRow[] {
+function indexed(rows: readonly FigureRow[]): RowsOf {
+  const known = indexes.get(rows) ?? index(rows)
+  indexes.set(rows, known)
+  return known
+}
+
+function index(rows: readonly FigureRow[]): RowsOf {
   const found = new Map<string, FigureRow[]>()
   for (const row of rows) {
     const key = `${row[0]} ${row[3]} ${placeKey(row[1], row[2])}`
@@ -28,7 +39,7 @@ function indexed(rows: readonly FigureRow[]): (kind: number, piece: Piece, sourc
     if (own) own.push(row)
     else found.set(key, [row])
   }
-  for (const own of found.values()) own.sort((a, b) => Number(a[4]) - Number(b[4]))
+  for (const own of found.values()) if (own.length > 1) own.sort((a, b) => Number(a[4]) - Number(b[4]))
   // By halves: a year by the hour has thousands of pieces, and as many rows.
   return (kind, { place, interval: { start, end } }, source) => {
     const own = found.get(`${kind} ${source} ${place.key}`) ?? NO_ROWS

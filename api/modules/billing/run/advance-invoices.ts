@@ -1,7 +1,7 @@
 // Moves the invoices of one subscription as far as they may go now: opened, computed again, closed, made FINAL. Pure:
 // it takes what was read and returns what is to be saved, so a group of subscriptions is computed first and saved
 // together.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -287,11 +287,10 @@ export function invoiceHashOf(
   },
 ): string {
   const before = (of.closed ?? []).map(each => each.invoice_id)
-  return createHash('sha256')
-    .update(
-      `${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}${refundsText(of.refunds)}`,
-    )
-    .digest('hex')
+  return hash(
+    'sha256',
+    `${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}${refundsText(of.refunds)}`,
+  )
 }
 
 /** The rows with this invoice as it is now, by cutoff; an invoice that no longer holds its period is left out. */

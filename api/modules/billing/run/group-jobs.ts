@@ -24,7 +24,7 @@ export const BILLING_GROUP = { name: 'billing-group' }
 export type GroupPayload = TenantPayload & { readonly slot: number }
 
 /** Subscriptions in a group: enough to share the cost of a group among many, and few enough to take only seconds. */
-const GROUP_MAX = 100
+const GROUP_MAX = 250
 /** Concurrent groups of one tenant: while one waits for usage, another computes. */
 const SLOTS = 2
 const CLAIM_MS = 60_000

@@ -1,6 +1,6 @@
 // What the invoices of subscriptions are computed from, read for many at once, with a hash that tells a later reading
 // whether anything has changed.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { type ClosedUsage, closedForNext, lastClosedOf } from '../late/closed-usage.ts'
@@ -44,7 +44,7 @@ export async function loadStates(
           inputsHash,
           rows: invoices,
           ahead: ahead.get(id) ?? [],
-          hash: createHash('sha256').update(text).digest('hex'),
+          hash: hash('sha256', text),
         },
       ]
     }),

@@ -1,7 +1,7 @@
 // Everything an invoice is computed from, except usage: plain values in wire shape, so that they can be hashed and
 // compared. Only what the invoice depends on is here; any other field cannot change an invoice.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
@@ -203,5 +203,4 @@ export type BillingInputs = Parties & {
 }
 
 /** A hash of the inputs: equal exactly when the invoice computed from the same usage is the same. */
-export const inputsHashOf = (inputs: BillingInputs): string =>
-  createHash('sha256').update(jsonOfMembers(inputs)).digest('hex')
+export const inputsHashOf = (inputs: BillingInputs): string => hash('sha256', jsonOfMembers(inputs))

@@ -9,7 +9,7 @@ import type { LineValues } from '../lines/table.ts'
 import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from '../schema.ts'
 import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
 import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
-import { type Figures, type LaidLine, layOut, periodsOf, shown } from './lay-out.ts'
+import { type Figures, type LaidLine, layOut, lineId, periodsOf, shown } from './lay-out.ts'
 import { lineValues } from './line-values.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 import { payFromBalances } from './pay-from-balances.ts'
@@ -78,7 +78,7 @@ export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, besi
   const laid = draft.lines.map((line): LaidLine => {
     const found = byKey.get(line.key)
     if (!found) throw new Error(`no priced line for ${line.key}`)
-    return { draft: line, priced: found }
+    return { id: lineId(line.key), draft: line, priced: found }
   })
   const includingTax = draft.amountType === 'INCLUDING_TAX'
   const periods = periodsOf(laid)

@@ -1,6 +1,6 @@
 // Lays out the lines of an invoice: periods (the time they pay for), groups (one per pricing and product category) and
 // lines, each with its sums and its part of the taxes.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { base62 } from '../../../../shared/ids.ts'
@@ -9,8 +9,8 @@ import { formatInstant } from '../../../../shared/time.ts'
 import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
 import type { DraftLine, LineGroup } from './draft-invoice.ts'
 
-/** A line with its amounts. */
-export type LaidLine = { readonly draft: DraftLine; readonly priced: PricedLine }
+/** A line with its id and its amounts. */
+export type LaidLine = { readonly id: string; readonly draft: DraftLine; readonly priced: PricedLine }
 
 export type Figures = {
   readonly amounts: InvoiceAmounts
@@ -119,7 +119,7 @@ function lineView(figures: Figures, line: LaidLine, order: number): LineView {
   const including = shown(figures, priced.amountIncludingTax.quantity)
   const subLines = figures.subLines.get(draft.key)
   return {
-    id: lineId(draft.key),
+    id: line.id,
     line_order: order,
     description: draft.description,
     type: draft.kind,
@@ -133,8 +133,7 @@ function lineView(figures: Figures, line: LaidLine, order: number): LineView {
 }
 
 /** The id of a line follows from its key, so it does not change when the invoice is computed again. */
-export const lineId = (key: string): string =>
-  `inli_${base62(createHash('sha256').update(key).digest().subarray(0, 16))}`
+export const lineId = (key: string): string => `inli_${base62(hash('sha256', key, 'buffer').subarray(0, 16))}`
 
 const named = (objectType: string, { id, name }: { id: string; name: string }) => ({
   object_type: objectType,

@@ -2,16 +2,16 @@
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { LineValues } from '../lines/table.ts'
-import { type LaidLine, lineId } from './lay-out.ts'
+import type { LaidLine } from './lay-out.ts'
 
 /**
  * The row of a line at this position of the invoice. Amounts are those of the line: rounded, or exact when nothing is
  * rounded (semantics 0.5).
  */
-export function lineValues({ draft, priced }: LaidLine, order: number): LineValues {
+export function lineValues({ id, draft, priced }: LaidLine, order: number): LineValues {
   const { of, service } = draft
   return {
-    line_id: lineId(draft.key),
+    line_id: id,
     line_order: order,
     kind: draft.kind,
     pricing_plan_subscription_id: of.subscriptionId,
