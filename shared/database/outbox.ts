@@ -33,7 +33,7 @@ export async function writeNotices(
   const rows = bodiesOf(events).map(({ event, id, data, dataIn, changes, former }) => {
     if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
     return sql`(${tenant.platformId}, ${tenant.environment}, ${id}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
-      ${data}::jsonb, ${dataIn}, ${changes?.text ?? null}::jsonb, ${former?.text ?? null}::jsonb,
+      ${data}::json, ${dataIn}, ${changes?.text ?? null}::jsonb, ${former?.text ?? null}::jsonb,
       array(select jsonb_array_elements_text(${JSON.stringify(former?.fields ?? [])}::jsonb)),
       ${event.metadata === undefined ? null : JSON.stringify(event.metadata)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},

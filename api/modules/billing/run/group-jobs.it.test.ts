@@ -157,7 +157,7 @@ test('a job is a group: those that are due are queued by tenant, and one that fa
   await asSystem(worker, 'find-due-billing', tx =>
     queueGroups(
       tx,
-      Array.from({ length: 250 }, () => ({ platform_id: platformId, environment })),
+      Array.from({ length: 251 }, () => ({ platform_id: platformId, environment })),
     ),
   )
   expect(await keys()).toHaveLength(2)

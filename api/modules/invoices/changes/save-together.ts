@@ -37,15 +37,23 @@ export async function saveTogether(
   all: readonly PendingInvoice[],
   failpoint?: Failpoints,
 ): Promise<InvoiceRow[]> {
-  const fresh = all.filter(({ stored }) => stored === null)
-  await insertMany(uow, invoices, fresh.map(firstRow))
+  // Before the invoices: the lines of one that is FINAL are frozen.
   await saveLines(uow, all)
+  const fresh = all.filter(({ stored }) => stored === null).map(({ row }) => row)
+  await insertInvoices(
+    uow,
+    fresh.filter(({ status }) => status !== 'FINAL'),
+  )
   await failpoint?.('invoices.before-numbers')
   const numbers = await takeAll(uow, all)
   const saved = all.map(({ row }, place) => {
     const number = numbers.get(place)
     return number === undefined ? row : { ...row, invoice_number: number }
   })
+  await insertInvoices(
+    uow,
+    saved.filter(({ status }, place) => all[place]?.stored === null && status === 'FINAL'),
+  )
   await updateMany(
     uow,
     invoices,
@@ -74,14 +82,12 @@ export async function saveTogether(
   return saved
 }
 
-/**
- * A new invoice as it is inserted: not FINAL yet, because its lines are inserted next and those of a FINAL invoice are
- * frozen.
- */
-function firstRow({ row }: PendingInvoice): Record<string, unknown> {
-  const { custom_fields: _ownTable, ...columns } = row
-  return row.status === 'FINAL' ? { ...columns, ...NOT_FINAL } : columns
-}
+const insertInvoices = (uow: Uow, rows: readonly InvoiceRow[]): Promise<void> =>
+  insertMany(
+    uow,
+    invoices,
+    rows.map(({ custom_fields: _ownTable, ...columns }) => columns),
+  )
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
   const changed = all.flatMap(({ stored, row, lines }) =>
@@ -90,16 +96,9 @@ async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void
   await replaceLinesOfMany(uow, changed)
 }
 
-const NOT_FINAL = { status: 'DRAFT', payment_status: 'UNPAID', updated_to_final_at: null } as const
-
 /** The columns whose value differs from the stored one. */
 function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
-  if (pending.stored === null) {
-    const { id, status, invoice_number, payment_status, updated_to_final_at } = row
-    const last = { id, status, invoice_number, payment_status, updated_to_final_at }
-    return status === 'FINAL' ? [last as { id: string }] : []
-  }
-  if (row === pending.stored) return []
+  if (pending.stored === null || row === pending.stored) return []
   const before: Partial<Record<string, unknown>> = pending.stored
   const others = Object.entries(row).filter(
     ([name, value]) => name !== 'custom_fields' && !isDeepStrictEqual(value, before[name]),
