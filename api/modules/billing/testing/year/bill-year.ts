@@ -148,21 +148,33 @@ function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known): Billi
   }
 }
 
-function configOf({ id, kind, amount, above, inAdvance, billing, pricing }: Price): ConfigInput {
+function bandsOf({ kind, amount, above }: Price) {
   const price = kind === 'FEE' ? { fixed_amount: euro(amount, 4) } : { amount: euro(amount, 4) }
+  return above
+    ? [{ ...price, tier_top_bound: { number: String(above.quantity) } }, { amount: euro(above.amount, 4) }]
+    : [price]
+}
+
+function configOf(price: Price): ConfigInput {
+  const { id, kind, above, inAdvance, billing, pricing } = price
   return {
     id,
     pricing_type: above ? 'TIERED' : kind === 'FEE' ? 'FIXED' : 'FLAT',
-    bands: above
-      ? [{ ...price, tier_top_bound: { number: String(above.quantity) } }, { amount: euro(above.amount, 4) }]
-      : [price],
+    bands: bandsOf(price),
     billing_in_advance: inAdvance,
     ...(billing ? { billing_period: billing } : {}),
     ...(pricing ? { pricing_period: pricing } : {}),
   }
 }
 
-function scheduleOf({ id, plan, start, end, refund }: Phase): ScheduleInput {
+function scheduleOf({ id, plan, deal, start, end, refund }: Phase): ScheduleInput {
+  const own = plan.prices.filter(price => deal.amounts.has(price.id))
+  const included = deal.included.filter(
+    entry =>
+      plan.prices.some(price => price.id === entry.price) &&
+      (entry.end === null || entry.end > start) &&
+      (end === null || entry.start < end),
+  )
   const discounts = plan.prices.flatMap(price =>
     price.discount === null ? [] : [{ ids: [price.id], percentage: String(price.discount) }],
   )
@@ -180,6 +192,31 @@ function scheduleOf({ id, plan, start, end, refund }: Phase): ScheduleInput {
     discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
     ...(minimums.length === 0 ? {} : { commitment: { pricing_item_configs: minimums } }),
     ...(refund ? { refund_advance_charges: true as const } : {}),
+    ...(own.length === 0
+      ? {}
+      : {
+          override_pricings: [
+            {
+              original_pricing_id: `pricing ${plan.id}`,
+              override: 'SPECIFIC' as const,
+              items: own.map(price => ({
+                original_pricing_item_id: `priced ${price.id}`,
+                override: 'SPECIFIC' as const,
+                configs: [{ original_pricing_item_config_id: price.id, bands: bandsOf(price) }],
+              })),
+            },
+          ],
+        }),
+    ...(included.length === 0
+      ? {}
+      : {
+          included_volumes: included.map(entry => ({
+            pricing_item_config_id: entry.price,
+            number: String(entry.quantity),
+            start_at: timeText(Math.max(entry.start, start)),
+            ...(entry.end === null ? {} : { end_at: timeText(entry.end) }),
+          })),
+        }),
   }
 }
 

@@ -111,7 +111,7 @@ class Invoice {
   private chargeAfter(phase: Phase, price: Price, period: Period): void {
     if (price.kind === 'USAGE') {
       const quantity = this.used(period)
-      const value = usagePrice(price, quantity)
+      const value = usagePrice(price, this.beyond(phase, price, period, quantity))
       this.books.usage.set(`${price.id} ${phase.id} ${period.start}`, { phase, price, period, quantity, cents: value })
       this.period(phase, price, period, [{ span: period, cents: value }])
       return
@@ -242,12 +242,27 @@ class Invoice {
       .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= cutoff)?.quantity ?? 0), 0)
   }
 
+  /** What is left of a quantity after what the schedule includes: of each day of the period in force, its part of a whole one. */
+  private beyond({ deal }: Phase, { id }: Price, period: Period, quantity: number): Ratio {
+    const { zone } = this.story
+    let included = 0
+    for (let day = dayOf(period.start, zone); day < dayOf(period.end, zone); day += 1) {
+      const entry = deal.included.find(
+        each =>
+          each.price === id && dayOf(each.start, zone) <= day && (each.end === null || day < dayOf(each.end, zone)),
+      )
+      included += entry?.quantity ?? 0
+    }
+    const [over, under] = ratio(quantity * period.fullDays - included, period.fullDays)
+    return over < 0n ? ratio(0, 1) : [over, under]
+  }
+
   /** More usage of closed time is charged as if it had come in time; less is not given back. */
   private lateUsage(): void {
     for (const unit of this.books.usage.values()) {
       const quantity = this.used(unit.period)
       if (quantity <= unit.quantity) continue
-      const value = usagePrice(unit.price, quantity)
+      const value = usagePrice(unit.price, this.beyond(unit.phase, unit.price, unit.period, quantity))
       const more = value - unit.cents
       unit.quantity = quantity
       unit.cents = value
@@ -276,8 +291,8 @@ class Invoice {
 }
 
 /** In cents: one price, or two tiers. */
-function usagePrice({ amount, above }: Price, quantity: number): number {
-  const first = above ? Math.min(quantity, above.quantity) : quantity
-  const rest = above ? Math.max(quantity - above.quantity, 0) * above.amount : 0
-  return rounded(cents(first * amount + rest))
+function usagePrice({ amount, above }: Price, quantity: Ratio): number {
+  const rest = above ? plus(quantity, ratio(-above.quantity, 1)) : ratio(0, 1)
+  if (!above || rest[0] <= 0n) return rounded(times(quantity, cents(amount)))
+  return rounded(plus(cents(above.quantity * amount), times(rest, cents(above.amount))))
 }

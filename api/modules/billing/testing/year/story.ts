@@ -18,6 +18,19 @@ export type Price = {
   /** A whole percentage. */
   readonly discount: number | null
 }
+/** What a schedule includes of the usage of a price for some time. */
+export type Included = {
+  readonly price: string
+  readonly start: number
+  readonly end: number | null
+  readonly quantity: number
+}
+/** What a schedule has instead of what its plan says. */
+export type Deal = {
+  /** Other amounts, by price. */
+  readonly amounts: ReadonlyMap<string, number>
+  readonly included: readonly Included[]
+}
 export type Plan = { readonly id: string; readonly prices: readonly Price[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
@@ -39,12 +52,16 @@ export type Story = {
   readonly billing: Length
   readonly calendar: boolean
   readonly plans: readonly Plan[]
+  /** By the place of the schedule in their order. */
+  readonly deals: readonly Deal[]
   readonly actions: readonly Action[]
   readonly usage: readonly Usage[]
 }
 export type Phase = {
   readonly id: string
+  /** With the prices of the schedule. */
   readonly plan: Plan
+  readonly deal: Deal
   readonly start: number
   readonly end: number | null
   readonly refund: boolean
@@ -62,7 +79,7 @@ export const YEAR_DAYS = 400
 
 /** The facts up to and including this moment. */
 export function knownAt(story: Story, moment: number): Known {
-  const first = { id: 'schedule0', plan: planAt(story, 0), start: story.start, end: null, refund: false }
+  const first = { id: 'schedule0', ...sold(story, 0, 0), start: story.start, end: null, refund: false }
   return story.actions
     .filter(({ at }) => at <= moment)
     .reduce<Known>((known, action) => after(story, known, action), {
@@ -71,6 +88,14 @@ export function knownAt(story: Story, moment: number): Known {
       pauses: [],
       seats: [],
     })
+}
+
+/** What the schedule at a place sells: a plan, with its own amounts. */
+function sold(story: Story, plan: number, place: number): Pick<Phase, 'plan' | 'deal'> {
+  const deal = story.deals[place] ?? { amounts: new Map(), included: [] }
+  const { id, prices } = planAt(story, plan)
+  const priced = prices.map(price => ({ ...price, amount: deal.amounts.get(price.id) ?? price.amount }))
+  return { plan: { id, prices: priced }, deal }
 }
 
 function planAt({ plans }: Story, index: number): Plan {
@@ -86,7 +111,7 @@ function after(story: Story, known: Known, action: Action): Known {
       const phases = known.phases.map((each, index) =>
         index === known.phases.length - 1 ? { ...each, end: at, refund } : each,
       )
-      const next = { plan: planAt(story, action.plan), start: at, end: null, refund: false }
+      const next = { ...sold(story, action.plan, phases.length), start: at, end: null, refund: false }
       return { ...known, phases: [...phases, { ...next, id: `schedule${phases.length}` }] }
     }
     case 'CANCEL':
@@ -201,9 +226,27 @@ export function storyOf(seed: number): Story {
     billing,
     calendar,
     plans,
+    deals: randomDeals(randomOf(seed + 1_000_003), { start, plans }),
     actions: ordered,
     usage: randomUsage(random, { start, actions: ordered }),
   }
+}
+
+/** Of numbers of their own, so that the rest of a story is the same with them and without. */
+function randomDeals(random: Random, { start, plans }: Pick<Story, 'start' | 'plans'>): Deal[] {
+  const prices = plans.flatMap(plan => plan.prices)
+  return Array.from({ length: 3 }, (): Deal => {
+    const amounts = new Map(prices.flatMap(({ id }) => (chance(random, 0.2) ? [[id, whole(random, 1, 400_000)]] : [])))
+    const included = prices.flatMap(({ id, kind }): Included[] => {
+      if (kind !== 'USAGE' || !chance(random, 0.4)) return []
+      const cut = start + whole(random, 1, YEAR_DAYS) * DAY + hours(random)
+      const first = { price: id, start, end: cut, quantity: whole(random, 0, 40) }
+      return chance(random, 0.5)
+        ? [first]
+        : [first, { price: id, start: cut, end: null, quantity: whole(random, 0, 80) }]
+    })
+    return { amounts, included }
+  })
 }
 
 /** Nothing happens at the midnight at which a period is cut, where one moment has two orders. */
