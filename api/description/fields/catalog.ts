@@ -287,6 +287,15 @@ export const CATALOG: Readonly<Record<string, string>> = {
   is_overridden: 'Whether the schedule has this price by its `override_pricings`.',
   combined_pricing_plan_version:
     'The plan version with the `override_pricings` of the schedule merged into it, where `include_combined_pricing_plan_version` is true.',
+  indexing_settings: 'By how much prices rise or fall; of a copy, of everything that has no settings of its own.',
+  'IndexingSettings.percentage': 'By how many per cent; `"3.5"` is a rise of 3.5 %, and a negative one is a fall.',
+  'IndexingSettings.rounding_mode':
+    'DECIMALS rounds to `number_of_decimals`, PRESERVE_SCALE to as many places as the price has; absent for no rounding.',
+  number_of_decimals: 'Places after the point, for DECIMALS.',
+  'IndexingTarget.id': 'Id of what is indexed.',
+  'PricingPlanScheduleCopy.pricings': 'The pricings that are indexed; when nothing is listed, everything is.',
+  'PricingPlanScheduleCopy.pricing_items': 'The pricing items that are indexed, before their pricing.',
+  'PricingPlanScheduleCopy.pricing_item_configs': 'The prices that are indexed, before their item and pricing.',
   included_volumes:
     'How much usage prices of the schedule include, and from when to when. At other times what the price includes counts.',
   'ScheduleIncludedVolume.number': 'How many units are free, where numbers are metered; 0 for none.',

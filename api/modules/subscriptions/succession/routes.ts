@@ -10,6 +10,7 @@ import { viewOf } from '../../../resource/views.ts'
 import { NeighbourQuery, neighboursOf } from '../schedules/neighbour-query.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { VersionSelector } from '../schema.ts'
+import { INDEXING_MEMBERS, type Indexing } from './indexing.ts'
 import { type CouponBehaviour, copySchedule, migrateSchedule, type Span } from './succeed-schedule.ts'
 
 const CouponDiscountBehaviour = Optional(OneOf('NONE', 'CARRY_OVER'))
@@ -18,6 +19,7 @@ const CopyBody = Shape(
     start_at: Optional(Timestamp),
     end_at: Optional(Nullable(Timestamp)),
     coupon_discount_behaviour: CouponDiscountBehaviour,
+    ...INDEXING_MEMBERS,
   },
   { title: 'PricingPlanScheduleCopy' },
 )
@@ -46,14 +48,14 @@ const onSchedule = {
 export function successionRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
-    summary: 'Copy a schedule: the same plan version for another time.',
+    summary: 'Copy a schedule: the same plan version for another time, at the same prices or at indexed ones.',
     url: `${SCHEDULE}/copy`,
     body: CopyBody,
     handle: async (uow, { params, query, body }) => {
       const row = await copySchedule(
         uow,
         params.id,
-        normalizeTimes(CopyBody, body) as Span & CouponBehaviour,
+        normalizeTimes(CopyBody, body) as Span & CouponBehaviour & Indexing,
         neighboursOf(query),
       )
       return await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))

@@ -1,12 +1,17 @@
 // The schedule that comes after another: the same plan for longer, or another version of a plan (semantics 4.3).
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
 import { countsInVersion, statedFrom } from '../counts/carry-counts.ts'
+import { changedOverrides, overridden } from '../overrides/merge-overrides.ts'
+import type { OverridePricing } from '../overrides/schema.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
 import type { Schedule } from '../table.ts'
+import { versionsSold } from '../versions-sold.ts'
+import { type Indexing, indexedOverrides } from './indexing.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
 export type Span = { readonly start_at?: string; readonly end_at?: string | null }
@@ -16,11 +21,14 @@ export type CouponBehaviour = { readonly coupon_discount_behaviour?: 'NONE' | 'C
 const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
   behaviour === 'CARRY_OVER' ? {} : { coupon_ids: [], promotion_codes: [] }
 
-/** Creates a DRAFT of the same version, with the same terms. It starts where the other ends, and runs on unless it is given an end. */
+/**
+ * Creates a DRAFT of the same version, with the same terms. It starts where the other ends, and runs on unless it is given an end. Its prices are indexed where
+ * that is wanted.
+ */
 export async function copySchedule(
   uow: Uow,
   id: string,
-  span: Span & CouponBehaviour,
+  span: Span & CouponBehaviour & Indexing,
   neighbours: Neighbours,
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
@@ -33,8 +41,17 @@ export async function copySchedule(
     enabled_pricings,
     seats_values: statedFrom(schedule.seats_values, placed.start_at),
     included_volumes: statedFrom(schedule.included_volumes, placed.start_at),
+    override_pricings: await indexedPrices(uow, schedule, span),
     ...carriedCoupons(span),
   })
+}
+
+/** The overrides of a schedule, with those that index its prices. */
+async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): Promise<readonly OverridePricing[]> {
+  const { override_pricings: overrides } = schedule
+  const sold = await pricingsOf(uow, await versionsSold(uow, schedule))
+  const own = sold.map(pricing => overridden(pricing, overrides))
+  return changedOverrides(overrides, indexedOverrides(own, indexing))
 }
 
 /**

@@ -118,12 +118,31 @@ describe('copy', () => {
     ])
   })
 
+  test('indexes its prices, and once more those that are indexed', async () => {
+    const { schedule } = await scheduled({ end_at: '2026-06-01T00:00:00Z' })
+    const priceOf = async (id: string) => {
+      const url = `${PATH}/${id}?include_combined_pricing_plan_version=true`
+      const [category] = (await succeed(tenant, 'GET', url))['combined_pricing_plan_version'].pricing_categories
+      return category.pricings[0].items[0].configs[0].bands[0].amount.quantity
+    }
+    const indexing_settings = { percentage: '10', rounding_mode: 'PRESERVE_SCALE' }
+    const once = await copy(schedule, { end_at: '2026-09-01T00:00:00Z', indexing_settings })
+    expect(once).toMatchObject({ status: 201, body: { override_pricings: [{ override: 'SPECIFIC' }] } })
+    const twice = await copy(once.body['id'], { indexing_settings: { percentage: '10' } })
+    expect([await priceOf(schedule), await priceOf(once.body['id']), await priceOf(twice.body['id'])]).toEqual([
+      '0.015',
+      '0.017',
+      '0.0187',
+    ])
+  })
+
   test('refuses what it does not do, by name', async () => {
     const { schedule } = await scheduled()
     expect((await copy(schedule, {})).body).toEqual(refusal('start_at', 'MISSING_FIELD'))
-    expect((await copy(schedule, { indexing_settings: { percentage: '3' } })).body).toEqual(
-      refusal('indexing_settings'),
-    )
+    const indexing_settings = { percentage: '3', rounding_mode: 'DECIMALS' }
+    expect(
+      (await copy(schedule, { start_at: '2026-07-01T00:00:00Z', indexing_settings }, '?set_previous_end_at=true')).body,
+    ).toEqual(refusal('indexing_settings.number_of_decimals', 'MISSING_FIELD'))
     const late = { start_at: '2026-07-01T00:00:00Z', end_at: '2026-06-01T00:00:00Z' }
     expect((await copy(schedule, late, '?set_previous_end_at=true')).body).toEqual(refusal('end_at'))
     expect(await copy('ppsc_0000000000000000000000', {})).toMatchObject({ status: 404 })
