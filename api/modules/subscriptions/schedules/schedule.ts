@@ -71,7 +71,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     promotion_codes: field(PromotionCodes),
   },
   given: { pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }) },
-  // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in overrides/routes.ts.
+  // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in read-schedule.ts.
   operations: ['list'],
   byReference: false,
   statuses: { ACTIVE: ['DRAFT'] },
