@@ -57,7 +57,7 @@ export function paymentStatusOf(row: Omit<Settled, 'payment_status'>): PaymentSt
 }
 
 /**
- * What stays paid from wallets, of the `used` that they paid: what credit notes leave paid in excess goes back to the
+ * What stays paid by wallets, of the `used` that they paid: what credit notes leave paid in excess goes back to the
  * wallets before anything is refunded.
  */
 export function keptOfWallets(row: Omit<Settled, 'payment_status' | 'wallet_amount' | 'type'>, used: Decimal): Decimal {

@@ -16,7 +16,7 @@ export type PocketUse = Pocket & { readonly quantity: Decimal }
 export const pocketKey = ({ walletId, seatOf }: Pocket): string =>
   seatOf === null ? walletId : `${walletId} ${seatOf}`
 
-/** What the invoice takes from wallets before and after tax, by the key of the pocket. */
+/** What the invoice takes out of wallets before and after tax, by the key of the pocket. */
 export const usesOf = (content: Lines): Map<string, PocketUse> =>
   new Map([...sumByPocket(content, (_line, used) => used), ...balanceUses(content)])
 

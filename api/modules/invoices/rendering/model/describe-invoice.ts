@@ -153,7 +153,7 @@ function totalsOf({ invoice, words, formats }: Context): DocumentModel['totals']
   ]
 }
 
-/** What is paid: from wallets after tax, and otherwise. */
+/** What is paid: by wallets after tax, and otherwise. */
 function paidParts(invoice: InvoiceView): (readonly ['paidFromBalance' | 'paidAmount', Decimal])[] {
   const paid = decimal(invoice.paid_invoice_amount.quantity)
   const used = sum(
