@@ -96,6 +96,13 @@ async function bringTo(
   const quantity = decimal(grant.quantity).minus(used)
   const terms = { ...worthOf(unit, quantity), over_granted: overGranted(unit, grant, quantity), charge }
   const live = known.find(each => each.grant.reverted_at === null)
+  if (live && isOfUndoneCancel(live, grant, quantity)) {
+    const undone = { reason: 'SUBSCRIPTION_CANCEL_UNDONE', cause: causeOf(live.grant), byCharge: true } as const
+    const reverted = await revertGrant(uow, live.grant.id, undone)
+    const kept = { grant: reverted, accounts: live.accounts }
+    await bringTo(uow, row, { grant, wallet, unit, known: known.map(each => (each === live ? kept : each)) })
+    return
+  }
   if (live) {
     await changeGranted(uow, live, { quantity, terms, cause: causeOf({ ...live.grant, charge }) })
     return
@@ -120,6 +127,12 @@ async function bringTo(
     : { type: 'CHARGE', id: charge.key }
   await saveGrant(uow, values, cause)
 }
+
+/** Whether it granted less because of a cancellation that was taken back: it goes with that, and the charge grants anew. */
+const isOfUndoneCancel = ({ grant: { charge, ...of } }: Known, to: ChargeGrant, quantity: Decimal): boolean =>
+  charge?.cancelled === true &&
+  !to.charge.cancelled &&
+  quantity.gt((of.grant_credits ?? of.grant_amount)?.quantity ?? '0')
 
 const causeOf = ({ charge }: Pick<WalletGrant, 'charge'>): Cause => ({ type: 'CHARGE', id: charge?.key ?? null })
 

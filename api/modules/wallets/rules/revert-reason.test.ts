@@ -10,7 +10,7 @@ const charge = {
   service_end_at: '2026-04-01T00:00:00Z',
   cancelled: false,
 }
-const schedule = { id: 'ppsc_1', start_at: '2026-03-01T00:00:00Z', end_at: null }
+const schedule = { id: 'ppsc_1', pricing_plan_id: 'pric_1', start_at: '2026-03-01T00:00:00Z', end_at: null }
 const ended = (type: string, start_at = '2026-03-11T00:00:00Z') => ({
   subscription: { status: 'ACTIVE', inactive_periods: [{ type, start_at }] },
 })
@@ -21,6 +21,26 @@ test.each<[string, Partial<Circumstances>, object]>([
   ['SUBSCRIPTION_VOIDED', { subscription: { status: 'VOID', inactive_periods: [] }, isVoided: true }, {}],
   ['INVOICE_VOIDED', { isVoided: true, ...ended('CANCEL') }, {}],
   ['SUBSCRIPTION_UPGRADED', ended('UPGRADE'), {}],
+  [
+    'SUBSCRIPTION_UPGRADED',
+    {
+      schedules: [
+        { ...schedule, end_at: '2026-03-11T00:00:00Z' },
+        { id: 'ppsc_2', pricing_plan_id: 'pric_2', start_at: '2026-03-11T00:00:00Z', end_at: null },
+      ],
+    },
+    {},
+  ],
+  [
+    'SCHEDULE_DATES_CHANGED',
+    {
+      schedules: [
+        { ...schedule, end_at: '2026-03-11T00:00:00Z' },
+        { ...schedule, id: 'ppsc_2', start_at: '2026-03-11T00:00:00Z' },
+      ],
+    },
+    {},
+  ],
   ['SUBSCRIPTION_CANCELLED', ended('CANCEL'), {}],
   // It ends after the charge, which is then not why the charge is gone.
   ['SCHEDULE_DELETED', { ...ended('CANCEL', '2026-05-01T00:00:00Z'), schedules: [] }, {}],

@@ -18,7 +18,12 @@ export type Circumstances = {
   /** Whether a user made the invoice VOID, and its period still exists. */
   readonly isVoided: boolean
   /** The ACTIVE schedules of the subscription. */
-  readonly schedules: readonly { readonly id: string; readonly start_at: string; readonly end_at: string | null }[]
+  readonly schedules: readonly {
+    readonly id: string
+    readonly pricing_plan_id: string
+    readonly start_at: string
+    readonly end_at: string | null
+  }[]
 }
 
 /** The reason, from the widest cause to the narrowest. Pure. */
@@ -38,6 +43,11 @@ export function revertReason(
   if (isUndone) return 'SUBSCRIPTION_CANCEL_UNDONE'
   const schedule = all.find(({ id }) => id === charge.schedule_id)
   if (!schedule) return 'SCHEDULE_DELETED'
+  // Its plan gave way to another one, which starts where it ends now.
+  const isUpgraded =
+    schedule.end_at !== charge.schedule_end_at &&
+    all.some(each => each.start_at === schedule.end_at && each.pricing_plan_id !== schedule.pricing_plan_id)
+  if (isUpgraded) return 'SUBSCRIPTION_UPGRADED'
   const moved = schedule.start_at !== charge.schedule_start_at || schedule.end_at !== charge.schedule_end_at
   // Its seat ended before the period, or was never in it.
   if (!moved && source === 'PER_SEAT') return 'WALLET_GRANT_REVERTED'
@@ -73,7 +83,7 @@ export async function loadReason(
     id === null
       ? []
       : await uow.tx
-          .select({ id: h.id, start_at: h.start_at, end_at: h.end_at })
+          .select({ id: h.id, pricing_plan_id: h.pricing_plan_id, start_at: h.start_at, end_at: h.end_at })
           .from(h)
           .where(and(inThisTenant(uow, h), eq(h.pricing_plan_subscription_id, id), eq(h.status, 'ACTIVE')))
   const circumstances = { subscription, isVoided: status === 'VOID' && holds_period, schedules: own }

@@ -214,6 +214,109 @@ describe('a charge', () => {
   })
 })
 
+describe('a grant whose charge is gone says why, once', () => {
+  const seats = (): Selling[] => [
+    { model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [fixed('100', { source: 'PER_SEAT' })] } },
+  ]
+  const assigned = async (subscription: Subscribed, start_at: string): Promise<void> => {
+    await post('seat-assignments', {
+      pricing_plan_subscription_id: subscription.id,
+      product_item_id: subscription.items[0]?.['id'],
+      customer_id: await customer(),
+      start_at,
+    })
+    await run(subscription)
+  }
+  /** `act` in April, with a seat from then on; then billing and a call that reverts come again. */
+  async function gone(act: (subscription: Subscribed) => Promise<unknown>): Promise<string[]> {
+    const subscription = await subscribed(seats())
+    setTime('2026-04-01T00:10:00Z')
+    await act(subscription)
+    await run(subscription)
+    const entries = async () => {
+      const wallet = (await grantsOf(subscription))[0]?.['wallet_id']
+      const { data } = await succeed(tenant, 'GET', `/v1/wallets/${wallet}/transactions?limit=100`)
+      return data.map((entry: Row) => [entry['id'], entry['type'], entry['value'].credits.quantity])
+    }
+    const [once, before] = [await shown(subscription), await entries()]
+    await run(subscription)
+    for (const grant of await grantsOf(subscription))
+      if (grant['revert_reason']) await post(`wallet-grants/${grant['id']}/revert`, undefined)
+    expect([await shown(subscription), await entries()]).toEqual([once, before])
+    return once
+  }
+  const scheduleUrl = ({ scheduleId }: Subscribed) => `/v1/pricing-plan-schedules/${scheduleId}`
+  const cancel = ({ id }: Subscribed, body: object) => post(`pricing-plan-subscriptions/${id}/cancel`, body)
+  const LATER = '2026-04-21T00:00:00Z'
+  /** A third of April. */
+  const reverted = (reason: string) => [expect.stringMatching(new RegExp(`^33\\.3\\d+ 2026-04-21 - ${reason}$`))]
+
+  test('SCHEDULE_DATES_CHANGED: its schedule ends before it', async () => {
+    const ended = async (subscription: Subscribed) => {
+      await assigned(subscription, LATER)
+      await succeed(tenant, 'PATCH', scheduleUrl(subscription), { end_at: '2026-04-11T00:00:00Z' })
+    }
+    expect(await gone(ended)).toEqual(reverted('SCHEDULE_DATES_CHANGED'))
+  })
+
+  test('SCHEDULE_DELETED: there is no schedule of it any more', async () => {
+    const deleted = async (subscription: Subscribed) => {
+      const { pricing_plan_version_id } = await succeed(tenant, 'GET', scheduleUrl(subscription))
+      await succeed(tenant, 'PATCH', scheduleUrl(subscription), { end_at: '2026-04-11T00:00:00Z' })
+      const body = { pricing_plan_subscription_id: subscription.id, pricing_plan_version_id }
+      const second = await post('pricing-plan-schedules', { ...body, start_at: '2026-04-11T00:00:00Z' })
+      if (second['status'] === 'DRAFT') await post(`pricing-plan-schedules/${second['id']}/activate`, undefined)
+      await assigned(subscription, LATER)
+      // The api deletes a DRAFT alone, and that grants nothing.
+      await api.sql('delete from pricing_plan_schedules where id = $1', [second['id']])
+    }
+    expect(await gone(deleted)).toEqual(reverted('SCHEDULE_DELETED'))
+  })
+
+  test('SUBSCRIPTION_UPGRADED: the plan gave way to another one before it', async () => {
+    const upgraded = async (subscription: Subscribed) => {
+      await assigned(subscription, LATER)
+      const own = await succeed(tenant, 'GET', scheduleUrl(subscription))
+      const { version, pricing } = await sold(seats())
+      await pricing()
+      await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+      await post('pricing-plan-groups', {
+        reference: tenant.seed.unique('tiers'),
+        status: 'ACTIVE',
+        pricing_plan_ids: [own['pricing_plan_id'], version['pricing_plan_id']],
+        upgrade_type: 'IMMEDIATE',
+        downgrade_type: 'NOT_ALLOWED',
+      })
+      const change = { pricing_plan_id: version['pricing_plan_id'] }
+      await post(`pricing-plan-subscriptions/${subscription.id}/change-plan`, change)
+    }
+    expect(await gone(upgraded)).toEqual(reverted('SUBSCRIPTION_UPGRADED'))
+  })
+
+  test('SUBSCRIPTION_CANCELLED: the subscription ends before it', async () => {
+    const cancelled = async (subscription: Subscribed) => {
+      await assigned(subscription, LATER)
+      await cancel(subscription, { type: 'DATE', cancel_at: '2026-04-11T00:00:00Z' })
+    }
+    expect(await gone(cancelled)).toEqual(reverted('SUBSCRIPTION_CANCELLED'))
+  })
+
+  test('SUBSCRIPTION_CANCEL_UNDONE: it was for the time until the cancellation, and is granted for the whole anew', async () => {
+    const FIRST = '2026-04-01T00:00:00Z'
+    const undone = async (subscription: Subscribed) => {
+      await assigned(subscription, FIRST)
+      await cancel(subscription, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z' })
+      await run(subscription)
+      expect(await shown(subscription)).toEqual(['50 2026-04-01 - live'])
+      await cancel(subscription, { type: 'UNDO' })
+    }
+    expect((await gone(undone)).toSorted()).toEqual([
+      '100 2026-04-01 - live',
+      '50 2026-04-01 - SUBSCRIPTION_CANCEL_UNDONE',
+    ])
+  })
+})
+
 describe('PER_SEAT', () => {
   const perSeat = (quantity: string) => ({ ...SEATS, wallet_grants: [fixed(quantity, { source: 'PER_SEAT' })] })
   const seat = (subscription: Subscribed, start_at: string, customer_id: string) =>
