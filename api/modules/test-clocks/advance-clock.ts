@@ -11,6 +11,8 @@ import { settleCancelled } from '../billing/run/group-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { announceOverdue } from '../invoices/overdue/announce-overdue.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
+import { expireGrants } from '../wallets/expiry/expire-grants.ts'
+import { topUpWallets } from '../wallets/top-ups/top-up.ts'
 
 /** A call is answered within 25 s, and one run may wait 15 s for usage. */
 const BUDGET_MS = 8_000
@@ -55,9 +57,15 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
     }
     time = instantOf(Math.max(time, first.at))
     await stand(deps, of, time, LEASE_MS)
+    await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
+    await atTestTime(time, deps.database.clock, () => topUpWallets(deps, of.tenant, of.clockId))
   }
-  await atTestTime(target, deps.database.clock, () => announceOverdue(deps, of.tenant, of.clockId))
+  await atTestTime(target, deps.database.clock, async () => {
+    await announceOverdue(deps, of.tenant, of.clockId)
+    await expireGrants(deps.database, of.tenant, of.clockId)
+    await topUpWallets(deps, of.tenant, of.clockId)
+  })
   await stand(deps, of, target, null)
   return { billing_runs: state.runs, failures: [...state.failures.values()], complete: true }
 }

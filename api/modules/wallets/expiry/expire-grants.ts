@@ -1,5 +1,6 @@
-// Posts entries for expired grants of a tenant. Balances already exclude them; the entries record it.
-import { sql } from 'drizzle-orm'
+// Posts entries for expired grants of a tenant. Balances already exclude them; the entries record it. Grants of customers
+// who live in the time of a test clock expire when the clock is advanced.
+import { type SQL, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -11,22 +12,40 @@ import { postEntries } from '../ledger/post-entries.ts'
 const BATCH = 200
 const SERVICE: Actor = { id: null, requestId: null }
 
-/** Expires them in batches; returns how many grants had something open. */
-export async function expireGrants(database: Database, tenant: Tenant): Promise<number> {
+/** The clock whose customers are meant; null for everybody who lives in the time of the day. */
+type ClockId = string | null
+
+/** Whether the customer of the wallet of `accounts` lives in the time of the day. */
+export const livesByTheDay = (accounts: SQL): SQL => sql`(${accounts}.environment = 'LIVE' or not exists (
+  select from test_clock_customers m
+  join wallets w on w.platform_id = m.platform_id and w.environment = m.environment and w.customer_id = m.customer_id
+  where w.platform_id = ${accounts}.platform_id and w.environment = ${accounts}.environment and w.id = ${accounts}.wallet_id))`
+
+const livesBy = (clockId: string): SQL => sql`exists (
+  select from test_clock_customers m
+  join wallets w on w.platform_id = m.platform_id and w.environment = m.environment and w.customer_id = m.customer_id
+  where w.platform_id = a.platform_id and w.environment = a.environment and w.id = a.wallet_id and m.test_clock_id = ${clockId})`
+
+/**
+ * Expires them in batches, those of the customers of a test clock when it is called in the time of that clock; returns
+ * how many grants had something open.
+ */
+export async function expireGrants(database: Database, tenant: Tenant, clockId: ClockId = null): Promise<number> {
   let expired = 0
   for (;;) {
-    const count = await inTenant(database, tenant, SERVICE, expireBatch)
+    const count = await inTenant(database, tenant, SERVICE, uow => expireBatch(uow, clockId))
     expired += count
     if (count < BATCH) return expired
   }
 }
 
-async function expireBatch(uow: Uow): Promise<number> {
+async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const { platformId, environment } = uow.tenant
-  const due = sql`platform_id = ${platformId} and environment = ${environment} and open > 0
-    and expire_at <= ${formatInstant(uow.now)}::timestamptz`
+  const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.open > 0
+    and a.expire_at <= ${formatInstant(uow.now)}::timestamptz
+    and ${clockId === null ? livesByTheDay(sql`a`) : livesBy(clockId)}`
   const found = await uow.tx.execute<{ grant_id: string; wallet_id: string }>(sql`
-    select grant_id, wallet_id from wallet_grant_accounts where ${due} order by expire_at, grant_id limit ${BATCH}`)
+    select grant_id, wallet_id from wallet_grant_accounts a where ${due} order by expire_at, grant_id limit ${BATCH}`)
   if (found.rows.length === 0) return 0
   await holdWallets(
     uow,
@@ -34,8 +53,8 @@ async function expireBatch(uow: Uow): Promise<number> {
   )
   // What was open before the wallets were locked may have been spent since.
   const { rows } = await uow.tx.execute<{ grant_id: string; wallet_id: string; open: string; expire_at: string }>(sql`
-    select grant_id, wallet_id, open, expire_at::text as expire_at from wallet_grant_accounts
-    where ${due} and grant_id = any(${sql.param(found.rows.map(({ grant_id }) => grant_id))}::text[])`)
+    select grant_id, wallet_id, open, expire_at::text as expire_at from wallet_grant_accounts a
+    where ${due} and a.grant_id = any(${sql.param(found.rows.map(({ grant_id }) => grant_id))}::text[])`)
   await postEntries(
     uow,
     rows.map(row => ({

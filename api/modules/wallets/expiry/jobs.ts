@@ -7,7 +7,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { compareLedger } from '../ledger/compare-ledger.ts'
-import { expireGrants } from './expire-grants.ts'
+import { expireGrants, livesByTheDay } from './expire-grants.ts'
 
 export type ExpiryJobDeps = {
   readonly database: Database
@@ -29,12 +29,13 @@ const findExpired = defineJob<ExpiryJobDeps>({
   name: 'find-expired-wallet-grants',
   class: 'short',
   every: '* * * * *',
-  rights: { wallet_grant_accounts: ['select'] },
+  rights: { wallet_grant_accounts: ['select'], wallets: ['select'], test_clock_customers: ['select'] },
   run: async ({ system }) => {
     await asSystem(system, 'find-expired-wallet-grants', async tx => {
       const { rows } = await tx.execute<TenantPayload>(sql`
-        select distinct platform_id, environment from wallet_grant_accounts
-        where open > 0 and expire_at <= ${formatInstant(system.clock.now())}::timestamptz`)
+        select distinct a.platform_id, a.environment from wallet_grant_accounts a
+        where a.open > 0 and a.expire_at <= ${formatInstant(system.clock.now())}::timestamptz
+          and ${livesByTheDay(sql`a`)}`)
       await queueTenants(tx, expireGrantsOf, rows)
     })
   },

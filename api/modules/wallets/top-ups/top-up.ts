@@ -1,6 +1,6 @@
 // Tops up wallets whose open balance is below their threshold, each once: the charge, its grant and what is kept of it
 // commit together, under the lock of the configuration.
-import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import {
   type Actor,
   type Database,
@@ -21,6 +21,7 @@ import { inTimeOf } from '../../../test-clock.ts'
 import { billOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { invoices } from '../../invoices/table.ts'
 import { loadLiveAccounts } from '../ledger/load-accounts.ts'
+import { wallets } from '../table.ts'
 import { walletResource } from '../wallet.ts'
 import { autoTopUpResource } from './auto-top-up-config.ts'
 import { nextAttemptAt } from './back-off.ts'
@@ -32,9 +33,12 @@ const SERVICE: Actor = { id: null, requestId: null }
 
 export type TopUpDeps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 
-/** Tops up every wallet of the tenant that is due. A top-up that fails holds up no other; then it throws the first fault. */
-export async function topUpWallets(deps: TopUpDeps, tenant: Tenant): Promise<void> {
-  const active = await readTenant(deps.database, tenant, activeConfigs)
+/**
+ * Tops up every wallet of the tenant that is due, or with a test clock those of its customers. A top-up that fails holds
+ * up no other; then it throws the first fault.
+ */
+export async function topUpWallets(deps: TopUpDeps, tenant: Tenant, clockId: string | null = null): Promise<void> {
+  const active = await readTenant(deps.database, tenant, uow => activeConfigs(uow, clockId))
   const faults: unknown[] = []
   for (const config of active)
     await inTimeOf(deps.database, tenant, [config.wallet_id], () => topUp(deps, tenant, config)).catch(
@@ -43,12 +47,31 @@ export async function topUpWallets(deps: TopUpDeps, tenant: Tenant): Promise<voi
   if (faults.length > 0) throw faults[0]
 }
 
-const activeConfigs = (uow: ReadUow): Promise<AutoTopUpConfig[]> =>
+const activeConfigs = (uow: ReadUow, clockId: string | null): Promise<AutoTopUpConfig[]> =>
   uow.tx
     .select()
     .from(autoTopUpConfigs)
-    .where(and(inThisTenant(uow, autoTopUpConfigs), eq(autoTopUpConfigs.status, 'ACTIVE')))
+    .where(
+      and(
+        inThisTenant(uow, autoTopUpConfigs),
+        eq(autoTopUpConfigs.status, 'ACTIVE'),
+        clockId === null ? undefined : inArray(autoTopUpConfigs.wallet_id, walletsOfClock(uow, clockId)),
+      ),
+    )
     .orderBy(autoTopUpConfigs.id)
+
+const walletsOfClock = ({ tx, tenant }: ReadUow, clockId: string) =>
+  tx
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(
+      and(
+        eq(wallets.platform_id, tenant.platformId),
+        eq(wallets.environment, tenant.environment),
+        sql`${wallets.customer_id} in (select m.customer_id from test_clock_customers m where m.platform_id = ${tenant.platformId}
+          and m.environment = ${tenant.environment} and m.test_clock_id = ${clockId})`,
+      ),
+    )
 
 /**
  * Charges one top-up if it is due now, and returns the id of its invoice; null when it is not due. A charge that is

@@ -8,6 +8,7 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { expireGrants } from '../expiry/expire-grants.ts'
 import { shown, walletsOf } from '../testing/wallets-of.ts'
 import { findLowWallets } from './jobs.ts'
 import { topUp, topUpWallets } from './top-up.ts'
@@ -29,7 +30,7 @@ const post = (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST
 
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
+  tenant = api.tenants.bTest
   before = api.clock.now()
   api.clock.set(Date.parse(NOW))
   worker = await openTestDatabase({
@@ -93,9 +94,15 @@ afterAll(async () => {
   await api?.close()
 })
 
-type Customer = { readonly customer: string; readonly schedule: string; readonly subscription: string }
+type Customer = {
+  readonly customer: string
+  readonly schedule: string
+  readonly subscription: string
+  readonly clock: string | null
+}
 
-async function subscribed(): Promise<Customer> {
+/** With `frozen_time` in the time of a new test clock. */
+async function subscribed(frozen_time?: string): Promise<Customer> {
   const { id: customer } = await post('customers', {
     reference: tenant.seed.unique('acme'),
     type: 'ORGANIZATION',
@@ -113,8 +120,9 @@ async function subscribed(): Promise<Customer> {
     start_at: '2026-03-01T00:00:00Z',
   })
   const url = `/v1/pricing-plan-subscriptions/${subscription['id']}`
+  const clock = frozen_time ? (await post('test-clocks', { frozen_time, customer_ids: [customer] }))['id'] : null
   await succeed(tenant, 'PATCH', url, { status: 'ACTIVE' })
-  return { customer, schedule: schedule['id'], subscription: subscription['id'] }
+  return { customer, schedule: schedule['id'], subscription: subscription['id'], clock }
 }
 const walletFor = ({ customer }: Customer, wallet_type_id = types.credits): Promise<Row> =>
   post('wallets', { reference: tenant.seed.unique('wallet'), status: 'ACTIVE', wallet_type_id, customer_id: customer })
@@ -151,8 +159,8 @@ test('what puts money into a wallet is not paid from it', async () => {
 })
 
 /** An ACTIVE configuration that buys 100 credits for 10.00 below 20 credits. */
-async function configured(more: object = {}) {
-  const one = await subscribed()
+async function configured(more: object = {}, frozen_time?: string) {
+  const one = await subscribed(frozen_time)
   const wallet = await walletFor(one)
   const body = {
     status: 'ACTIVE',
@@ -289,4 +297,29 @@ test('what cannot be charged, or grants nothing to the wallet, is refused with i
   expect(await isLow()).toBe(true)
   expect(await run(id)).not.toBeNull()
   expect(await isLow()).toBe(false)
+})
+
+test('a customer of a test clock lives in its time: grants expire and wallets are topped up when it is advanced', async () => {
+  const { one, wallet } = await configured({}, '2026-03-05T00:00:00Z')
+  const times = { start_at: '2026-03-01T00:00:00Z', expire_at: '2026-03-20T00:00:00Z' }
+  expect((await of.grant(wallet, '50', times)).status).toBe(201)
+  const moved = async (): Promise<string[]> => {
+    const { data } = await succeed(tenant, 'GET', `/v1/wallets/${wallet['id']}/transactions`)
+    return data.map((entry: Row) => `${entry['type']} ${entry['value'].credits.quantity}`).toSorted()
+  }
+  const paidFor = async () => (await invoicesOf(one)).filter(({ type }) => type === 'ONE_OFF')
+  api.clock.set(Date.parse('2026-06-01T00:00:00Z'))
+  await expireGrants(api.database, tenant.tenant)
+  await topUpWallets({ database: api.database }, tenant.tenant)
+  expect([await of.balance(wallet), await moved(), await paidFor()]).toEqual(['50 / 0 / 50', ['GRANTED 50'], []])
+  const url = `/v1/test-clocks/${one.clock}/advance`
+  const answer = await succeed(tenant, 'POST', url, { frozen_time: '2026-03-25T00:00:00Z' })
+  expect([answer['complete'], answer['failures']]).toEqual([true, []])
+  expect([await of.balance(wallet), await moved()]).toEqual([
+    '100 / 0 / 100',
+    ['EXPIRED 50', 'GRANTED 100', 'GRANTED 50'],
+  ])
+  expect((await paidFor()).map(({ status, updated_to_final_at }) => [status, updated_to_final_at])).toEqual([
+    ['FINAL', '2026-03-25T00:00:00Z'],
+  ])
 })
