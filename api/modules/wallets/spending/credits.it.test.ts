@@ -3,6 +3,7 @@
 // by the CREDITS item.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
+import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -136,6 +137,53 @@ async function billed(all: readonly Selling[], fund: (customerId: string) => Pro
 
 const shown = (invoice: Row): string[] =>
   linesOf(invoice).map(line => `${line['product_items'][0].model_type} ${line['amount_excluding_tax'].quantity}`)
+
+test('a run that dies anywhere between granting and drawing does each once, however often it is repeated', async () => {
+  used = { '': '60' }
+  const walletType = await of.walletType(of.CREDITS)
+  const rule = { wallet_type_id: walletType['id'], credits_grant: { credits: credit('100') } }
+  const fee = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('30') }], wallet_grants: [rule] }
+  const one = await billed([usageOf(), selling, { model: 'RECURRING', config: fee }], async () => {})
+  const entries = async (): Promise<string[]> => {
+    const { data: wallets } = await succeed(tenant, 'GET', `/v1/wallets?customer_id=${one.customerId}`)
+    if (wallets.length === 0) return []
+    const { data } = await succeed(tenant, 'GET', `/v1/wallets/${wallets[0]['id']}/transactions?limit=100`)
+    return data.map((entry: Row) => `${entry['type']} ${entry['value'].credits.quantity}`).toSorted()
+  }
+  const dies = (point: string) =>
+    runBilling(
+      { database: api.database, usage, failpoint: createFailpoints(`${point}:error`) },
+      tenant.tenant,
+      one.id,
+    ).catch(() => 'died')
+  const points = ['billing.before-invoice', 'invoices.before-numbers', 'invoices.before-commit', 'billing.after-commit']
+  /** At each point in turn: what is not committed leaves nothing. */
+  const died = async (time: string): Promise<string[][]> => {
+    setTime(time)
+    const found: string[][] = []
+    for (const point of points) {
+      expect(await dies(point)).toBe('died')
+      found.push(await entries())
+    }
+    return found
+  }
+  const granted = ['GRANTED 100']
+  expect(await died('2026-04-10T00:00:00Z')).toEqual([[], [], [], granted])
+  // What was granted can be drawn by the next computation, which dies as often.
+  const drawn = ['GRANTED 100', 'RESERVED 60']
+  expect(await died('2026-04-10T00:00:00Z')).toEqual([granted, granted, granted, drawn])
+  await one.run()
+  expect(await entries()).toEqual(drawn)
+  const may = await died('2026-05-03T00:00:00Z')
+  expect(may.slice(0, 3)).toEqual([drawn, drawn, drawn])
+  await one.run()
+  await one.run()
+  expect([await entries(), (await one.april())['status']]).toEqual([
+    // The invoice of May draws 40 of what April left, and 20 of its own.
+    ['GRANTED 100', 'GRANTED 100', 'RESERVED 20', 'RESERVED 40', 'RESERVED 60', 'SPENT 60'],
+    'FINAL',
+  ])
+})
 
 describe('usage priced in credits', () => {
   test('120 needed and 100 there: reserved, shown on the line, 20 charged at 0.05; spent only when it goes FINAL', async () => {

@@ -1,17 +1,16 @@
 // Wallet entries of an invoice: reserved while it is OPEN or DRAFT, spent when it becomes FINAL, released when it is
 // computed again, becomes VOID or is deleted (contract: Invoice with amount-denominated wallet spend). A credit note gives it back.
-import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
-import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
-import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
-import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import type { Decimal } from '../../../../shared/decimal.ts'
+import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { type Pocket, type PocketUse, pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
+import { type Pocket, type PocketUse, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
-import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { invoiceEntries } from './invoice-entries.ts'
 import { returnCredited } from './return-credited.ts'
-import { loadFundedGrants, loadHeldParts, spentAt, type UsableGrant, usableGrants } from './usable-grants.ts'
+import { loadFundedGrants, loadHeldParts, spentAt, usableGrants } from './usable-grants.ts'
 
 type Invoice = Pick<
   InvoiceRow,
@@ -36,17 +35,8 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   await holdWallets(uow, walletIds)
   const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
   const grants = usableGrants(await loadFundedGrants(uow, walletIds), held, { service, now: uow.now })
-  const entries = [...pockets.keys()].flatMap(pocket => {
-    const own = grants.filter(grant => pocketKey(grant) === pocket)
-    const { parts, missing } = takeFrom(own, uses.get(pocket)?.quantity ?? ZERO)
-    // It was computed from the same grants, in this transaction.
-    if (missing.gt(ZERO)) throw new Error(`the invoice ${row.id} takes more of ${pocket} than there is`)
-    const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
-    return own.flatMap(grant =>
-      entriesOf(row.id, grant, { wanted: wanted.get(grant.id) ?? ZERO, isFinal, spentAt: spentAt(service, uow.now) }),
-    )
-  })
-  await postEntries(uow, entries)
+  const of = { pockets: [...pockets.keys()], uses, grants, isFinal, spentAt: spentAt(service, uow.now) }
+  await postEntries(uow, invoiceEntries(row.id, of))
 }
 
 /** The time whose grants can pay the invoice; null for an invoice that wallets do not pay. */
@@ -63,34 +53,3 @@ function serviceOf({ period_start, period_end, on_demand, one_off, content }: In
 }
 
 const NO_TIME = interval(instantOf(0), instantOf(1_000))
-
-type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
-
-/** The moves from what the invoice holds of a grant to what it needs of it. */
-function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spentAt: time }: Wanted): NewEntry[] {
-  const cause = { type: 'INVOICE', id: invoiceId } as const
-  const entry = (move: Move, quantity: Decimal, effectiveAt?: Instant): NewEntry[] =>
-    quantity.gt(ZERO)
-      ? [
-          {
-            walletId: grant.walletId,
-            grantId: grant.id,
-            move,
-            quantity,
-            cause,
-            ...(effectiveAt === undefined ? {} : { effectiveAt }),
-          },
-        ]
-      : []
-  const more = max(wanted.minus(grant.own), ZERO)
-  const less = max(grant.own.minus(wanted), ZERO)
-  const reopened = more.minus(min(more, grant.openNow))
-  const before = grant.expireAt === null ? time : instantOf(Math.min(time, grant.expireAt - 1_000))
-  return [
-    ...entry('REOPEN', reopened, grant.expireAt ?? time),
-    ...entry('RESERVE', more, before),
-    ...entry('RELEASE', less),
-    ...(grant.isReverted ? entry('REVERT', less) : []),
-    ...(isFinal ? entry('SPEND', wanted) : []),
-  ]
-}

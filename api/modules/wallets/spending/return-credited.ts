@@ -53,13 +53,13 @@ export async function returnCredited(
   const entries = [...uses].flatMap(([pocket, { quantity: used }]) => {
     const own = grants.filter(grant => pocketKey(grant) === pocket)
     const returned = used.minus(sum(own.map(({ spent }) => spent)))
-    return entriesOf(row.id, own, (due.get(pocket)?.quantity ?? ZERO).minus(returned))
+    return returnEntries(row.id, own, (due.get(pocket)?.quantity ?? ZERO).minus(returned))
   })
   await postEntries(uow, entries)
 }
 
-/** What is returned of a grant that was reverted is taken back at once. */
-function entriesOf(creditId: string, grants: readonly SpentGrant[], quantity: Decimal): NewEntry[] {
+/** Gives back what was spent last. What is returned of a grant that was reverted is taken back at once. Pure. */
+export function returnEntries(creditId: string, grants: readonly SpentGrant[], quantity: Decimal): NewEntry[] {
   const cause = { type: 'INVOICE', id: creditId } as const
   let left = quantity
   return inSpendingOrder(grants)

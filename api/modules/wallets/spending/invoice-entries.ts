@@ -1,0 +1,61 @@
+// What an invoice moves in the ledger when it is saved: from what it holds of each grant to what it needs of it. Pure.
+import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
+import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
+import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
+import { type Instant, instantOf } from '../../../../shared/time.ts'
+import { type PocketUse, pocketKey } from '../../invoices/wallet-uses.ts'
+import type { NewEntry } from '../ledger/post-entries.ts'
+import type { UsableGrant } from './usable-grants.ts'
+
+type Saved = {
+  /** The keys of the pockets that it uses, or used. */
+  readonly pockets: readonly string[]
+  readonly uses: ReadonlyMap<string, Pick<PocketUse, 'quantity'>>
+  /** The grants of these pockets that it may use, or holds a part of. */
+  readonly grants: readonly UsableGrant[]
+  /** Whether it becomes FINAL, which spends what it uses. */
+  readonly isFinal: boolean
+  readonly spentAt: Instant
+}
+
+/** Throws when it uses more than there is: it was computed from the same grants, under the same lock. */
+export function invoiceEntries(invoiceId: string, { pockets, uses, grants, isFinal, spentAt }: Saved): NewEntry[] {
+  return pockets.flatMap(pocket => {
+    const own = grants.filter(grant => pocketKey(grant) === pocket)
+    const { parts, missing } = takeFrom(own, uses.get(pocket)?.quantity ?? ZERO)
+    if (missing.gt(ZERO)) throw new Error(`the invoice ${invoiceId} takes more of ${pocket} than there is`)
+    const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
+    return own.flatMap(grant => entriesOf(invoiceId, grant, { wanted: wanted.get(grant.id) ?? ZERO, isFinal, spentAt }))
+  })
+}
+
+type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
+
+/** The moves from what the invoice holds of a grant to what it needs of it. */
+function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spentAt: time }: Wanted): NewEntry[] {
+  const cause = { type: 'INVOICE', id: invoiceId } as const
+  const entry = (move: Move, quantity: Decimal, effectiveAt?: Instant): NewEntry[] =>
+    quantity.gt(ZERO)
+      ? [
+          {
+            walletId: grant.walletId,
+            grantId: grant.id,
+            move,
+            quantity,
+            cause,
+            ...(effectiveAt === undefined ? {} : { effectiveAt }),
+          },
+        ]
+      : []
+  const more = max(wanted.minus(grant.own), ZERO)
+  const less = max(grant.own.minus(wanted), ZERO)
+  const reopened = more.minus(min(more, grant.openNow))
+  const before = grant.expireAt === null ? time : instantOf(Math.min(time, grant.expireAt - 1_000))
+  return [
+    ...entry('REOPEN', reopened, grant.expireAt ?? time),
+    ...entry('RESERVE', more, before),
+    ...entry('RELEASE', less),
+    ...(grant.isReverted ? entry('REVERT', less) : []),
+    ...(isFinal ? entry('SPEND', wanted) : []),
+  ]
+}
