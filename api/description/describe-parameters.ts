@@ -36,6 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   customer_id: 'Only those of the customer with this id.',
   outcome: 'Only those that would have paid less (WINNER), more (LOSER) or the same (UNCHANGED).',
   currency: 'Only those of this currency.',
+  base_currency: 'Only those whose base is this currency.',
   pricing_plan_version_id: 'Only those of the plan version with this id.',
   pricing_plan_subscription_id: 'Only those of the subscription with this id.',
   wallet_id: 'Only those of the wallet with this id.',

@@ -101,6 +101,11 @@ export const TAGS: readonly Tag[] = [
     'A payment acceptor says where a billing entity takes payments: a bank account or the address of a payment page. Invoices show those that are ACTIVE.',
   ),
   tag(
+    'exchange-rates',
+    'Exchange rates',
+    'An exchange rate converts prices in one currency into the billing currency of an invoice. It holds from its time until the next rate of the same currencies.',
+  ),
+  tag(
     'pricing-plan-subscriptions',
     'Subscriptions',
     'A subscription puts a customer on a billing cycle of a billing entity. Its schedules say which plan version applies when.',

@@ -67,6 +67,18 @@ export const PARTIES: Readonly<Record<string, string>> = {
   bank_name: 'The name of the bank.',
   custom_redirect: 'The payment page of a CUSTOM_REDIRECT acceptor.',
   'PaymentAcceptorCustomRedirect.url': 'The address of the page; it starts with https://.',
+  // Exchange rates
+  base_currency: 'One unit of this currency is `rate` units of `currency`.',
+  'ExchangeRate.currency': 'The currency that the rate is in.',
+  'ExchangeRateCreate.currency': 'The currency that the rate is in.',
+  'UsedExchangeRate.currency': 'The currency that the rate is in.',
+  rate: 'How much of `currency` one unit of `base_currency` is, above zero.',
+  rate_timestamp: 'From when on the rate holds.',
+  'ExchangeRateCorrection.source': 'The source before the correction.',
+  'UsedExchangeRate.source': 'Who published the rate.',
+  corrections: 'What the rate was before it was corrected, the oldest first.',
+  corrected_at: 'When it was corrected.',
+  used_exchange_rates: 'The rates by which prices in another currency were converted.',
   // Platforms
   branding: 'How the documents of the platform look.',
   colors: 'The colours of documents.',

@@ -13,6 +13,7 @@ import {
   TaxCategoryShare,
   Text,
   TextOrNull,
+  UsedExchangeRate,
   WalletBalanceDetails,
 } from './lines/schema.ts'
 import { PAYMENT_STATUSES } from './settlement.ts'
@@ -107,6 +108,7 @@ const contentFields = {
   tax_summary: TaxSummary,
   wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
   used_tax_registration: Optional(UsedTaxRegistration),
+  used_exchange_rates: Optional(Type.Array(UsedExchangeRate)),
   notes: Type.Array(Text),
   other_custom_fields: Optional(Type.Array(CopiedField)),
   footnote: Optional(Text),

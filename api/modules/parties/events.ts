@@ -7,6 +7,7 @@ export const PARTY_EVENTS = defineEvents({
   PLATFORM: ['UPDATED'],
   BILLING_ENTITY: ['CREATED', 'UPDATED'],
   PAYMENT_ACCEPTOR: CHANGES,
+  EXCHANGE_RATE: ['CREATED', 'UPDATED'],
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

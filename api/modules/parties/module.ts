@@ -6,6 +6,7 @@ import { contactResource } from './contacts/contact.ts'
 import { customerResource } from './customers/resource.ts'
 import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
+import { exchangeRateResource } from './exchange-rates/exchange-rate.ts'
 import { forgetRoutes } from './forget/routes.ts'
 import { FORGET_EFFECTS, FORGET_GUARDS } from './forget/rules.ts'
 import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts'
@@ -15,7 +16,14 @@ import { platformResource } from './platforms/platform.ts'
 export const parties = defineModule({
   name: 'parties',
   events: [PARTY_EVENTS],
-  resources: [customerResource, contactResource, platformResource, billingEntityResource, paymentAcceptorResource],
+  resources: [
+    customerResource,
+    contactResource,
+    platformResource,
+    billingEntityResource,
+    paymentAcceptorResource,
+    exchangeRateResource,
+  ],
   guards: [...PLATFORM_GUARDS, ...FORGET_GUARDS],
   effects: FORGET_EFFECTS,
   routes: (app, deps) => {

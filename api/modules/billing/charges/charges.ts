@@ -1,4 +1,5 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
+import type { Exchange } from '../../../../shared/billing/exchange-rates.ts'
 import {
   type BillingPeriod,
   billingPeriodAt,
@@ -57,6 +58,8 @@ export type Charge = PriceTerm & {
   readonly ratingGroup: string
   /** For late usage, the closed invoice of its time, and the condition names that applied to it. */
   readonly late: { readonly invoiceId: string; readonly namesHash: string | null } | null
+  /** How its price is converted into the currency of the invoice; absent when it is in that currency. */
+  readonly exchange?: Exchange
 }
 
 /**

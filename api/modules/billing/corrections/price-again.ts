@@ -24,7 +24,9 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: s
     inputs,
     positions,
     price: added => {
-      const whole = { ...request, added: [...(request.added ?? []), ...added] }
+      // Only what no wallet paid is corrected.
+      const unpaid = { wallets: [], balances: [], credits: [] }
+      const whole = { ...request, ...unpaid, added: [...(request.added ?? []), ...added] }
       return { priced: priceInvoice(inputs, whole), request: whole }
     },
   }

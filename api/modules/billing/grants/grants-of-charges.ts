@@ -11,6 +11,7 @@ import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-gra
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import { owedPeriod } from '../charges/charges.ts'
+import { inPricingCurrency } from '../rating/exchange.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs, SeatInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
@@ -62,7 +63,7 @@ function grantOfCharge(
   const { charge } = rated
   const { service, schedule } = charge
   const currency = schedule.pricing_currency
-  const paid = toMoney(amount(printed(charge.key), currency)).quantity
+  const paid = toMoney(amount(inPricingCurrency(charge, printed(charge.key)), currency)).quantity
   const quantity = quantityOf(rated, rule, paid)
   if (quantity.lte(ZERO)) return []
   return [

@@ -3,6 +3,7 @@
 // invoice.
 import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -36,6 +37,8 @@ export type ClosedCharge = {
   readonly printed: string
   /** Of usage that is priced in credits: the credits that it cost. */
   readonly credits?: string
+  /** The rates by which its price was converted; absent when it is in the currency of the invoice. */
+  readonly exchange_rates?: readonly ExchangeRate[]
   /** The persisted usage at the start of `usage`, if any: `number` is on top of it. */
   readonly told?: { readonly id: string; readonly usage: string }
   /** How much of it belongs to each customer; absent where the invoice does not show that. */

@@ -2,6 +2,7 @@
 // NEXT_INVOICE). The time it belongs to is priced again as a whole, by the prices of that time, and what was billed
 // before is deducted. Tiers, minimums and every other part of a price therefore work as if the usage had arrived in
 // time. Pure.
+import { exchangeOf } from '../../../../shared/billing/exchange-rates.ts'
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
@@ -136,6 +137,14 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     persisted: last.told ? [{ id: last.told.id, at: usage.start, usage: decimal(last.told.usage) }] : [],
     inAdvance: false,
     late: { invoiceId: unit.invoiceId, namesHash: unit.namesHash },
+    ...(last.exchange_rates
+      ? {
+          exchange: exchangeOf(last.exchange_rates, {
+            from: term.schedule.pricing_currency,
+            to: term.billingCurrency,
+          }),
+        }
+      : {}),
   }
   return { charge, unit }
 }

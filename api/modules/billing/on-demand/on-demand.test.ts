@@ -141,10 +141,10 @@ describe('an order is refused with its field', () => {
       'INVALID_OPERATION pricing_plan_schedule_id',
     ],
     [
-      'in another currency than the invoice',
+      'whose price is not in the currency of its schedule',
       { schedules: [{ pricing_currency: 'USD' }] },
       undefined,
-      'INVALID_OPERATION billing_currency',
+      'INVALID_OPERATION bands.0.fixed_amount.currency',
     ],
   ])('%s', (_title, example, startAt, fault) => expect(faultOf([PACK], example, startAt)).toBe(fault))
 })

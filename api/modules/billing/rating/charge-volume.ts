@@ -23,20 +23,12 @@ function readPrice(config: ConfigInput, metric: Metric, currency: string): Price
   return reading
 }
 
-/** Throws INVALID_OPERATION when the currency or the price cannot be billed. */
+/** In the currency of its schedule. Throws INVALID_OPERATION when the price cannot be billed. */
 export function priceOf({
   config,
   schedule,
   calculation,
-  billingCurrency,
-}: Pick<Charge, 'config' | 'schedule' | 'calculation' | 'billingCurrency'>): PriceConfig {
-  if (schedule.pricing_currency !== billingCurrency) {
-    throw new AppError(
-      'INVALID_OPERATION',
-      `Prices in ${schedule.pricing_currency} cannot be invoiced in ${billingCurrency}: there is no exchange rate. Use one currency for both.`,
-      { field: 'billing_currency', resourceId: schedule.id, resourceType: 'PRICING_PLAN_SCHEDULE' },
-    )
-  }
+}: Pick<Charge, 'config' | 'schedule' | 'calculation'>): PriceConfig {
   const metric = calculation?.value_type === 'AMOUNT' ? 'AMOUNT' : 'NUMBER'
   const reading = readPrice(config, metric, schedule.pricing_currency)
   if (reading.kind === 'ok') return reading.config

@@ -1,5 +1,6 @@
 // The clauses of a subscription's schedules, as input for the steps of the amount pipeline. Pure.
 
+import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
 import {
   type Change,
@@ -10,7 +11,7 @@ import {
   type Minimum,
   NO_CLAUSES,
 } from '../../../../shared/billing/steps/clauses.ts'
-import { decimal, ONE, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amountVolume, numberVolume } from '../../../../shared/rating/price.ts'
 import { rate } from '../../../../shared/rating/rate.ts'
 import { at, instantOf } from '../../../../shared/time.ts'
@@ -18,22 +19,29 @@ import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/cla
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { priceOf } from './charge-volume.ts'
+import type { ExchangeOf } from './exchange.ts'
 
 /**
  * The clauses of these schedules; NO_CLAUSES itself when they have none. A commitment reads the prices that it applies
  * to.
  */
-export function clausesOf(schedules: readonly ScheduleInput[], terms: readonly PriceTerm[]): Clauses {
+export function clausesOf(
+  schedules: readonly ScheduleInput[],
+  terms: readonly PriceTerm[],
+  exchangeOf: ExchangeOf,
+): Clauses {
   const markups = schedules.flatMap(schedule =>
-    clauseEntries('markup', schedule).map(entry => markupOf(schedule, entry)),
+    clauseEntries('markup', schedule).map(entry => markupOf(schedule, entry, exchangeOf)),
   )
   const discounts = schedules.flatMap(schedule =>
-    clauseEntries('discount', schedule).map(entry => discountOf(schedule, entry)),
+    clauseEntries('discount', schedule).map(entry => discountOf(schedule, entry, exchangeOf)),
   )
   const charging = schedules.filter(({ trial }) => trial !== true)
   const commitments = charging.flatMap(schedule => {
     const own = terms.filter(term => term.schedule.id === schedule.id)
-    return clauseEntries('commitment', schedule).flatMap(entry => commitmentOf(schedule, entry, own))
+    return clauseEntries('commitment', schedule).flatMap(entry =>
+      commitmentOf(schedule, entry, { terms: own, exchangeOf }),
+    )
   })
   const none = markups.length + discounts.length + commitments.length === 0
   return none ? NO_CLAUSES : { ...NO_CLAUSES, markups, discounts, commitments }
@@ -57,32 +65,43 @@ function clauseOf(schedule: ScheduleInput, { path, level, ids, value }: ClauseEn
   }
 }
 
-const markupOf = (schedule: ScheduleInput, entry: ClauseEntry): Markup => ({
+const markupOf = (schedule: ScheduleInput, entry: ClauseEntry, exchangeOf: ExchangeOf): Markup => ({
   ...clauseOf(schedule, entry),
-  value: changeOf(entry.value),
+  value: changeOf(entry.value, moneyOf(schedule, exchangeOf)),
 })
 
-function discountOf(schedule: ScheduleInput, entry: ClauseEntry): Discount {
+function discountOf(schedule: ScheduleInput, entry: ClauseEntry, exchangeOf: ExchangeOf): Discount {
   const { condition } = entry.value
+  const money = moneyOf(schedule, exchangeOf)
   return {
     ...clauseOf(schedule, entry),
-    value: changeOf(entry.value),
-    condition: condition
-      ? { comparator: condition.comparator, amount: decimal(condition.value.amount.quantity) }
-      : null,
+    value: changeOf(entry.value, money),
+    condition: condition ? { comparator: condition.comparator, amount: money(condition.value.amount.quantity) } : null,
     coupon: null,
   }
 }
 
-const changeOf = ({ amount, percentage }: ClauseEntry['value']): Change =>
+type Money = (quantity: string) => Decimal
+
+/** The amounts of a schedule's clauses in the currency of the invoice. */
+export function moneyOf(schedule: ScheduleInput, exchangeOf: ExchangeOf): Money {
+  const exchange = exchangeOf(schedule)
+  return quantity => (exchange ? timesFraction(decimal(quantity), exchange.factor) : decimal(quantity))
+}
+
+const changeOf = ({ amount, percentage }: ClauseEntry['value'], money: Money): Change =>
   amount
-    ? { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+    ? { kind: 'AMOUNT', amount: money(amount.quantity) }
     : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO }
 
 /** Null for a commitment of units whose price the schedule does not have. */
-function commitmentOf(schedule: ScheduleInput, entry: ClauseEntry, terms: readonly PriceTerm[]): Commitment[] {
+function commitmentOf(
+  schedule: ScheduleInput,
+  entry: ClauseEntry,
+  { terms, exchangeOf }: { readonly terms: readonly PriceTerm[]; readonly exchangeOf: ExchangeOf },
+): Commitment[] {
   const about = terms.filter(term => isOf(entry, term))
-  const value = minimumOf(entry, about)
+  const value = minimumOf(entry, about, moneyOf(schedule, exchangeOf))
   if (value === null) return []
   const inAdvance = about.length > 0 && about.every(term => term.inAdvance)
   const clause = clauseOf(schedule, entry)
@@ -109,9 +128,9 @@ function isOf({ level, ids }: ClauseEntry, { pricing, item, config }: PriceTerm)
 }
 
 /** For a commitment of units: the missing units cost what they would after those that were used (semantics 5.4). */
-function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[]): Minimum | null {
+function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[], money: Money): Minimum | null {
   const { amount, meter_value_calculation: metered } = value
-  if (amount) return { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+  if (amount) return { kind: 'AMOUNT', amount: money(amount.quantity) }
   if (!metered || !term) return null
   const config = priceOf(term)
   const ofAmounts = term.calculation?.value_type === 'AMOUNT'
@@ -119,6 +138,10 @@ function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[]): Minimu
     kind: 'NUMBER',
     number: decimal(metered.number ?? metered.amount?.quantity ?? '0'),
     priceOf: number =>
-      rate(config, ofAmounts ? amountVolume(number, config.currency, ONE) : numberVolume(number)).total.quantity,
+      money(
+        plain(
+          rate(config, ofAmounts ? amountVolume(number, config.currency, ONE) : numberVolume(number)).total.quantity,
+        ),
+      ),
   }
 }

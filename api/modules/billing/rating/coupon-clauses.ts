@@ -11,6 +11,8 @@ import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
+import { moneyOf } from './clauses-of.ts'
+import type { ExchangeOf } from './exchange.ts'
 
 /** One invoice of the subscription, and whether it charges something ahead. */
 export type OfInvoice = {
@@ -80,10 +82,20 @@ export const isLimitedTo = (coupon: AppliedCoupon, { productItem, product, categ
   (category !== null && idsOf(coupon, 'product_category_ids').includes(category.id))
 
 /** What these coupons deduct: from what they are limited to, otherwise from the total of their schedule. */
-export const couponDiscounts = (coupons: readonly CountingCoupon[], terms: readonly PriceTerm[]): Discount[] =>
-  coupons.filter(({ coupon }) => !coupon.discount.usage).map(counting => discountOf(counting, terms))
+export const couponDiscounts = (
+  coupons: readonly CountingCoupon[],
+  terms: readonly PriceTerm[],
+  exchangeOf: ExchangeOf,
+): Discount[] =>
+  coupons
+    .filter(({ coupon }) => !coupon.discount.usage)
+    .map(counting => discountOf(counting, terms, moneyOf(counting.schedule, exchangeOf)))
 
-function discountOf({ schedule, coupon }: CountingCoupon, terms: readonly PriceTerm[]): Discount {
+function discountOf(
+  { schedule, coupon }: CountingCoupon,
+  terms: readonly PriceTerm[],
+  money: ReturnType<typeof moneyOf>,
+): Discount {
   const { amount, percentage, condition } = coupon.discount
   const { list, of } = targetOf(coupon, terms)
   return {
@@ -92,11 +104,9 @@ function discountOf({ schedule, coupon }: CountingCoupon, terms: readonly PriceT
     during: null,
     of,
     value: amount
-      ? { kind: 'AMOUNT', amount: decimal(amount.quantity) }
+      ? { kind: 'AMOUNT', amount: money(amount.quantity) }
       : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO },
-    condition: condition
-      ? { comparator: condition.comparator, amount: decimal(condition.value.amount.quantity) }
-      : null,
+    condition: condition ? { comparator: condition.comparator, amount: money(condition.value.amount.quantity) } : null,
     coupon: { couponId: coupon.coupon_id, promotionCodeId: coupon.promotion_code_id },
   }
 }

@@ -2,7 +2,7 @@
 // about.
 import { type Fraction, isWhole } from '../../../../shared/billing/fraction.ts'
 import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
-import { decimalOfInteger, ONE, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimalOfInteger, ONE, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
@@ -10,6 +10,7 @@ import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
 import { type Charge, owedPeriod } from '../charges/charges.ts'
+import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
 import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -24,7 +25,8 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   const persisted = persistedOf(charge)
   return {
     pricing_currency: currency,
-    pricing_amount: amountView(amount(rated.exact, currency)),
+    pricing_amount: amountView(amount(inPricingCurrency(charge, rated.exact), currency)),
+    ...(charge.exchange ? { used_exchange_rates: charge.exchange.used.map(rate => ({ ...rate })) } : {}),
     ...(single ? { band: bandView(rated, single) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
     ...(tieringValue ? { tiering_meter_value: tieringValue } : {}),
@@ -98,7 +100,7 @@ export function subLines(of: RatedCharge): SubLineView[] | null {
       sub_line_order: index,
       description,
       details: {
-        amount: exact,
+        amount: printedBand(charge, band.quantity),
         pricing_currency: currency,
         pricing_amount: exact,
         band: bandView(of, band),
@@ -109,6 +111,10 @@ export function subLines(of: RatedCharge): SubLineView[] | null {
     }
   })
 }
+
+/** What a band costs, in the currency of the invoice. */
+const printedBand = (charge: Charge, quantity: Decimal) =>
+  amountView(amount(inBillingCurrency(charge, quantity), charge.billingCurrency))
 
 /** One sub line per band for each combination of values; null without usage. */
 function splitSubLines(of: RatedCharge, parts: readonly SplitPart[]): SubLineView[] | null {
@@ -123,7 +129,7 @@ function splitSubLines(of: RatedCharge, parts: readonly SplitPart[]): SubLineVie
       return {
         description,
         details: {
-          amount: exact,
+          amount: printedBand(charge, band.quantity),
           pricing_currency: currency,
           pricing_amount: exact,
           band: bandView({ rated, pool }, band),

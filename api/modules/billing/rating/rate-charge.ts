@@ -22,6 +22,7 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered, isOneOff, isRatedPerPricingPeriod, isSoldByCredits } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { priceOf } from './charge-volume.ts'
+import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
 import { type PricedUsage, priceUsage } from './price-usage.ts'
 
 /** What a charge costs in credits, and who paid. */
@@ -51,9 +52,10 @@ export function rateCharge(charge: Charge, usage: UsageFigures, rounding: Roundi
   const priced = priceUsage(config, charge, usage, own)
   const { rated, before } = priced
   const scaled = timesFraction(dueOf(charge, priced), multiplyFractions(scale, share))
-  const exact = signed(charge, scaled)
+  const exact = signed(charge, inBillingCurrency(charge, scaled))
   const { soFar, billed } = spreadOf({ charge, rated, before, scale, share })
-  const isRounded = billed !== null && rounding === 'DEFAULT'
+  // Each invoice has its own exchange rate, so the parts of a converted price have no rounded whole to sum to.
+  const isRounded = billed !== null && rounding === 'DEFAULT' && !charge.exchange
   const quantity = isRounded ? signed(charge, roundedDifference(soFar, billed, config.currency)) : exact
   return { charge, ...priced, scale, share, exact, quantity }
 }
@@ -123,26 +125,27 @@ export function rateLate(
   const config = priceOf(charge)
   const priced = priceUsage(config, charge, of.usage)
   const { rated, together } = priced
+  const total = inBillingCurrency(charge, rated.total.quantity)
   const counted = { quantity: decimal(unit.together.number), count: decimal(unit.together.count) }
   if (together.quantity.lt(counted.quantity)) return null
   const isMore =
     together.count.gte(counted.count) && !(together.quantity.eq(counted.quantity) && together.count.eq(counted.count))
-  const due = rated.total.quantity.minus(signed(charge, unit.exact))
+  const due = total.minus(signed(charge, unit.exact))
   if (!isMore && due.lte(ZERO)) return null
   const own = { ...priced.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
   // The quantity counted for each value is not stored, so a split price is never billed a negative amount.
   if (due.lt(ZERO) && charge.split) return null
   if (due.lt(ZERO) && charge.group.length === 0) {
     const then = priceUsage(config, charge, of.usage, own).rated
-    if (!then.total.quantity.eq(signed(charge, unit.exact))) return null
+    if (!inBillingCurrency(charge, then.total.quantity).eq(signed(charge, unit.exact))) return null
   }
-  const whole = signed(charge, rated.total.quantity)
+  const whole = signed(charge, total)
   const exact = whole.minus(unit.exact)
-  const printed = toMoney(amount(whole, config.currency)).quantity.minus(unit.printed)
+  const printed = toMoney(amount(whole, charge.billingCurrency)).quantity.minus(unit.printed)
   return {
     charge,
     ...priced,
-    before: { total: amount(signed(charge, unit.exact), config.currency), volume: own },
+    before: { total: amount(inPricingCurrency(charge, signed(charge, unit.exact)), config.currency), volume: own },
     scale: WHOLE,
     share: WHOLE,
     exact,

@@ -33,6 +33,7 @@ export function countedCharges(
         exact: plain(exact),
         printed: plain(printed(charge.key)),
         ...(credits ? { credits: plain(credits.needed) } : {}),
+        ...(charge.exchange ? { exchange_rates: charge.exchange.used.map(rate => ({ ...rate })) } : {}),
         ...persistedIn(charge, usage),
         ...(parts ? { parts: (parts.get(charge.key) ?? []).map(closedPart) } : {}),
       },

@@ -11,7 +11,7 @@ import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import { buildDocument, type DocumentAmounts, documentAmounts } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoice.ts'
-import { invoiceDates } from '../../invoices/document/invoice-dates.ts'
+import { type InvoiceDates, invoiceDates } from '../../invoices/document/invoice-dates.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
 import { defaultTaxCategory, roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
@@ -28,6 +28,7 @@ import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
+import { type ExchangeOf, exchangesOn, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
@@ -115,8 +116,13 @@ export type PriceParts = {
 
 /** The same steps as in `priceInvoice`, with their intermediate results. */
 export function priceParts(inputs: BillingInputs, request: InvoiceRequest): PriceParts {
-  const rated = rateAll(inputs, request)
-  const before = { rated: rated.all, draft: draftOf(inputs, request, rated) }
+  const { terms, window, billed, bought, late = [] } = request
+  const charges = bought ?? chargesOf(terms, window, billed)
+  const dates = datesOf(inputs, request, [...charges, ...late.map(({ charge }) => charge)])
+  const exchangeOf = exchangesOn(inputs, { day: dates.day, zone: zoneOfParties(inputs) })
+  const own = charges.map(charge => withExchange(charge, exchangeOf))
+  const rated = rateAll(inputs, request, own)
+  const before = { rated: rated.all, draft: draftOf(inputs, request, rated), exchangeOf }
   const { draft, steps } = withClauses(inputs, request, before)
   return { rated, draft, amounts: documentAmounts(draft), steps }
 }
@@ -129,8 +135,7 @@ type RatedInvoice = {
   readonly findings: readonly Finding[]
 }
 
-function rateAll(inputs: BillingInputs, request: InvoiceRequest): RatedInvoice {
-  const own = request.bought ?? chargesOf(request.terms, request.window, request.billed)
+function rateAll(inputs: BillingInputs, request: InvoiceRequest, own: readonly Charge[]): RatedInvoice {
   const late = rateLateCharges(inputs, request, own)
   const inCredits = rateInCredits(own, late.inCredits, request.credits ?? [], {
     usage: request.usage,
@@ -188,23 +193,29 @@ function rateLateCharges(
   return { rated, inCredits, findings }
 }
 
-function draftOf(
+/** The dates of an invoice with these charges; the day also selects the rates of exchange. */
+function datesOf(
   inputs: BillingInputs,
-  { terms, window, refunds = [], added = [], balances = [], bought, finalizedAt }: InvoiceRequest,
-  rated: RatedInvoice,
-): DraftInvoice {
-  const { subscription, platform, customer, billing_entity } = inputs
-  const { charges } = rated
+  { window, finalizedAt }: Pick<InvoiceRequest, 'window' | 'finalizedAt'>,
+  charges: readonly Charge[],
+): InvoiceDates {
   const onlyAdvance = window.advance !== null && charges.length > 0 && charges.every(({ inAdvance }) => inAdvance)
-  const dates = invoiceDates({
-    settings: platform,
+  return invoiceDates({
+    settings: inputs.platform,
     zone: zoneOfParties(inputs),
-    due: subscription.due_date_configuration,
+    due: inputs.subscription.due_date_configuration,
     service: onlyAdvance && window.advance ? window.advance : periodOf(window),
     cutoffAt: window.cutoffAt,
     onlyAdvance,
     finalizedAt,
   })
+}
+
+function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
+  const { terms, window, refunds = [], added = [], balances = [], bought } = request
+  const { subscription, platform, customer, billing_entity } = inputs
+  const { charges } = rated
+  const dates = datesOf(inputs, request, charges)
   const to = { currency: subscription.billing_currency, defaultTaxCategory: defaultTaxCategory(inputs) }
   return {
     parties: { platform, customer, billing_entity, number_fields: inputs.number_fields },
@@ -252,9 +263,13 @@ const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | und
 function withClauses(
   inputs: BillingInputs,
   { terms, window, billed, usage, wallets = [], late = [] }: InvoiceRequest,
-  { rated, draft }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice },
+  {
+    rated,
+    draft,
+    exchangeOf,
+  }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice; readonly exchangeOf: ExchangeOf },
 ): Pick<PriceParts, 'draft' | 'steps'> {
-  const all = clausesOf(inputs.schedules, terms)
+  const all = clausesOf(inputs.schedules, terms, exchangeOf)
   // An invoice that collects no period has no minimum of its own.
   const ofSchedules =
     window.arrears === null && all !== NO_CLAUSES
@@ -263,7 +278,7 @@ function withClauses(
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
   const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
-  const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms)]
+  const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms, exchangeOf)]
   const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
   const service = periodOf(window)
   const context = {
@@ -279,7 +294,7 @@ function withClauses(
   // What earlier invoices charged ahead counts towards the commitment for its time.
   const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
   const ratedBefore = [
-    ...earlier.map(charge => rateCharge(charge, usage, context.rounding)),
+    ...earlier.map(charge => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)),
     ...(isCommitted ? billedOfLate(rated, late) : []),
   ]
   const billedBefore = earlierLines(ratedBefore, ofSchedules, context)

@@ -21,6 +21,7 @@ import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
 import { withPersistedUsage } from '../rating/charge-volume.ts'
+import { inBillingCurrency } from '../rating/exchange.ts'
 import { type RatedCharge, signed } from '../rating/rate-charge.ts'
 import { type CustomerFigure, type CustomerFigures, needKey } from '../usage/usage-needs.ts'
 
@@ -159,7 +160,7 @@ function split(rated: RatedCharge, members: readonly Member[], sharing: Sharing)
   const { charge, exact } = rated
   const before = charge.late ? splitLate(rated, members, sharing) : splitCharged(rated, members, sharing)
   if (before) return before
-  const places = currencyExponent(charge.schedule.pricing_currency)
+  const places = currencyExponent(charge.billingCurrency)
   return {
     exact: apportion(members, exact, places),
     printed: apportion(members, sharing.printed, places),
@@ -178,8 +179,9 @@ function splitCharged(
 ): Split | null {
   const earlier = charge.billedUsage === null ? [] : membersOf(charge, charge.billedUsage, { usage, ownId })
   if (!before || earlier.length === 0) return null
-  const places = currencyExponent(charge.schedule.pricing_currency)
-  const [whole, asked] = [signed(charge, rated.total.quantity), signed(charge, before.total.quantity)]
+  const places = currencyExponent(charge.billingCurrency)
+  const amountOf = (quantity: Decimal) => signed(charge, inBillingCurrency(charge, quantity))
+  const [whole, asked] = [amountOf(rated.total.quantity), amountOf(before.total.quantity)]
   const askedOf = apportion(earlier, asked, places)
   const exact = less(apportion(members, whole, places), askedOf)
   // Rounded once, from the exact amount: what each invoice prints is rounded on its own, like its line.
@@ -206,9 +208,9 @@ function splitLate(
 ): Split | null {
   const asked = unit?.parts ?? new Map()
   if (!unit?.exact.eq(sum([...asked.values()].map(part => decimal(part.exact))))) return null
-  const currency = charge.schedule.pricing_currency
+  const currency = charge.billingCurrency
   const places = currencyExponent(currency)
-  const whole = signed(charge, rated.total.quantity)
+  const whole = signed(charge, inBillingCurrency(charge, rated.total.quantity))
   const of = (name: 'exact' | 'printed') => new Map([...asked].map(([id, part]) => [id, decimal(part[name])]))
   const exact = less(apportion(members, whole, places), of('exact'))
   const rounded = less(apportion(members, toMoney(amount(whole, currency)).quantity, places), of('printed'))

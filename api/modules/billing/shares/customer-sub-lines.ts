@@ -19,7 +19,8 @@ export function customerSubLines(
   { charge }: RatedCharge,
   of: { readonly parts: readonly CustomerPart[]; readonly show: (quantity: Decimal) => MoneyView },
 ): SubLineView[] {
-  const currency = charge.schedule.pricing_currency
+  // Parts are of the converted amount.
+  const currency = charge.billingCurrency
   const names = new Map(sub_line_customers.map(each => [each.id, customerName(each)]))
   const isOwn = (part: CustomerPart): boolean => part.customerId === customer.id
   const ordered = [...of.parts.filter(isOwn), ...of.parts.filter(part => !isOwn(part))]

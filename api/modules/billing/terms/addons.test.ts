@@ -85,7 +85,7 @@ test('a minimum of units of an ADDON is of one price, however often it is enable
   const schedules = inputs.schedules.map(schedule => ({ ...schedule, commitment }))
   const terms = resolveTerms({ ...inputs, schedules })
   expect(terms).toHaveLength(2)
-  expect(clausesOf(schedules, terms).commitments).toMatchObject([{ isOfOnePrice: true }])
+  expect(clausesOf(schedules, terms, () => null).commitments).toMatchObject([{ isOfOnePrice: true }])
 })
 
 test('late usage has the time in which the ADDON was enabled then', () => {

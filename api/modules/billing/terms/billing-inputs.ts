@@ -2,6 +2,7 @@
 // compared. Only what the invoice depends on is here; any other field cannot change an invoice.
 
 import { hash } from 'node:crypto'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
@@ -192,6 +193,8 @@ export type BillingInputs = Parties & {
   readonly persisted_usages: readonly PersistedUsageInput[]
   /** Absent where nothing is charged by assignments. */
   readonly seats?: readonly SeatInput[]
+  /** For prices in another currency than the invoice; absent where there are none. */
+  readonly exchange_rates?: readonly ExchangeRate[]
   /** What the conditions of prices and items name. */
   readonly condition_names: ConditionNamesInput
   /** What decides which events are the subscription's. */

@@ -1,14 +1,17 @@
 // Reads the inputs of invoices for any number of subscriptions at once. Reads only the columns that an invoice depends
 // on, in a fixed order, so that two readings of the same state have the same inputs_hash.
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
+import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
 import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
+import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import {
@@ -70,6 +73,7 @@ export async function loadManyInputs(
   const copied = await loadCopiedFields(uow, each.map(copiedFrom))
   const sharing = await loadSubLineCustomers(uow, each)
   const seats = await loadSeats(uow, each)
+  const rates = await loadExchange(uow, each)
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
@@ -85,6 +89,7 @@ export async function loadManyInputs(
         calculations,
         persisted_usages: persisted.get(subscription.id) ?? [],
         ...(seated ? { seats: seated } : {}),
+        ...(isForeign({ subscription, schedules: own }) ? { exchange_rates: rates(subscription, own) } : {}),
         condition_names,
         attribution,
         copied_fields: copied[place] ?? [],
@@ -115,6 +120,33 @@ const copiedFrom = ({ subscription, catalog, schedules: own }: Sold): CopiedFrom
   { type: 'PRODUCT', ids: catalog.products.map(product => product.id) },
   { type: 'PRODUCT_ITEM', ids: catalog.product_items.map(item => item.id) },
 ]
+
+type Priced = Pick<Sold, 'subscription' | 'schedules'>
+
+const isForeign = ({ subscription, schedules: own }: Priced): boolean =>
+  own.some(({ pricing_currency }) => pricing_currency !== subscription.billing_currency)
+
+const currenciesOf = ({ subscription, schedules: own }: Priced): string[] => [
+  ...new Set([subscription.billing_currency, ...own.map(({ pricing_currency }) => pricing_currency)]),
+]
+
+const startOf = ({ schedules: own }: Priced): Instant => instantOf(Math.min(...own.map(({ start_at }) => at(start_at))))
+
+/**
+ * The exchange rates of each; the same for a subscription whichever others are read with it. Few are priced in another
+ * currency than they are billed in, and the others need no query.
+ */
+async function loadExchange(uow: ReadUow, all: readonly Priced[]) {
+  const foreign = all.filter(isForeign)
+  const loaded =
+    foreign.length === 0
+      ? []
+      : await loadRates(uow, [...new Set(foreign.flatMap(currenciesOf))], instantOf(Math.min(...foreign.map(startOf))))
+  return (subscription: SubscriptionInput, own: readonly ScheduleInput[]): ExchangeRate[] => {
+    const priced = { subscription, schedules: own }
+    return ratesOf(loaded, currenciesOf(priced), startOf(priced))
+  }
+}
 
 /**
  * What decides which customers' events belong to them, in the order of the subscriptions. A DRAFT subscription counts

@@ -136,6 +136,7 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
       ...(country ? { country_code: country } : {}),
     },
     ...(registration === null ? {} : { used_tax_registration: usedRegistration(draft.parties, registration) }),
+    ...usedExchangeRates(draft),
     notes: [...notes],
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: draft.hasUsage,
@@ -149,6 +150,13 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
       : {}),
     periods: layOut(layout.figures, layout.periods),
   }
+}
+
+/** The exchange rates that its lines used, each once. */
+function usedExchangeRates({ lines }: DraftInvoice): Pick<InvoiceContent, 'used_exchange_rates'> {
+  const used = lines.flatMap(({ details }) => details.used_exchange_rates ?? [])
+  const unique = new Map(used.map(rate => [JSON.stringify(rate), rate]))
+  return unique.size === 0 ? {} : { used_exchange_rates: [...unique.values()].map(rate => ({ ...rate })) }
 }
 
 /** What keeps the invoice from getting a number; an invoice that charges nothing gets none. */

@@ -89,6 +89,12 @@ export const WalletBalanceDetails = Type.Object(
   { title: 'InvoiceWalletBalance' },
 )
 
+/** From `rate_timestamp` on, one unit of `base_currency` is `rate` units of `currency`. */
+export const UsedExchangeRate = Type.Object(
+  { currency: Text, base_currency: Text, rate: Text, rate_timestamp: Text, source: Text },
+  { title: 'UsedExchangeRate' },
+)
+
 export const PriceDetails = Type.Object({
   wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
   /** Deprecated, use wallet_balances: the first wallet of credits that paid. */
@@ -101,6 +107,8 @@ export const PriceDetails = Type.Object({
   amount: Money,
   pricing_currency: Text,
   pricing_amount: Money,
+  /** The rates by which the amount was converted; absent when the price is in the currency of the invoice. */
+  used_exchange_rates: Optional(Type.Array(UsedExchangeRate)),
   band: Optional(BandDetails),
   meter_value: Optional(MeterValue),
   /** What decided the tier, where that is other usage than what is billed. */

@@ -1,8 +1,10 @@
 // Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
 import { and, desc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
+import { exchangeBefore } from '../../../../shared/billing/exchange-rates.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { instantOf } from '../../../../shared/time.ts'
 import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { requireCreditPeriods } from '../../catalog/pricing-plans/checks/check-cadence.ts'
@@ -17,6 +19,7 @@ import {
   pricingPlanVersions,
   pricings,
 } from '../../catalog/pricing-plans/table.ts'
+import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.ts'
 import type { VersionSelector } from '../schema.ts'
 import type { Schedule, Subscription } from '../table.ts'
 
@@ -112,10 +115,7 @@ export async function requireSellable(
     const message = `Version ${version.version} of the plan is ${version.status}; only an ACTIVE version can be ${activating ? 'activated' : 'chosen'} here.`
     throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
   }
-  if (schedule.pricing_currency !== subscription.billing_currency) {
-    const message = `The subscription is billed in ${subscription.billing_currency} and there are no exchange rates yet, so its plan must be priced in ${subscription.billing_currency} too.`
-    throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
-  }
+  if (activating) await requireExchange(uow, schedule, subscription)
   const plan = await planOf(uow, version)
   requireOffered(plan, subscription)
   const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
@@ -124,6 +124,18 @@ export async function requireSellable(
     await requireCurrency(uow, each, schedule.pricing_currency)
     await requireCreditPeriods(uow, each.id, schedule.billing_period ?? subscription.billing_period)
   }
+}
+
+/** Throws INVALID_FIELD when there is no rate by which its prices could be invoiced: none is guessed (semantics 5.6). */
+async function requireExchange(
+  uow: Uow,
+  { pricing_currency: from }: Schedule,
+  { billing_currency: to }: Subscription,
+): Promise<void> {
+  if (from === to) return
+  const rates = await loadRates(uow, [from, to], uow.now)
+  if (exchangeBefore(rates, { from, to, until: instantOf(uow.now + 1) })) return
+  throw new AppError('INVALID_FIELD', noExchange(from, to), { field: 'pricing_currency' })
 }
 
 /** Held, so that the versions of a rate card stay as they are until commit (rate-cards/guards.ts). */

@@ -117,10 +117,24 @@ function notesOf(line: LineView, context: RowContext): string[] {
       ? [words.prorated(formats.number(String(proration.covered_days)), formats.number(String(proration.days)))]
       : []),
     ...(before ? [words.previouslyBilled(formats.money(before.pricing_amount))] : []),
+    ...(details.used_exchange_rates ?? []).map(rate => exchangeText(rate, context)),
     ...boundNotes(details, context),
     ...roundingNote(details, context),
   ]
 }
+
+/** `1 EUR = 1.0832 USD (ECB, 2026-03-31)`: the same in every language. */
+const exchangeText = (
+  {
+    base_currency,
+    currency,
+    rate,
+    rate_timestamp,
+    source,
+  }: NonNullable<PriceDetailsView['used_exchange_rates']>[number],
+  { formats }: RowContext,
+): string =>
+  `1 ${base_currency} = ${formats.number(rate)} ${currency} (${printable(source)}, ${rate_timestamp.slice(0, 10)})`
 
 function boundNotes({ price_bound: bound, band, pricing_currency: currency }: PriceDetailsView, context: RowContext) {
   const name = bound ? context.words.bounds[bound] : undefined
