@@ -1,11 +1,12 @@
 // The API description without servers: the routes are declared, and nothing is called.
+import type { FastifyInstance } from 'fastify'
 import { Agent } from 'undici'
 import { silentLogger } from '../../shared/logger.ts'
 import { buildApp } from '../app.ts'
 import { isObject, type JsonObject } from '../description/json.ts'
 
-/** The published description of the whole api. */
-export async function describedApi(): Promise<JsonObject> {
+/** The whole api, ready, with nothing behind it. Close it with `close`. */
+export async function startWithoutServers(): Promise<{ app: FastifyInstance; close(): Promise<void> }> {
   const absent = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : () => undefined) })
   const dispatcher = new Agent()
   const app = await buildApp({
@@ -22,9 +23,20 @@ export async function describedApi(): Promise<JsonObject> {
     addresses: { baseUrl: 'http://127.0.0.1:8080', identityUrl: 'http://127.0.0.1:8081' },
   } as unknown as Parameters<typeof buildApp>[0])
   await app.ready()
+  return {
+    app,
+    close: async () => {
+      await app.close()
+      await dispatcher.close()
+    },
+  }
+}
+
+/** The published description of the whole api. */
+export async function describedApi(): Promise<JsonObject> {
+  const { app, close } = await startWithoutServers()
   const description: unknown = JSON.parse(JSON.stringify(app.swagger()))
-  await app.close()
-  await dispatcher.close()
+  await close()
   if (!isObject(description)) throw new Error('there is no description')
   return description
 }
