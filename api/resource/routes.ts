@@ -11,10 +11,10 @@ import { fieldActionsOf, fieldActionsQuery } from './field-actions.ts'
 import { about, ExpandQuery, registerList, registerSearch } from './list-routes.ts'
 import { nounOf, withArticle } from './nouns.ts'
 import { Shape } from './shapes.ts'
-import { getOne, lockOne } from './store.ts'
+import { lockOne } from './store.ts'
 import { normalizeTimes } from './timestamps.ts'
 import { upsertOptions, upsertQuery } from './upsert-query.ts'
-import { viewOf } from './views.ts'
+import { viewById, viewOf } from './views.ts'
 
 const VERBS = { activate: 'ACTIVE', deactivate: 'INACTIVE', deprecate: 'DEPRECATED', archive: 'ARCHIVED' } as const
 
@@ -68,12 +68,7 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       query: Shape(ExpandQuery),
       response: resource.view,
       handle: async (uow, { params, query }) =>
-        await viewOf(
-          uow,
-          resource,
-          await getOne(uow, resource, params.id),
-          listOf(query['expand[]'] as string | string[] | undefined),
-        ),
+        await viewById(uow, resource, params.id, listOf(query['expand[]'] as string | string[] | undefined)),
     }),
   update: (app, deps, resource) =>
     writeRoute(app, deps, {

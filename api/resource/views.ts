@@ -1,9 +1,10 @@
 // From a stored row to what the API returns, with `expand[]`.
 import type { ReadUow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import { customFieldsOf } from './custom-fields/values.ts'
+import { looksLikeId } from '../../shared/ids.ts'
+import { customFieldsOf, hasNoFields } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
-import { findMany } from './store.ts'
+import { findMany, getOne } from './store.ts'
 
 const EXPAND_ALL = 'ALL'
 
@@ -14,8 +15,34 @@ export async function viewsOf<R extends StoredRow>(
   rows: readonly R[],
   expand: readonly string[] = [],
 ): Promise<Row[]> {
-  const computed = resource.compute ? await resource.compute(uow, rows) : []
-  const fields = await fieldsOf(uow, resource, rows)
+  return await viewsWith(uow, resource, { rows, fields: fieldsOf(uow, resource, rows), expand })
+}
+
+/** The view of the row with this id, or reference where the resource has them. Throws RESOURCE_NOT_FOUND. */
+export async function viewById<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  idOrReference: string,
+  expand: readonly string[] = [],
+): Promise<Row> {
+  // With an id both questions are known, and travel together.
+  const early = looksLikeId(idOrReference) ? fieldsOf(uow, resource, [{ id: idOrReference }]) : null
+  const [row] = await Promise.all([getOne(uow, resource, idOrReference), early])
+  const fields = early ?? fieldsOf(uow, resource, [row])
+  const [view] = await viewsWith(uow, resource, { rows: [row], fields, expand })
+  if (!view) throw new Error('one row has one view')
+  return view
+}
+
+type Fields = (id: string) => Row
+
+async function viewsWith<R extends StoredRow>(
+  uow: ReadUow,
+  resource: Resource<R>,
+  of: { readonly rows: readonly R[]; readonly fields: Promise<Fields>; readonly expand: readonly string[] },
+): Promise<Row[]> {
+  const { rows, expand } = of
+  const [fields, computed = []] = await Promise.all([of.fields, resource.compute?.(uow, rows)])
   const views = rows.map(
     (row, index): Row => ({
       object_type: resource.objectType,
@@ -37,11 +64,11 @@ function shownOf({ fields }: Resource, row: StoredRow): Row {
 }
 
 /** The custom fields of each row; nothing for resources that have none. */
-async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly StoredRow[]): Promise<(id: string) => Row> {
+async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly { readonly id: string }[]): Promise<Fields> {
   if (!resource.customFields) return () => ({})
   const values = await customFieldsOf(
     uow,
-    rows.map(({ id }) => id),
+    rows.filter(row => !hasNoFields(row)).map(({ id }) => id),
   )
   return id => ({ [CUSTOM_FIELDS]: values.get(id) ?? [] })
 }

@@ -73,15 +73,14 @@ async function send(answer: Prepared, request: FastifyRequest, reply: FastifyRep
 }
 
 /** The best compression that the client takes. */
-function encodingFor({ headers }: FastifyRequest): Encoding | null {
-  const taken = String(headers['accept-encoding'] ?? '')
+const encodingFor = (request: FastifyRequest): Encoding | null => ENCODINGS.find(name => takes(request, name)) ?? null
+
+/** Whether the client takes this compression by name. */
+export const takes = ({ headers }: FastifyRequest, encoding: string): boolean =>
+  String(headers['accept-encoding'] ?? '')
     .split(',')
     .map(each => each.trim().split(/\s*;\s*/))
-  return (
-    ENCODINGS.find(name => taken.some(([given, weight]) => given === name && !/^q=0(\.0*)?$/.test(weight ?? ''))) ??
-    null
-  )
-}
+    .some(([given, weight]) => given === encoding && !/^q=0(\.0*)?$/.test(weight ?? ''))
 
 /** Whether the client has this very answer already. */
 export const isKnown = ({ headers }: FastifyRequest, tag: string): boolean =>

@@ -49,6 +49,12 @@ export async function customFieldsOf(
   return found
 }
 
+const withoutFields = new WeakSet<object>()
+
+/** Notes of a row that was just inserted that it has no custom fields, so that they are not looked for. */
+export const noteNoFields = (row: object): void => void withoutFields.add(row)
+export const hasNoFields = (row: object): boolean => withoutFields.has(row)
+
 /** A change of the values of one resource: fields with the values they then have. */
 export type ValueChange = readonly ResolvedField[]
 
