@@ -153,12 +153,12 @@ export const SETTINGS = {
     url('http:', 'https:'),
   ),
   IDENTITY_SECRET: setting(
-    'At least 32 characters nobody can guess; seals what the identity host must not store in clear. The same for every process of it.',
+    'At least 32 characters that cannot be guessed; seals what the identity host must not store in clear. The same for every process of it.',
     null,
     secret,
   ),
   DATA_SECRET: setting(
-    'At least 32 characters nobody can guess; seals the secrets and credentials of webhooks in the database. The same for every api and every worker.',
+    'At least 32 characters that cannot be guessed; seals the secrets and credentials of webhooks in the database. The same for every api and every worker.',
     null,
     secret,
   ),
