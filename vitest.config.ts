@@ -53,6 +53,9 @@ export default defineConfig({
   // Holds how long each test file took; outside node_modules, so that an installation does not lose it.
   cacheDir: '.tools/vitest',
   test: {
+    // Each module is compiled once, not once for each project and again by every run. What it is kept under holds its text and this
+    // file; a change of package-lock.json clears it.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.tools/vitest-modules' },
     sequence: { sequencer: RunOrder },
     reporters: ['default', new SecondTries()],
     projects: [
