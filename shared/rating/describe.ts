@@ -31,10 +31,18 @@ export function describePiece(piece: Piece, currency: string): string {
   }
 }
 
+/** By the pieces of a charge, which have one currency: a line and its sub lines say the same of them. */
+const described = new WeakMap<BandCharge['pieces'], { readonly currency: string; readonly text: string }>()
+
 /** A charge in words: its terms, and the limit that replaced their sum: `2 × 0.1 EUR → minimum amount 10 EUR`. */
-export const describeCharge = (charge: BandCharge, currency: string): string =>
-  charge.pieces
+export function describeCharge({ pieces }: BandCharge, currency: string): string {
+  const known = described.get(pieces)
+  if (known?.currency === currency) return known.text
+  const text = pieces
     .map(
       (piece, index) => `${index === 0 ? '' : piece.kind === 'BOUND' ? ' → ' : ' + '}${describePiece(piece, currency)}`,
     )
     .join('')
+  described.set(pieces, { currency, text })
+  return text
+}

@@ -204,8 +204,12 @@ export function bandView(
 }
 
 type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
-const withoutNulls = <T extends object>(value: T): WithoutNulls<T> =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as WithoutNulls<T>
+function withoutNulls<T extends object>(of: T): WithoutNulls<T> {
+  const found: Partial<Record<string, unknown>> = {}
+  // Name by name: every band of every line has eleven, of which most are null.
+  for (const [name, member] of Object.entries(of)) if (member !== null) found[name] = member
+  return found as WithoutNulls<T>
+}
 
 function describe(of: RatedCharge, currency: string): string {
   const { rated, included, pool, before, scale, share, charge } = of

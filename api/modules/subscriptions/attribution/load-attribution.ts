@@ -105,22 +105,16 @@ async function loadSubscriptions(
   previewing: string,
 ): Promise<AttributionSubscription[]> {
   const { platformId, environment } = uow.tenant
-  // One that is ARCHIVED since still has what it billed.
+  // One that is ARCHIVED since still has what it billed. What a version sells is looked up once for all who are on it.
   const { rows } = await uow.tx.execute<HeldRow>(sql`
+    with held as materialized (
     select s.id, s.reference, s.customer_id, s.replicate_meter_data_ingest_to_parent as replicates,
       case when s.activated_at is null then e.registered_address ->> 'country' else s.billing_entity_country end as country,
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
       (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
       s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
       case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
-      exists (select from pricings addon where addon.platform_id = h.platform_id and addon.environment = h.environment
-        and addon.pricing_plan_version_id = h.pricing_plan_version_id
-        and ${isOptionalIn('addon')}) as has_addons,
-      array(select m.reference from priced_meters priced
-        join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
-        where priced.platform_id = h.platform_id and priced.environment = h.environment
-          and priced.pricing_plan_version_id = h.pricing_plan_version_id
-        order by m.reference) as meters
+      h.start_at, h.id as schedule_id
     from pricing_plan_subscriptions s
     join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
     join pricing_plan_schedules h on h.platform_id = s.platform_id and h.environment = s.environment
@@ -128,7 +122,19 @@ async function loadSubscriptions(
     join pricing_plans p on p.platform_id = h.platform_id and p.environment = h.environment and p.id = h.pricing_plan_id
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id in ${customerIds}
       and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
-    order by s.id, h.start_at, h.id`)
+    ), sold as materialized (
+      select v.version_id,
+        exists (select from pricings addon where addon.platform_id = ${platformId} and addon.environment = ${environment}
+          and addon.pricing_plan_version_id = v.version_id and ${isOptionalIn('addon')}) as has_addons,
+        array(select m.reference from priced_meters priced
+          join meters m on m.platform_id = priced.platform_id and m.environment = priced.environment and m.id = priced.meter_id
+          where priced.platform_id = ${platformId} and priced.environment = ${environment}
+            and priced.pricing_plan_version_id = v.version_id
+          order by m.reference) as meters
+      from (select distinct version_id from held) v
+    )
+    select held.*, sold.has_addons, sold.meters from held join sold using (version_id)
+    order by held.id, held.start_at, held.schedule_id`)
   const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
   const pricesOf = await loadHeldPrices(uow, rows.flatMap(variedOf))
   for (const row of rows) {
