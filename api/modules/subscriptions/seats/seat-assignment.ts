@@ -6,7 +6,7 @@ import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineResource, field, type Resource } from '../../../resource/define-resource.ts'
 import { IdText, OneOf, Timestamp } from '../../../resource/shapes.ts'
-import { getOne, lockExisting } from '../../../resource/store.ts'
+import { getOne, lockExisting, lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
@@ -59,7 +59,10 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   },
   computed: { status: OneOf(...SEAT_STATUSES) },
   compute: async (uow, rows) => rows.map(row => ({ status: seatStatus(row, formatInstant(uow.now)) })),
-  defaults: uow => ({ start_at: formatInstant(uow.now) }),
+  defaults: async (uow, row) => {
+    if (!row.id) await holdInOrder(uow, row)
+    return { start_at: formatInstant(uow.now) }
+  },
   check: async (uow, row, previous) => {
     await holdBilling(uow, row)
     if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
@@ -122,6 +125,16 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
     update: { end_at: '2030-01-01T00:00:00Z' },
   },
 })
+
+/**
+ * Holds what a new assignment names, in one order and before any of it is held against deletion alone: two calls that want the same wait
+ * for each other and do not deadlock. What is missing is refused where references are checked.
+ */
+async function holdInOrder(uow: Uow, row: SeatAssignment): Promise<void> {
+  await lockOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  await lockOne(uow, customerResource, row.customer_id)
+  await lockOne(uow, productItemResource, row.product_item_id)
+}
 
 /** Holds a subscription that is billed, before anything else is held: none of its invoices becomes FINAL meanwhile. */
 async function holdBilling(uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> {
