@@ -296,6 +296,10 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanScheduleCopy.pricings': 'The pricings that are indexed; when nothing is listed, everything is.',
   'PricingPlanScheduleCopy.pricing_items': 'The pricing items that are indexed, before their pricing.',
   'PricingPlanScheduleCopy.pricing_item_configs': 'The prices that are indexed, before their item and pricing.',
+  pricing_plan_schedule_customizations: 'What schedules of the template are given besides.',
+  'PricingPlanScheduleCustomization.pricing_plan_schedule_id': 'Id of the schedule of the template.',
+  'PricingPlanScheduleCustomization.units':
+    'Units of prices of the schedule; for other prices those of the template hold.',
   included_volumes:
     'How much usage prices of the schedule include, and from when to when. At other times what the price includes counts.',
   'ScheduleIncludedVolume.number': 'How many units are free, where numbers are metered; 0 for none.',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
-import { movedTime } from './from-template.ts'
+import { movedTime, unitsWith } from './from-template.ts'
 
 const zone = (name: string): Zone => zoneOf(name) as Zone
 const moved = (time: string, from: string, to: string, name: string): string =>
@@ -63,4 +63,22 @@ test('order is kept, and to where it was changes nothing', () => {
       },
     ),
   )
+})
+
+test.each<[string, readonly [string, string][] | null, string[]]>([
+  ['none', null, ['a 1', 'b 2']],
+  ['of one price', [['b', '5']], ['b 5', 'a 1']],
+  ['of another price', [['c', '3']], ['c 3', 'a 1', 'b 2']],
+])('units of a customization: %s', (_title, given, expected) => {
+  const of = (entries: readonly (readonly [string, string])[]) =>
+    entries.map(([pricing_item_config_id, number]) => ({ pricing_item_config_id, number }))
+  const template = {
+    units: of([
+      ['a', '1'],
+      ['b', '2'],
+    ]),
+  }
+  const customization = given ? { pricing_plan_schedule_id: 'schedule', units: of(given) } : undefined
+  const shown = unitsWith(template, customization).map(each => `${each.pricing_item_config_id} ${each.number}`)
+  expect(shown).toEqual(expected)
 })

@@ -9,16 +9,22 @@ import { zoneOfSubscription } from '../billing-calendar.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
-import type { Subscription } from '../table.ts'
+import type { Schedule, Subscription } from '../table.ts'
+import { CUSTOMIZATIONS, type Customization } from './schema.ts'
 
 const FIELD = 'template_pricing_plan_subscription_id'
 
-type FromTemplate = { readonly templateId: string; readonly changes: Row; readonly startAt: string }
+type FromTemplate = {
+  readonly templateId: string
+  readonly changes: Row
+  readonly customizations: readonly Customization[]
+  readonly startAt: string
+}
 
 /** Creates a DRAFT with the words of an ACTIVE template and those of `changes`. Its schedules keep their lengths. */
 export async function subscriptionFromTemplate(
   uow: Uow,
-  { templateId, changes, startAt }: FromTemplate,
+  { templateId, changes, customizations, startAt }: FromTemplate,
 ): Promise<{ readonly subscription: Subscription; readonly wants: unknown }> {
   // Locked, so that its schedules stand still meanwhile.
   const template = await lockOne(uow, subscriptionResource, templateId)
@@ -30,6 +36,7 @@ export async function subscriptionFromTemplate(
   const { status: wants, ...rest } = changes
   const subscription = await cloneSubscription(uow, template, { type: 'BILLING', ...rest })
   const schedules = await listSchedules(uow, template.id)
+  checkCustomizations(customizations, schedules)
   const from = schedules[0]?.start_at ?? startAt
   const zone = await zoneOfSubscription(uow, subscription)
   const moved = (time: string): string => formatInstant(movedTime(at(time), { from: at(from), to: at(startAt), zone }))
@@ -46,9 +53,39 @@ export async function subscriptionFromTemplate(
     const seats_values = schedule.seats_values.map(atNewTime)
     const included_volumes = schedule.included_volumes.map(atNewTime)
     const placed = { start_at: moved(schedule.start_at), end_at }
-    await cloneSchedule(uow, subscription, schedule, { ...placed, enabled_pricings, seats_values, included_volumes })
+    const place = customizations.findIndex(each => each.pricing_plan_schedule_id === schedule.id)
+    const units = unitsWith(schedule, customizations[place])
+    await cloneSchedule(uow, subscription, schedule, {
+      ...placed,
+      enabled_pricings,
+      seats_values,
+      included_volumes,
+      units,
+    }).catch(error => {
+      throw place >= 0 && error instanceof AppError ? error.within(`${CUSTOMIZATIONS}.${place}`) : error
+    })
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
+}
+
+/** Each schedule of the template is customized once at most. */
+function checkCustomizations(customizations: readonly Customization[], schedules: readonly Schedule[]): void {
+  for (const [index, { pricing_plan_schedule_id: id }] of customizations.entries()) {
+    const field = `${CUSTOMIZATIONS}.${index}.pricing_plan_schedule_id`
+    if (!schedules.some(schedule => schedule.id === id)) {
+      const message = `The template has no schedule ${id}; name one of its schedules.`
+      throw new AppError('RESOURCE_NOT_FOUND', message, { field })
+    }
+    if (customizations.findIndex(each => each.pricing_plan_schedule_id === id) < index)
+      throw new AppError('INVALID_FIELD', 'The schedule is customized twice; give its units together.', { field })
+  }
+}
+
+/** The units that a customization gives, and those of the template for the other prices. */
+export function unitsWith({ units }: Pick<Schedule, 'units'>, given: Customization | undefined): Schedule['units'] {
+  const named = given?.units ?? []
+  const isNamed = (id: string): boolean => named.some(each => each.pricing_item_config_id === id)
+  return [...named, ...units.filter(each => !isNamed(each.pricing_item_config_id))]
 }
 
 /**

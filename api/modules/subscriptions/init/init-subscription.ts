@@ -13,12 +13,13 @@ import { subscriptionResource } from '../subscription.ts'
 import { activateSubscription } from '../subscription-commands.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { subscriptionFromTemplate } from './from-template.ts'
-import { ON_TOP_OF_TEMPLATE, WITHOUT_TEMPLATE } from './schema.ts'
+import { CUSTOMIZATIONS, type Customization, ON_TOP_OF_TEMPLATE, WITHOUT_TEMPLATE } from './schema.ts'
 
 /** A body that `InitBody` has validated, its times in canonical text. */
 export type InitRequest = Row & {
   readonly template_pricing_plan_subscription_id?: string
   readonly pricing_plan_subscription_start_at?: string
+  readonly pricing_plan_schedule_customizations?: readonly Customization[]
   readonly customer?: Row
   readonly pricing_plan_subscription?: Row
   readonly pricing_plan_schedules?: readonly Row[]
@@ -36,14 +37,14 @@ export type Initialized = {
  */
 export async function initSubscription(uow: Uow, body: InitRequest): Promise<Initialized> {
   const templateId = body.template_pricing_plan_subscription_id
-  const foreign = (templateId === undefined ? ON_TOP_OF_TEMPLATE : WITHOUT_TEMPLATE).find(
+  const foreign = (templateId === undefined ? [...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS] : WITHOUT_TEMPLATE).find(
     name => body[name] !== undefined,
   )
   if (foreign !== undefined) {
     const message =
       templateId === undefined
         ? `${foreign} goes on top of a template alone; without one, give it within pricing_plan_subscription.`
-        : `${foreign} is not accepted on top of a template. It takes ${ON_TOP_OF_TEMPLATE.join(', ')}.`
+        : `${foreign} is not accepted on top of a template. It takes ${[...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS].join(', ')}.`
     throw new AppError('INVALID_FIELD', message, { field: foreign })
   }
   requirePower(uow, 'PRICING_PLAN_SCHEDULE.CREATE', 'pricing_plan_schedules')
@@ -51,7 +52,12 @@ export async function initSubscription(uow: Uow, body: InitRequest): Promise<Ini
   const made =
     templateId === undefined
       ? await inFull(uow, body)
-      : await subscriptionFromTemplate(uow, { templateId, changes: onTopOf(body), startAt })
+      : await subscriptionFromTemplate(uow, {
+          templateId,
+          changes: onTopOf(body),
+          customizations: body[CUSTOMIZATIONS] ?? [],
+          startAt,
+        })
   const active = made.wants === 'ACTIVE' ? await activateSubscription(uow, made.subscription) : made.subscription
   const customer = active.customer_id === null ? null : await getOne(uow, customerResource, active.customer_id)
   return { customer, subscription: active, schedules: await listSchedules(uow, active.id) }

@@ -1,8 +1,9 @@
 // The body and the answer of `POST /v1/pricing-plan-subscriptions/init`: both its forms in one shape.
-import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { UnitsShape } from '../counts/schema.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 
@@ -29,6 +30,17 @@ export const ON_TOP_OF_TEMPLATE = [
   'status',
 ] as const
 
+/** What schedules of the template are given besides: units alone (contract: init). */
+export const CUSTOMIZATIONS = 'pricing_plan_schedule_customizations'
+const CustomizationsShape = Type.Array(
+  Shape(
+    { pricing_plan_schedule_id: IdText('schedule of the template'), units: UnitsShape },
+    { title: 'PricingPlanScheduleCustomization' },
+  ),
+  { minItems: 1, maxItems: SCHEDULES_MAX },
+)
+export type Customization = Static<typeof CustomizationsShape>[number]
+
 /** The members that a body without a template has instead. */
 export const WITHOUT_TEMPLATE = ['customer', 'pricing_plan_subscription', 'pricing_plan_schedules'] as const
 
@@ -41,6 +53,7 @@ export const InitBody = Shape(
     template_pricing_plan_subscription_id: Optional(IdText('template')),
     ...onTop,
     pricing_plan_subscription_start_at: Optional(Timestamp),
+    [CUSTOMIZATIONS]: Optional(CustomizationsShape),
     customer: Optional(customerResource.createBody),
     pricing_plan_subscription: Optional(Shape(billed)),
     pricing_plan_schedules: Optional(

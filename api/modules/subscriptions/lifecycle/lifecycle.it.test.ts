@@ -110,6 +110,38 @@ describe('init from a template', () => {
     expect(found['data'].map((row: Row) => row['id'])).toContain(body['id'])
   })
 
+  test('takes units for prices of its schedules, and refuses other customizations by name', async () => {
+    const template = await makeTemplate()
+    const [first] = await api.sql(
+      'select id from pricing_plan_schedules where pricing_plan_subscription_id = $1 order by start_at',
+      [template],
+    )
+    const id = first?.['id']
+    const member = 'pricing_plan_schedule_customizations'
+    const of = (...customizations: object[]) => ({
+      template_pricing_plan_subscription_id: template,
+      [member]: customizations,
+    })
+    const units = [{ pricing_item_config_id: 'other', number: '2' }]
+    const cases: [object, string, string?][] = [
+      [of({ pricing_plan_schedule_id: id, units }), `${member}.0.units.0.pricing_item_config_id`, 'RESOURCE_NOT_FOUND'],
+      [
+        of({ pricing_plan_schedule_id: 'other', units: [] }),
+        `${member}.0.pricing_plan_schedule_id`,
+        'RESOURCE_NOT_FOUND',
+      ],
+      [
+        of({ pricing_plan_schedule_id: id, units: [] }, { pricing_plan_schedule_id: id, units: [] }),
+        `${member}.1.pricing_plan_schedule_id`,
+      ],
+      [of({ pricing_plan_schedule_id: id, units: [], seats_values: [] }), `${member}.0.seats_values`],
+    ]
+    for (const [body, field, code = 'INVALID_FIELD'] of cases)
+      expect.soft((await init({ ...body, customer_id: await customer() })).body, field).toEqual(refusal(field, code))
+    const made = await init({ ...of({ pricing_plan_schedule_id: id, units: [] }), customer_id: await customer() })
+    expect(made).toMatchObject({ status: 200, body: { pricing_plan_schedules: [{ units: [] }, { units: [] }] } })
+  })
+
   test.each([
     [{ billing_time: 'EXACT' }, 'billing_time'],
     [{ sales_tax_percentage: '5' }, 'sales_tax_percentage'],
