@@ -54,7 +54,10 @@ export type ListSpec = {
   readonly ranges: readonly string[]
   /** The type under which the custom fields of what is listed are defined; absent for what has none. */
   readonly customFields?: ResourceWithCustomFields | null
+  /** What is offered by rules: by the name of what they are about, the condition that a value of it is admitted. */
+  readonly selectionRules?: Readonly<Record<string, SelectionCondition>>
 }
+export type SelectionCondition = (value: string) => SQL
 
 /** A parameter that may be given several times. */
 export const Repeatable = (item: TSchema) => Type.Optional(Type.Union([item, Type.Array(item, { maxItems: 100 })]))
@@ -120,6 +123,9 @@ export const SearchBody = Shape(
         { maxItems: 20 },
       ),
     ),
+    selection_rule_fields: Type.Optional(
+      Type.Array(Shape({ name: Type.String(), value: SearchValue }, { title: 'SelectionRuleField' }), { maxItems: 20 }),
+    ),
   },
   { title: 'Search' },
 )
@@ -170,7 +176,21 @@ export async function searchConditions(uow: ReadUow, spec: ListSpec, body: Searc
   for (const [index, filter] of (body.filter_fields ?? []).entries()) {
     conditions.push(...(await filterFieldConditions(uow, spec, filter, `filter_fields.${index}`)))
   }
+  for (const [index, { name, value }] of (body.selection_rule_fields ?? []).entries()) {
+    const rules = spec.selectionRules ?? {}
+    const condition = rules[name]
+    if (!condition) throw unknownRule(name, Object.keys(rules), `selection_rule_fields.${index}.name`)
+    conditions.push(condition(value))
+  }
   return conditions
+}
+
+function unknownRule(name: string, known: readonly string[], field: string): AppError {
+  const message =
+    known.length === 0
+      ? 'Nothing here is offered by selection rules; leave selection_rule_fields out.'
+      : `${JSON.stringify(name)} is in no selection rule; name ${known.join(', ')}.`
+  return new AppError('INVALID_FIELD', message, { field })
 }
 
 type FilterField = NonNullable<SearchRequest['filter_fields']>[number]

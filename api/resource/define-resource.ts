@@ -5,7 +5,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import type { Id } from '../../shared/ids.ts'
-import type { Filter } from '../list/list-spec.ts'
+import type { Filter, SelectionCondition } from '../list/list-spec.ts'
 import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
 import { Nullable, Shape, Timestamp } from './shapes.ts'
 
@@ -164,6 +164,8 @@ type Traits<R extends StoredRow, Given> = {
   afterSave?(uow: Uow, row: R, previous: R | null): Promise<void>
   /** Refuses a deletion beyond the DRAFT rule and foreign keys, or removes dependants. */
   beforeDelete?(uow: Uow, row: R): Promise<void>
+  /** By what selection rules are about: the condition that they admit a value of it, for `POST …/search`. */
+  readonly selectionRules?: Readonly<Record<string, SelectionCondition>>
   /** Fields of the view that are not columns. */
   readonly computed?: Readonly<Record<string, TSchema>>
   compute?(uow: ReadUow, rows: readonly R[]): Promise<readonly Row[]>

@@ -45,6 +45,7 @@ const specOf = (resource: Resource): ListSpec => ({
   searchable: [...new Set([...(resource.searchable ?? []), ...(resource.statuses ? ['status'] : [])])],
   ranges: TIMES,
   customFields: customFieldsType(resource),
+  ...(resource.selectionRules ? { selectionRules: resource.selectionRules } : {}),
 })
 
 const isPaged = (resource: Resource): boolean => resource.paged ?? true

@@ -14,13 +14,22 @@ export function withIds<Entry extends Nested>(
   previous: readonly Nested[],
   options: { prefix: string; field: string },
 ): (Entry & { id: string })[] {
+  return idKeeper(previous, options.prefix)(entries, options.field)
+}
+
+/** The same for several lists whose entries may move from one to another: an id stands once in all of them. */
+export function idKeeper(
+  previous: readonly Nested[],
+  prefix: string,
+): <Entry extends Nested>(entries: readonly Entry[], field: string) => (Entry & { id: string })[] {
   const free = new Set(previous.map(entry => entry.id))
-  return entries.map((entry, index) => {
-    if (!entry.id) return { ...entry, id: newId(options.prefix) }
-    if (!free.delete(entry.id)) {
-      const message = `${JSON.stringify(entry.id)} is not in this list as it is now, or is there twice; leave the id out for a new entry.`
-      throw new AppError('INVALID_FIELD', message, { field: `${options.field}.${index}.id` })
-    }
-    return { ...entry, id: entry.id }
-  })
+  return (entries, field) =>
+    entries.map((entry, index) => {
+      if (!entry.id) return { ...entry, id: newId(prefix) }
+      if (!free.delete(entry.id)) {
+        const message = `${JSON.stringify(entry.id)} is not in this list as it is now, or is there twice; leave the id out for a new entry.`
+        throw new AppError('INVALID_FIELD', message, { field: `${field}.${index}.id` })
+      }
+      return { ...entry, id: entry.id }
+    })
 }

@@ -82,6 +82,12 @@ export const containing =
   id =>
     sql`${column} @> ${JSON.stringify(shape(id))}::jsonb`
 
+/** Rows whose JSON `column` has the id at a path, such as `$.**.configs[*].id`. */
+export const containingAt =
+  (column: PgColumn, path: string): Naming['names'] =>
+  id =>
+    sql`jsonb_path_exists(${column}, ${`${path} ? (@ == $id)`}::jsonpath, jsonb_build_object('id', ${id}::text))`
+
 /**
  * Keeps what a row of another table names from being deleted: throws COULD_NOT_DELETE_RESOURCE. Whoever saves such a row locks what
  * it names, and whoever deletes holds the row that is named, so neither can miss the other.

@@ -97,9 +97,49 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'The number of a DRAFT, or the next one. Left out: the newest DRAFT, else the next number.',
   pricing_categories: 'The prices of the version, grouped by product category.',
   product_category_id: 'Id of a product category. Null: products without one.',
-  pricing_currency_settings: 'The currencies the version has prices in.',
-  pricing_currencies: 'The currencies the version has prices in.',
-  default_pricing_currency: 'The currency of prices that name none.',
+  pricing_currency_settings:
+    'The currencies that the version is sold in. Left out: those that its prices name. Each pricing must have a price in each of them ' +
+    'before the version can be ACTIVE.',
+  'PricingCurrencySettings.': 'The currencies that a version is sold in.',
+  pricing_currencies: 'The currencies that the version is sold in.',
+  'PricingPlan.pricing_currencies': 'The currencies that ACTIVE versions of the plan are sold in.',
+  default_pricing_currency: 'The currency that is offered first. Left out: the first of `pricing_currencies`.',
+  billing_period_settings:
+    'The billing periods that the version is sold by. Left out: those that its prices name, and any where none does. Each pricing must ' +
+    'have a price for each of them before the version can be ACTIVE.',
+  'BillingPeriodSettings.': 'The billing periods that a version is sold by.',
+  billing_periods: 'The billing periods; the first is offered first.',
+  'BillingPeriodOption.': 'A billing period that a version is sold by.',
+  'BillingPeriodOption.period': 'How long it is.',
+  'BillingPeriodOption.description': 'What it is called where it is offered.',
+  pricing_currency_configs:
+    'The prices by pricing currency, in place of `configs`. The schedule decides which apply: by its `pricing_currency`, and by its ' +
+    '`billing_period` or that of its subscription.',
+  'PricingItemPricingCurrencyConfig.': 'The prices of an item in one currency.',
+  'PricingItemPricingCurrencyConfig.currency': 'The pricing currency of the schedules that these prices are for.',
+  'PricingItemPricingCurrencyConfig.configs': 'The prices in this currency, for every billing period.',
+  fallback_currency:
+    'The currency of another entry whose prices apply where this one has none for a billing period. Prices in money would have to be ' +
+    'converted: a schedule that needs that is refused while there is no exchange rate.',
+  billing_period_configs: 'The prices by billing period, in place of `configs`.',
+  'PricingItemBillingPeriodConfig.': 'The prices of an item for one billing period.',
+  'PricingItemBillingPeriodConfig.billing_period': 'The billing period; 12 MONTH and 1 YEAR are the same.',
+  'PricingItemBillingPeriodConfig.configs': 'The prices for this billing period.',
+  'PricingPlanVersionCalculate.pricing_currency':
+    'The currency to calculate in. Left out: the one that the version offers first.',
+  pricing_plan_selection_rules:
+    'Which customers the plan is offered to; all rules must hold. A schedule of another customer is refused.',
+  'SelectionRule.': 'A rule on the customers that a plan is offered to.',
+  'SelectionRule.type': 'RESOURCE: a rule on a field of the customer.',
+  'SelectionRule.resource': 'What must hold of the customer.',
+  'SelectionRuleResource.': 'What must hold of the customer.',
+  'SelectionRuleResource.type': 'CUSTOMER.',
+  'SelectionRuleResource.field':
+    'COUNTRY: of the registered address of an organization, or the residential address of an individual.',
+  'SelectionRuleResource.comparator':
+    'EQUALS and NOT_EQUALS compare with `value`, IN and NOT_IN with `values`; EMPTY and NOT_EMPTY ask whether a country is known.',
+  'SelectionRuleResource.value': 'With EQUALS and NOT_EQUALS: the country.',
+  'SelectionRuleResource.values': 'With IN and NOT_IN: the countries.',
   items: 'What the pricing prices, at most 200 items.',
   'PricingItem.': 'The prices of one product item.',
   configs: 'The prices. Of several, the first by `order` whose conditions hold takes the event.',

@@ -45,7 +45,8 @@ export function scheduleRoute(app: FastifyInstance, deps: RouteDeps): void {
 /** The version that prices the schedule now, of a rate card too, with the prices of the schedule's overrides. */
 async function combinedVersion(uow: ReadUow, schedule: Schedule): Promise<Row> {
   const id = (await versionOfSchedule(uow, schedule, uow.now)) ?? schedule.pricing_plan_version_id
-  const version = await viewOf(uow, pricingPlanVersionResource, await getOne(uow, pricingPlanVersionResource, id))
-  const [sold] = await pricingCategoriesAs(uow, [{ id }], pricing => overridden(pricing, schedule.override_pricings))
+  const row = await getOne(uow, pricingPlanVersionResource, id)
+  const version = await viewOf(uow, pricingPlanVersionResource, row)
+  const [sold] = await pricingCategoriesAs(uow, [row], pricing => overridden(pricing, schedule.override_pricings))
   return { ...version, ...sold }
 }

@@ -1,6 +1,6 @@
 // POST /v1/pricing-plan-versions/{id}/calculate: what a whole version would bill a sample customer, as the invoices of
 // one billing period. Nothing is stored.
-import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { localDateOf, type PeriodLength, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -8,9 +8,12 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
 import { groupsOf } from '../../catalog/pricing-groups/load-groups.ts'
-import { currenciesOf } from '../../catalog/pricing-plans/checks/check-price.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import type { Pricing, PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { lackOf } from '../../catalog/variants/coverage.ts'
+import { periodText } from '../../catalog/variants/period-length.ts'
+import { settingsShown } from '../../catalog/variants/settings.ts'
 import { loadBillingEntities } from '../../invoices/document/load-parties.ts'
 import { type BillingEntityInput, type CustomerInput, zoneOfParties } from '../../invoices/document/parties.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
@@ -70,13 +73,7 @@ async function imaginedInputs(
     [{ pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: id }],
   )
   const pricings = await pricingsOf(uow, [id])
-  const [currency, ...others] = currenciesOf(pricings.flatMap(({ items }) => items))
-  if (currency === undefined || others.length > 0) {
-    const message = currency
-      ? `The prices of the version are in ${[currency, ...others].join(', ')}; they must be in one currency.`
-      : 'The version has no price yet.'
-    throw new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: 'PRICING_PLAN_VERSION' })
-  }
+  const { pricing_currency: currency, billing_period } = soldAs(version, pricings, body)
   const billing_entity = await entityOf(uow, body)
   const platform = await loadPlatform(uow)
   const customer = imagined(body.customer ?? null, billing_entity)
@@ -94,7 +91,7 @@ async function imaginedInputs(
       purchase_order_number: null,
       customer_id: customer.id,
       billing_entity_id: billing_entity.id,
-      billing_period: body.billing_period ?? { type: 'MONTH', value: 1 },
+      billing_period,
       billing_currency: currency,
       billing_time: 'EXACT',
       billing_anchor: null,
@@ -123,6 +120,29 @@ async function imaginedInputs(
     copied_fields: [],
     sub_line_customers: [],
   }
+}
+
+const MONTH: PeriodLength = { type: 'MONTH', value: 1 }
+
+/** The currency and the billing period to calculate: those in the request, else the first that the version is sold in. */
+function soldAs(version: PricingPlanVersion, pricings: readonly Pricing[], body: CalculateVersionBody) {
+  const items = pricings.flatMap(pricing => pricing.items)
+  const { pricing_currency_settings: currencies, billing_period_settings: periods } = settingsShown(version, items)
+  const pricing_currency = body.pricing_currency ?? currencies?.default_pricing_currency
+  if (!pricing_currency) {
+    const message = 'The version has no price yet.'
+    throw new AppError('INVALID_OPERATION', message, { resourceId: version.id, resourceType: 'PRICING_PLAN_VERSION' })
+  }
+  const billing_period = body.billing_period ?? periods?.billing_periods[0]?.period ?? MONTH
+  for (const item of items) {
+    const lack = lackOf(item, { currency: pricing_currency, billingPeriod: billing_period })
+    if (!lack) continue
+    const sold =
+      lack.kind === 'BILLING_PERIOD' ? lack.sold.map(periodText) : lack.kind === 'CURRENCY' ? lack.sold : [lack.to]
+    const field = lack.kind === 'BILLING_PERIOD' ? 'billing_period' : 'pricing_currency'
+    throw refuse(field, `A price of the version is only for ${sold.join(', ')}; choose that.`)
+  }
+  return { pricing_currency, billing_period }
 }
 
 async function entityOf(uow: ReadUow, { billing_entity_id: given }: CalculateVersionBody): Promise<BillingEntityInput> {

@@ -4,7 +4,7 @@ import { and } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Metric } from '../../../../shared/rating/price.ts'
-import { containing } from '../../../resource/rules.ts'
+import { containingAt } from '../../../resource/rules.ts'
 import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { measuresOf } from '../../catalog/pricing-plans/checks/measures.ts'
@@ -12,6 +12,7 @@ import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import type { ProductItem } from '../../catalog/products/table.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 
 export type PricedConfig = {
   readonly pricingId: string
@@ -28,7 +29,7 @@ export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise
   const measures = await measuresOf(uow, [...items.values()])
   return rows.flatMap(row =>
     row.items.flatMap(item =>
-      item.configs.flatMap((config): PricedConfig[] => {
+      allConfigs(item).flatMap((config): PricedConfig[] => {
         const productItem = items.get(item.product_item_ids[0] ?? '')
         if (!productItem) return []
         const metric = measures.get(productItem.meter_value_calculation_id ?? '')?.metric ?? 'NUMBER'
@@ -40,7 +41,7 @@ export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise
 
 /** The stored price with this id. Throws RESOURCE_NOT_FOUND. */
 export async function storedConfig(uow: ReadUow, id: string): Promise<PricedConfig> {
-  const named = containing(pricings.items, (config: string) => [{ configs: [{ id: config }] }])
+  const named = containingAt(pricings.items, '$.**.configs[*].id')
   const rows = await uow.tx
     .select()
     .from(pricings)

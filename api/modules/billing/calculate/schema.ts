@@ -57,6 +57,7 @@ export const CalculateVersionBody = Shape(
   {
     customer: Given(ImaginedCustomer),
     billing_entity_id: Given(IdText('billing entity')),
+    pricing_currency: Given(Currency),
     billing_period: Given(Period),
     start_at: Given(Timestamp),
     meter_values: Given(Type.Array(VersionQuantity, { maxItems: QUANTITIES_MAX })),

@@ -5,6 +5,7 @@ import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
@@ -31,7 +32,7 @@ export function namedPrice(inputs: BillingInputs, names: NamedPrice, moment: Mom
   const pricing = pricingOf(inputs, names.pricing_id, { schedule, moment })
   const item = pricing.items.find(({ id }) => id === names.pricing_item_id)
   if (!item) throw missing('pricing_item_id', names.pricing_item_id, `the pricing ${pricing.id}`)
-  const config = item.configs.find(({ id }) => id === names.pricing_item_config_id)
+  const config = allConfigs(item).find(({ id }) => id === names.pricing_item_config_id)
   if (!config) throw missing('pricing_item_config_id', names.pricing_item_config_id, `the pricing item ${item.id}`)
   const terms = resolveTerms(inputs).filter(each => each.schedule.id === schedule.id && each.config.id === config.id)
   const term = termAt(terms, moment.at)

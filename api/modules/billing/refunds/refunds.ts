@@ -16,6 +16,7 @@ import {
   intersect,
   interval,
 } from '../../../../shared/time.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'
@@ -66,7 +67,7 @@ function takeovers(schedule: ScheduleInput, inputs: Ended) {
       ? []
       : inputs.pricings
           .filter(pricing => pricing.pricing_plan_version_id === version)
-          .flatMap(pricing => pricing.items.flatMap(item => item.configs))
+          .flatMap(pricing => pricing.items.flatMap(allConfigs))
           .map(({ id }) => [ofPrice(schedule.id, id), { scheduleId: schedule.id, from: end }] as const),
   )
 }

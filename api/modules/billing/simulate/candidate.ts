@@ -1,6 +1,8 @@
 // The version that a simulation prices by, put in the place of the versions that invoices were priced by. Pure.
 import { isDeepStrictEqual } from 'node:util'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
+import { canMeet, type Variant, variantsOf } from '../../catalog/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { CatalogInputs } from '../terms/load-catalog.ts'
@@ -44,8 +46,8 @@ export function withCandidate(inputs: BillingInputs, candidate: Candidate): Bill
     schedules,
     persisted_usages: inputs.persisted_usages.flatMap(each => {
       if (!switched.has(each.schedule_id)) return [each]
-      const [config_id] = replacements.pricing_item_configs.get(each.config_id) ?? []
-      return config_id === undefined ? [] : [{ ...each, config_id }]
+      const replaced = replacements.pricing_item_configs.get(each.config_id) ?? []
+      return replaced.map(config_id => ({ ...each, config_id }))
     }),
   }
 }
@@ -71,12 +73,21 @@ const REPLACED = ['pricing_item_configs', 'pricing_items', 'pricings'] as const
 /** By the id of what is replaced: the ids of what stands for it in the candidate. */
 type Replacements = Readonly<Record<(typeof REPLACED)[number], ReadonlyMap<string, readonly string[]>>>
 
-type Placed = { readonly pricing: PricingInput; readonly item: ItemInput; readonly config: ConfigInput }
+type Placed = {
+  readonly pricing: PricingInput
+  readonly item: ItemInput
+  readonly variant: Variant<ConfigInput>
+  readonly config: ConfigInput
+}
 
 const placedIn = (pricings: readonly PricingInput[]): Placed[] =>
-  pricings.flatMap(pricing => pricing.items.flatMap(item => item.configs.map(config => ({ pricing, item, config }))))
+  pricings.flatMap(pricing =>
+    pricing.items.flatMap(item =>
+      variantsOf(item).flatMap(variant => variant.configs.map(config => ({ pricing, item, variant, config }))),
+    ),
+  )
 
-/** A price replaces a price of the same product item with the same conditions; without such, the only one of the item. */
+/** In each variant, a price replaces a price of the same product item with the same conditions; without such, the only one of the item. */
 function replacementsOf(then: readonly PricingInput[], now: readonly PricingInput[]): Replacements {
   const all = placedIn(now)
   const configs = new Map<string, string[]>()
@@ -84,11 +95,20 @@ function replacementsOf(then: readonly PricingInput[], now: readonly PricingInpu
   const pricings = new Map<string, string[]>()
   const add = (map: Map<string, string[]>, id: string, by: string): unknown =>
     map.set(id, [...new Set([...(map.get(id) ?? []), by])])
-  for (const { pricing, item, config } of placedIn(then)) {
-    const sold = all.filter(other => other.item.product_item_ids.some(id => item.product_item_ids.includes(id)))
+  for (const { pricing, item, variant, config } of placedIn(then)) {
+    const sold = all.filter(
+      other =>
+        canMeet(other.variant, variant) && other.item.product_item_ids.some(id => item.product_item_ids.includes(id)),
+    )
     const alike = sold.filter(other => isDeepStrictEqual(testsOf(other.config.conditions), testsOf(config.conditions)))
-    for (const other of alike.length > 0 ? alike.slice(0, 1) : sold.length === 1 ? sold : [])
-      add(configs, config.id, other.config.id)
+    // In each variant that a schedule of this price may have, for it is priced by one of them.
+    for (const own of groupBy(sold, ({ variant: { currency, billingPeriod } }) =>
+      JSON.stringify([currency, billingPeriod]),
+    ).values()) {
+      const same = own.filter(other => alike.includes(other))
+      for (const other of same.length > 0 ? same.slice(0, 1) : own.length === 1 ? own : [])
+        add(configs, config.id, other.config.id)
+    }
     for (const other of sold) {
       add(items, item.id, other.item.id)
       add(pricings, pricing.id, other.pricing.id)

@@ -11,6 +11,7 @@ import { meterProperties, meters, meterValueCalculations, meterValues } from '..
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -90,7 +91,7 @@ function partOf(whole: CatalogInputs, of: readonly Named[]): CatalogInputs {
 
 const conditionsIn = (prices: readonly PricingInput[], items: readonly ProductItemInput[]): Conditions[] => [
   ...items.flatMap(item => item.usage_based?.conditions ?? []),
-  ...prices.flatMap(price => price.items.flatMap(item => item.configs.flatMap(conditionsOf))),
+  ...prices.flatMap(price => price.items.flatMap(item => allConfigs(item).flatMap(conditionsOf))),
 ]
 
 const conditionsOf = ({ conditions, tiering_conditions: tiering, split_pricing: split }: ConfigInput): Conditions[] => [

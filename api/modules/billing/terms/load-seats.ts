@@ -4,6 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import { followsAssignments, grantsPerSeat } from '../../subscriptions/seats/seat-count.ts'
 import { seatAssignments } from '../../subscriptions/seats/table.ts'
@@ -62,6 +63,6 @@ function itemsWith(
   )
   const priced = [...pricings, ...overriding]
     .flatMap(pricing => pricing.items)
-    .filter(item => item.configs.some(isSuch))
+    .filter(item => allConfigs(item).some(isSuch))
   return new Set(priced.flatMap(item => item.product_item_ids).filter(id => bySeat.has(id)))
 }

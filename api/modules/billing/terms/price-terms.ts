@@ -12,6 +12,7 @@ import { at, type Instant, type Interval, instantOf } from '../../../../shared/t
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
+import { termsOf, variantFor } from '../../catalog/variants/variants.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'
@@ -102,11 +103,10 @@ export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
   }
   const zone = zoneOfParties(inputs)
   const charging = inputs.schedules.filter(({ trial }) => trial !== true)
-  return charging.flatMap(schedule =>
-    inGroups(
-      soldPricings(inputs.pricings, schedule, zone).flatMap(sold => termsOfPricing(shared, { schedule, ...sold })),
-    ),
-  )
+  return charging.flatMap(schedule => {
+    const sold = soldPricings(inputs.pricings, { schedule, zone, terms: termsOf(schedule, inputs.subscription) })
+    return inGroups(sold.flatMap(each => termsOfPricing(shared, { schedule, ...each })))
+  })
 }
 
 /** The terms of a schedule, each with the others of its volume group (semantics 3.1). */
@@ -205,7 +205,7 @@ function termsOfPricing(
             included,
             seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
             inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
-            calendar: calendarOf(of, { schedule, config: cadenceOf(of, pricing, config), during }),
+            calendar: calendarOf(of, { schedule, config: cadenceOf(of, { schedule, pricing, config }), during }),
           }),
         )
     }),
@@ -226,8 +226,11 @@ type Cadence = Pick<ConfigInput, 'billing_period' | 'pricing_period'>
 /** A price in credits has the periods of the item that sells the credits (contract: Wallet rules). */
 function cadenceOf(
   { inputs, productItems }: Shared,
-  { pricing_plan_version_id: versionId }: PricingInput,
-  config: ConfigInput,
+  {
+    schedule,
+    pricing: { pricing_plan_version_id: versionId },
+    config,
+  }: { readonly schedule: ScheduleInput; readonly pricing: PricingInput; readonly config: ConfigInput },
 ): Cadence {
   if (!isInCredits(config)) return config
   const creditTypeId = creditTypeOf(config)
@@ -235,7 +238,7 @@ function cadenceOf(
     .filter(pricing => pricing.pricing_plan_version_id === versionId)
     .flatMap(pricing => pricing.items)
     .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
-  return selling?.configs[0] ?? config
+  return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
 }
 
 function calendarOf(

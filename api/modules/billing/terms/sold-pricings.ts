@@ -1,8 +1,11 @@
 // Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn, and of the ADDONs among
 // them those that it has enabled, while it has (semantics 3.1). Pure.
 import type { Span, Zone } from '../../../../shared/billing/periods.ts'
+import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'
 import { type VersionSpan, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { periodText } from '../../catalog/variants/period-length.ts'
+import { itemFor, type Terms } from '../../catalog/variants/variants.ts'
 import { enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
 import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
@@ -27,19 +30,38 @@ export const soldVersions = (schedule: ScheduleInput, zone: Zone): VersionSpan[]
     ? versionSpans(schedule.rate_card, spanOf(schedule), zone)
     : [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span: spanOf(schedule) }]
 
-/** In the order of versions; those of one version by display order, then by name; each with the prices of its overrides. */
-export function soldPricings(all: readonly PricingInput[], schedule: ScheduleInput, zone: Zone): SoldPricing[] {
+/**
+ * In the order of versions; those of one version by display order, then by name; each with the prices of its overrides, in the variant
+ * that its items have for the schedule. Throws INVALID_OPERATION for an item without one, which no schedule that was activated sells.
+ */
+export function soldPricings(
+  all: readonly PricingInput[],
+  { schedule, zone, terms }: { readonly schedule: ScheduleInput; readonly zone: Zone; readonly terms: Terms },
+): SoldPricing[] {
   return soldVersions(schedule, zone).flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
     all
       .filter(pricing => pricing.pricing_plan_version_id === version)
       .map(pricing => overridden(pricing, schedule.override_pricings))
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
-      .flatMap(pricing => {
-        if (!pricing.addon) return [{ pricing, during, takesOver: index > 0 }]
-        const times = enabledSpans(schedule.enabled_pricings ?? [], pricing.id, during)
+      .flatMap(given => {
+        if (!given.addon) return [{ pricing: asSold(given, terms), during, takesOver: index > 0 }]
+        const times = enabledSpans(schedule.enabled_pricings ?? [], given.id, during)
+        if (times.length === 0) return []
+        const pricing = asSold(given, terms)
         return times.map(time => ({ pricing, during: time, takesOver: index > 0 && time.start === during.start }))
       }),
   )
+}
+
+/** The same object where its items have no variants, as nearly all. */
+function asSold(pricing: PricingInput, terms: Terms): PricingInput {
+  const items = pricing.items.map(item => {
+    const sold = itemFor(item, terms)
+    if (sold) return sold
+    const message = `The pricing ${pricing.name} has no price in ${terms.currency} for a billing period of ${periodText(terms.billingPeriod)}.`
+    throw new AppError('INVALID_OPERATION', message, { resourceId: pricing.id, resourceType: 'PRICING' })
+  })
+  return items.every((item, index) => item === pricing.items[index]) ? pricing : { ...pricing, items }
 }
 
 const LAST = Number.MAX_SAFE_INTEGER

@@ -5,8 +5,9 @@ import {
   SUPPORTED_PRICING_TYPES,
   type SupportedPricingType,
 } from '../../../../shared/rating/rate.ts'
-import { withIds } from '../../../resource/nested-ids.ts'
+import { idKeeper, withIds } from '../../../resource/nested-ids.ts'
 import type { Conditions } from '../conditions/schema.ts'
+import { allConfigs } from '../variants/variants.ts'
 import type {
   IncludedVolume,
   PricingItem,
@@ -23,6 +24,7 @@ export type FoundInItems = {
   readonly conditions: ReadonlyMap<string, Conditions>
   readonly splits: ReadonlyMap<string, SplitPricing>
 }
+type VariantList = 'pricing_currency_configs' | 'billing_period_configs'
 const NOTHING_FOUND: FoundInItems = { conditions: new Map(), splits: new Map() }
 
 /**
@@ -36,25 +38,63 @@ export function canonicalItems(
 ): PricingItem[] {
   return withIds(items, previous, { prefix: 'prii', field: 'items' }).map((item, index) => {
     const before = previous.find(({ id }) => id === item.id)
+    const field = `items.${index}`
+    const keep = idKeeper(before ? allConfigs(before) : [], 'pico')
+    const canonical = (configs: readonly PricingItemConfigInput[] | null | undefined, at: string) =>
+      canonicalConfigs(keep(configs ?? [], at), { field: at, found })
     return {
       object_type: 'PRICING_ITEM',
       id: item.id,
       product_item_ids: item.product_item_ids,
-      configs: canonicalConfigs(item.configs ?? [], before?.configs ?? [], {
-        field: `items.${index}.configs`,
-        found,
-      }),
+      configs: canonical(item.configs, `${field}.configs`),
+      ...variantsIn(item, { field, canonical }),
       display_order: item.display_order ?? null,
     }
   })
 }
 
+type Canonical = (configs: readonly PricingItemConfigInput[] | null | undefined, at: string) => PricingItemConfig[]
+type At = { readonly field: string; readonly canonical: Canonical }
+
+/** Its variants by currency and by billing period; a list without entries is left out. */
+function variantsIn(item: PricingItemInput, at: At): Pick<PricingItem, VariantList> {
+  const currencies = item.pricing_currency_configs ?? []
+  const of = ({ currency, fallback_currency: fallback, ...entry }: (typeof currencies)[number], field: string) => ({
+    currency,
+    ...(fallback ? { fallback_currency: fallback } : {}),
+    ...(entry.configs?.length ? { configs: at.canonical(entry.configs, `${field}.configs`) } : {}),
+    ...periodsIn(entry, { ...at, field }),
+  })
+  return {
+    ...(currencies.length === 0
+      ? {}
+      : {
+          pricing_currency_configs: currencies.map((entry, index) =>
+            of(entry, `${at.field}.pricing_currency_configs.${index}`),
+          ),
+        }),
+    ...periodsIn(item, at),
+  }
+}
+
+function periodsIn(
+  { billing_period_configs: given }: Pick<PricingItemInput, 'billing_period_configs'>,
+  { field, canonical }: At,
+): Pick<PricingItem, 'billing_period_configs'> {
+  if (!given || given.length === 0) return {}
+  return {
+    billing_period_configs: given.map(({ billing_period, configs }, index) => ({
+      billing_period,
+      configs: canonical(configs, `${field}.billing_period_configs.${index}.configs`),
+    })),
+  }
+}
+
 function canonicalConfigs(
-  configs: readonly PricingItemConfigInput[],
-  previous: readonly PricingItemConfig[],
+  configs: readonly (PricingItemConfigInput & { readonly id: string })[],
   { field, found: { conditions, splits } }: { field: string; found: FoundInItems },
 ): PricingItemConfig[] {
-  return withIds(configs, previous, { prefix: 'pico', field }).map((config, index) => {
+  return configs.map((config, index) => {
     const pricingType = pricingTypeOf(config, `${field}.${index}`)
     return {
       object_type: 'PRICING_ITEM_CONFIG',
@@ -126,7 +166,29 @@ function pricingTypeOf(config: PricingItemConfigInput, field: string): Supported
 
 /** The same items without ids, for a copy of them. */
 export const withoutIds = (items: readonly PricingItem[]): PricingItemInput[] =>
-  items.map(({ id: _id, configs, ...item }) => ({
+  items.map(({ id: _id, pricing_currency_configs: currencies, billing_period_configs: periods, configs, ...item }) => ({
     ...item,
-    configs: configs.map(({ id: _configId, ...config }) => config),
+    configs: configs.map(withoutId),
+    ...periodsWithoutIds(periods),
+    ...(currencies
+      ? {
+          pricing_currency_configs: currencies.map(({ configs: own, billing_period_configs, ...entry }) => ({
+            ...entry,
+            ...(own ? { configs: own.map(withoutId) } : {}),
+            ...periodsWithoutIds(billing_period_configs),
+          })),
+        }
+      : {}),
   }))
+
+const withoutId = ({ id: _id, ...config }: PricingItemConfig): PricingItemConfigInput => config
+
+const periodsWithoutIds = (periods: PricingItem['billing_period_configs']) =>
+  periods
+    ? {
+        billing_period_configs: periods.map(({ billing_period, configs }) => ({
+          billing_period,
+          configs: configs.map(withoutId),
+        })),
+      }
+    : {}

@@ -3,14 +3,15 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { canonicalConditions, canonicalProperty, propertyFinder } from '../conditions/canonical-conditions.ts'
 import type { ConditionsInput } from '../conditions/schema.ts'
+import { placedConfigs } from '../variants/variants.ts'
 import type { FoundInItems } from './canonical-items.ts'
 import type { PricingItemInput, SplitPricing } from './schema.ts'
 
 /** By the path it stands at. Throws RESOURCE_NOT_FOUND, MISSING_FIELD or INVALID_FIELD with the path of the first that is wrong. */
 export async function findInItems(uow: Uow, items: readonly PricingItemInput[]): Promise<FoundInItems> {
   const placed = items.flatMap((item, index) =>
-    (item.configs ?? []).flatMap(({ conditions, tiering_conditions: tiering }, place) => {
-      const field = `items.${index}.configs.${place}`
+    placedConfigs(item).flatMap(({ config: { conditions, tiering_conditions: tiering }, path }) => {
+      const field = `items.${index}.${path}`
       return [
         ...(conditions ? [{ conditions, field: `${field}.conditions` }] : []),
         // The shape of an expression is that of its schema.
@@ -27,8 +28,8 @@ export async function findInItems(uow: Uow, items: readonly PricingItemInput[]):
 
 async function findSplits(uow: Uow, items: readonly PricingItemInput[]): Promise<Map<string, SplitPricing>> {
   const given = items.flatMap((item, index) =>
-    (item.configs ?? []).flatMap(({ split_pricing: split }, place) =>
-      split ? [{ split, field: `items.${index}.configs.${place}.split_pricing` }] : [],
+    placedConfigs(item).flatMap(({ config: { split_pricing: split }, path }) =>
+      split ? [{ split, field: `items.${index}.${path}.split_pricing` }] : [],
     ),
   )
   const names = given.flatMap(({ split }) => split.meter_properties.flatMap(({ id, reference }) => [id, reference]))

@@ -2,13 +2,15 @@
 // explained by the version a schedule names (semantics 3.1).
 import { and, eq, max } from 'drizzle-orm'
 import Type from 'typebox'
+import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
-import { Currency, IdText, LifecycleStatus } from '../../../resource/shapes.ts'
-import { lockOne, notFound } from '../../../resource/store.ts'
+import { IdText, LifecycleStatus } from '../../../resource/shapes.ts'
+import { findOne, lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
+import { CurrencySettings, checkSettings, PeriodSettings } from '../variants/settings.ts'
 import { checkActivation } from './checks/check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { checkRateCard } from './rate-card.ts'
@@ -28,6 +30,8 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     status: field(LifecycleStatus),
     copied_from_pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'never' }),
     rate_card: field(RateCardShape, { change: 'draft' }),
+    pricing_currency_settings: field(CurrencySettings, { change: 'draft' }),
+    billing_period_settings: field(PeriodSettings, { change: 'draft' }),
   },
   operations: ['create', 'list', 'get', 'update', 'delete'],
   filters: { pricing_plan_id: { kind: 'equals', column: 'pricing_plan_id' } },
@@ -55,23 +59,22 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
       .select({ version: max(pricingPlanVersions.version) })
       .from(pricingPlanVersions)
       .where(and(inThisTenant(uow, pricingPlanVersions), eq(pricingPlanVersions.pricing_plan_id, plan.id)))
-    return { version: (highest?.version ?? 0) + 1 }
+    return { version: (highest?.version ?? 0) + 1, ...(await settingsCopied(uow, given)) }
   },
   check: async (uow, row, previous) => {
     await checkRateCard(uow, row)
+    checkSettings(row)
     if (row.status !== 'ACTIVE' || previous?.status === 'ACTIVE') return
     if (!previous) {
       const message = 'A new version is DRAFT: give it its pricings, then make it ACTIVE.'
       throw new AppError('INVALID_FIELD', message, { field: 'status' })
     }
-    await checkActivation(uow, row.id)
+    await checkActivation(uow, row)
   },
   computed: {
     pricing_categories: PricingCategories,
-    pricing_currency_settings: Type.Object({
-      default_pricing_currency: Currency,
-      pricing_currencies: Type.Array(Currency),
-    }),
+    pricing_currency_settings: CurrencySettings,
+    billing_period_settings: PeriodSettings,
   },
   compute: pricingCategoriesOf,
   fixture: {
@@ -80,3 +83,14 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
     update: {},
   },
 })
+
+/** A copy is sold in what the version was that it is a copy of. */
+async function settingsCopied(
+  uow: Uow,
+  { copied_from_pricing_plan_version_id: from }: Partial<PricingPlanVersion>,
+): Promise<Partial<PricingPlanVersion>> {
+  const source = from ? await findOne(uow, pricingPlanVersionResource, from) : null
+  if (!source) return {}
+  const { pricing_currency_settings, billing_period_settings } = source
+  return { pricing_currency_settings, billing_period_settings }
+}

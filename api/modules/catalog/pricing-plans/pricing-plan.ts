@@ -5,7 +5,9 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
 import { AgentContext, Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { PricingPlanVersionInfos } from './schema.ts'
+import { currenciesOfPlans } from '../variants/plan-currencies.ts'
+import { Currencies, PricingPlanVersionInfos } from './schema.ts'
+import { admitting, checkSelectionRules, SelectionRules } from './selection-rules.ts'
 import { type PricingPlan, type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
 
 const Type = OneOf('STANDARD', 'CUSTOM')
@@ -26,6 +28,7 @@ export const pricingPlanResource = defineResource<PricingPlan>({
     customer_id: field(IdText('customer')),
     amount_type: field(OneOf('EXCLUDING_TAX', 'INCLUDING_TAX')),
     variant: field(Variant),
+    pricing_plan_selection_rules: field(SelectionRules),
     agent_context: field(AgentContext),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
@@ -43,9 +46,16 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   },
   orderBy: ['name', 'reference'],
   searchable: ['name', 'reference', 'description'],
-  defaults: () => ({ type: 'STANDARD', amount_type: 'EXCLUDING_TAX', variant: 'DEFAULT' }),
+  selectionRules: { COUNTRY: admitting(pricingPlans.pricing_plan_selection_rules) },
+  defaults: () => ({
+    type: 'STANDARD',
+    amount_type: 'EXCLUDING_TAX',
+    variant: 'DEFAULT',
+    pricing_plan_selection_rules: [],
+  }),
   check: async (uow, row, previous) => {
     checkCustomer(row, previous)
+    checkSelectionRules(row.pricing_plan_selection_rules)
     if (!previous || (row.amount_type === previous.amount_type && row.reference === previous.reference)) return
     const versions = await versionsOf(uow, [row.id])
     if (versions.every(version => version.status === 'DRAFT')) return
@@ -61,14 +71,19 @@ export const pricingPlanResource = defineResource<PricingPlan>({
       },
     )
   },
-  computed: { pricing_plan_version_infos: PricingPlanVersionInfos },
+  computed: { pricing_plan_version_infos: PricingPlanVersionInfos, pricing_currencies: Currencies },
   compute: async (uow, rows) => {
     const versions = await versionsOf(
       uow,
       rows.map(row => row.id),
     )
+    const currencies = await currenciesOfPlans(
+      uow,
+      rows.map(row => row.id),
+    )
     return rows.map(
       (row): Row => ({
+        pricing_currencies: currencies.get(row.id) ?? [],
         pricing_plan_version_infos: versions
           .filter(version => version.pricing_plan_id === row.id)
           .map(({ version, id, status, rate_card }) => ({

@@ -37,7 +37,7 @@ describe('plans', () => {
   })
 
   test.each([
-    ['a rule of selection', { pricing_plan_selection_rules: [] }, 'pricing_plan_selection_rules'],
+    ['currencies, which follow from its versions', { pricing_currencies: ['EUR'] }, 'pricing_currencies'],
     ['a customer of a plan for all', { customer_id: 'cust_1' }, 'customer_id'],
   ])('%s is refused by name', async (_name, over, field) => {
     const answer = await a.call('POST', '/v1/pricing-plans', { reference: a.seed.unique('plan'), ...over })
@@ -92,6 +92,67 @@ describe('plans', () => {
     expect(refusal(await scheduled(other.id))).toEqual([400, 'INVALID_FIELD', 'pricing_plan_version_id'])
     const file = await a.call('GET', '/v1/catalog')
     expect(JSON.stringify(file.body)).not.toContain(plan.body['reference'])
+  })
+
+  test('are offered by the country of the customer: in searches, and to new schedules', async () => {
+    const rule = (comparator: string, over: object = {}) => ({
+      type: 'RESOURCE',
+      resource: { type: 'CUSTOMER', field: 'COUNTRY', comparator, ...over },
+    })
+    const prefix = a.seed.unique('offered')
+    const planOf = async (name: string, ...rules: object[]) => {
+      const body = { reference: `${prefix}-${name}`, pricing_plan_selection_rules: rules }
+      return await a.call('POST', '/v1/pricing-plans', body)
+    }
+    const field = 'pricing_plan_selection_rules.0.resource'
+    expect(refusal(await planOf('x', rule('IN', { value: 'NL' })))).toEqual([400, 'INVALID_FIELD', `${field}.value`])
+    expect(refusal(await planOf('x', rule('IN')))).toEqual([400, 'MISSING_FIELD', `${field}.values`])
+    expect(refusal(await planOf('x', rule('EQUALS', { value: 'XX' })))).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${field}.value`,
+    ])
+    expect(refusal(await planOf('x', rule('CONTAINS', { value: 'N' })))).toEqual([
+      400,
+      'INVALID_FIELD',
+      `${field}.comparator`,
+    ])
+    const nl = await planOf('nl', rule('EQUALS', { value: 'NL' }))
+    await planOf('benelux', rule('IN', { values: ['NL', 'BE', 'LU'] }), rule('NOT_EQUALS', { value: 'LU' }))
+    await planOf('rest', rule('NOT_IN', { values: ['NL'] }))
+    await planOf('known', rule('NOT_EMPTY'))
+    await planOf('unknown', rule('EMPTY'))
+    await planOf('all')
+    const offered = async (value: string) => {
+      const search_fields = [{ name: 'reference', value: `${prefix}-`, wildcard_end: true }]
+      const selection_rule_fields = [{ name: 'COUNTRY', value }]
+      const { body } = await a.call('POST', '/v1/pricing-plans/search', { search_fields, selection_rule_fields })
+      return body['data'].map((row: Row) => row['reference'].slice(prefix.length + 1)).sort()
+    }
+    expect(await offered('NL')).toEqual(['all', 'benelux', 'known', 'nl'])
+    expect(await offered('LU')).toEqual(['all', 'known', 'rest'])
+    expect(await offered('')).toEqual(['all', 'rest', 'unknown'])
+    const unknown = await a.call('POST', '/v1/pricing-plans/search', {
+      selection_rule_fields: [{ name: 'CITY', value: 'Utrecht' }],
+    })
+    expect(refusal(unknown)).toEqual([400, 'INVALID_FIELD', 'selection_rule_fields.0.name'])
+    const version = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: nl.body['id'] })
+    const scheduled = async (country: string) => {
+      const customer = await a.call('POST', '/v1/customers', {
+        type: 'ORGANIZATION',
+        organization: { legal_name: 'Acme', registered_address: { country } },
+      })
+      const { billing_entity_id } = await a.seed.make(subscriptionResource)
+      const body = { customer_id: customer.body['id'], billing_entity_id, billing_currency: 'EUR' }
+      const subscription = await a.call('POST', '/v1/pricing-plan-subscriptions', body)
+      return await a.call('POST', '/v1/pricing-plan-schedules', {
+        pricing_plan_subscription_id: subscription.body['id'],
+        pricing_plan_version_id: version.body['id'],
+        start_at: '2026-01-01T00:00:00Z',
+      })
+    }
+    expect((await scheduled('NL')).status).toBe(201)
+    expect(refusal(await scheduled('DE'))).toEqual([400, 'INVALID_FIELD', 'pricing_plan_version_id'])
   })
 
   test('are listed by the statuses of their versions, each once', async () => {
@@ -237,14 +298,11 @@ describe('versions', () => {
     expect(refusal(active)).toEqual([400, 'INVALID_FIELD', 'status'])
   })
 
-  test.each(['billing_period_settings', 'pricing_currency_settings', 'pricing_categories', 'version'])(
-    '%s is refused by name',
-    async name => {
-      const plan = await a.seed.make(pricingPlanResource)
-      const answer = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'], [name]: {} })
-      expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', name])
-    },
-  )
+  test.each(['pricing_categories', 'version'])('%s is refused by name', async name => {
+    const plan = await a.seed.make(pricingPlanResource)
+    const answer = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'], [name]: {} })
+    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', name])
+  })
 
   test('a version shows its pricings by category, in display order, and expands its plan', async () => {
     const version = await a.seed.make(pricingPlanVersionResource)

@@ -16,6 +16,8 @@ export type PutVersion = {
   readonly status?: PricingPlanVersion['status'] | null
   readonly copied_from_pricing_plan_version_id?: string | null
   readonly rate_card?: RateCard | null
+  readonly pricing_currency_settings?: PricingPlanVersion['pricing_currency_settings']
+  readonly billing_period_settings?: PricingPlanVersion['billing_period_settings']
 }
 
 /**

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
 import { IdText, LifecycleStatus, Nullable, Optional, Shape } from '../../../resource/shapes.ts'
 import { viewOf } from '../../../resource/views.ts'
+import { CurrencySettings, PeriodSettings } from '../variants/settings.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { putVersion } from './put-version.ts'
 import { RateCardShape } from './schema.ts'
@@ -17,6 +18,8 @@ const PutVersionBody = Shape(
     status: Optional(Nullable(LifecycleStatus)),
     copied_from_pricing_plan_version_id: Optional(Nullable(IdText('pricing plan version'))),
     rate_card: Optional(Nullable(RateCardShape)),
+    pricing_currency_settings: Optional(Nullable(CurrencySettings)),
+    billing_period_settings: Optional(Nullable(PeriodSettings)),
   },
   { title: 'PricingPlanVersionUpsert' },
 )

@@ -7,6 +7,7 @@ import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/ra
 import type { SupportedPricingType } from '../../../../shared/rating/rate.ts'
 import {
   Amount,
+  Currency,
   DecimalText,
   DisplayOrder,
   IdText,
@@ -130,12 +131,34 @@ export const PricingItemConfigShape = Shape({
   wallet_grants: Given(Type.Array(WalletGrantRuleShape, { maxItems: RULES_MAX })),
 })
 
+/** How many currencies, or billing periods, an item has prices for. */
+const VARIANTS_MAX = 50
+const Configs = Type.Array(PricingItemConfigShape, { maxItems: ITEMS_MAX })
+const BillingPeriodConfigs = Type.Array(
+  Shape({ billing_period: Period, configs: Configs }, { title: 'PricingItemBillingPeriodConfig' }),
+  { maxItems: VARIANTS_MAX },
+)
+const PricingCurrencyConfigs = Type.Array(
+  Shape(
+    {
+      currency: Currency,
+      configs: Given(Configs),
+      billing_period_configs: Given(BillingPeriodConfigs),
+      fallback_currency: Given(Currency),
+    },
+    { title: 'PricingItemPricingCurrencyConfig' },
+  ),
+  { maxItems: VARIANTS_MAX },
+)
+
 export const PricingItemShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM')),
   id: Optional(IdText('item of this pricing')),
   product_item_ids: Type.Array(IdText('product item'), { maxItems: ITEMS_MAX }),
   product_items: Given(Type.Array(Type.Object({}, { additionalProperties: true }), { maxItems: ITEMS_MAX })),
-  configs: Given(Type.Array(PricingItemConfigShape, { maxItems: ITEMS_MAX })),
+  configs: Given(Configs),
+  pricing_currency_configs: Given(PricingCurrencyConfigs),
+  billing_period_configs: Given(BillingPeriodConfigs),
   display_order: Given(DisplayOrder),
 })
 
@@ -146,6 +169,7 @@ export const ProductIds = Type.Array(IdText('product'), { minItems: 1, maxItems:
 export const RateCardShape = Shape({ start_at: Timestamp }, { title: 'RateCard' })
 export type RateCard = Static<typeof RateCardShape>
 
+export const Currencies = Type.Array(Currency)
 export const PricingPlanVersionInfos = Type.Array(
   Type.Object({
     version: Type.Integer(),
@@ -226,11 +250,24 @@ export type PricingItemConfig = {
   wallet_grants?: WalletGrantRule[] | null
 }
 
+type PeriodConfigs = { billing_period: PricePeriod; configs: PricingItemConfig[] }
+type CurrencyConfigs = {
+  currency: string
+  /** The currency whose prices apply where this one has none for a billing period. */
+  fallback_currency?: string
+  configs?: PricingItemConfig[]
+  billing_period_configs?: PeriodConfigs[]
+}
+
 /** An item as stored and shown. This release prices exactly one product item. */
 export type PricingItem = {
   object_type: 'PRICING_ITEM'
   id: string
   product_item_ids: string[]
+  /** Of every currency and billing period; empty where it has variants. */
   configs: PricingItemConfig[]
+  /** Its variants by currency, or by billing period (catalog/variants); absent where it has none. */
+  pricing_currency_configs?: CurrencyConfigs[]
+  billing_period_configs?: PeriodConfigs[]
   display_order: number | null
 }

@@ -3,7 +3,9 @@ import type { Static } from 'typebox'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
 import type { Entitlement } from '../features/schema.ts'
+import type { CurrencySettings, PeriodSettings } from '../variants/settings.ts'
 import type { PricingItem, RateCard } from './schema.ts'
+import type { SelectionRules } from './selection-rules.ts'
 
 export const pricingPlans = pgTable('pricing_plans', {
   ...tenantColumns(),
@@ -15,6 +17,7 @@ export const pricingPlans = pgTable('pricing_plans', {
   customer_id: text(),
   amount_type: text().$type<'EXCLUDING_TAX' | 'INCLUDING_TAX'>().notNull(),
   variant: text().$type<'DEFAULT' | 'RATE_CARD'>().notNull(),
+  pricing_plan_selection_rules: wireJson<SelectionRules>().notNull(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
 })
 
@@ -26,6 +29,8 @@ export const pricingPlanVersions = pgTable('pricing_plan_versions', {
   copied_from_pricing_plan_version_id: text(),
   /** Of a rate card: from when on the version is in force. */
   rate_card: wireJson<RateCard>(),
+  pricing_currency_settings: wireJson<Static<typeof CurrencySettings>>(),
+  billing_period_settings: wireJson<Static<typeof PeriodSettings>>(),
 })
 
 export const pricings = pgTable('pricings', {

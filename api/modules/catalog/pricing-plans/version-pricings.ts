@@ -6,8 +6,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
 import { productCategories, products } from '../products/table.ts'
-import { currenciesOf } from './checks/check-price.ts'
-import { type Pricing, pricings } from './table.ts'
+import { settingsShown } from '../variants/settings.ts'
+import { type Pricing, type PricingPlanVersion, pricings } from './table.ts'
 
 /** The pricings of these versions: by display order, those without one last, then by age. */
 export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): Promise<Pricing[]> {
@@ -28,13 +28,15 @@ export function pricingView({ platform_id: _platform, environment: _environment,
  * What a version shows of its pricings: grouped by the category of their first product, and the currencies priced. What is in a
  * pricing group stands in that, and the group in the category of its first pricing.
  */
-export const pricingCategoriesOf = (uow: ReadUow, versions: readonly { id: string }[]): Promise<Row[]> =>
+export const pricingCategoriesOf = (uow: ReadUow, versions: readonly Shown[]): Promise<Row[]> =>
   pricingCategoriesAs(uow, versions, pricing => pricing)
+
+type Shown = Pick<PricingPlanVersion, 'id'> & Partial<PricingPlanVersion>
 
 /** The same of pricings as `soldAs` makes them. */
 export async function pricingCategoriesAs(
   uow: ReadUow,
-  versions: readonly { id: string }[],
+  versions: readonly Shown[],
   soldAs: (pricing: Pricing) => Pricing,
 ): Promise<Row[]> {
   const stored = await pricingsOf(
@@ -50,16 +52,18 @@ export async function pricingCategoriesAs(
     uow,
     versions.map(({ id }) => id),
   )
-  return versions.map(({ id }) => {
+  return versions.map(version => {
+    const { id } = version
     const own = rows.filter(row => row.pricing_plan_version_id === id)
-    const [currency = null, ...others] = currenciesOf(own.flatMap(row => row.items))
     return {
       pricing_categories: groupByCategory(own, {
         groups: groups.filter(group => group.pricing_plan_version_id === id),
         categoryOf,
       }),
-      pricing_currency_settings:
-        currency === null ? null : { default_pricing_currency: currency, pricing_currencies: [currency, ...others] },
+      ...settingsShown(
+        version,
+        own.flatMap(row => row.items),
+      ),
     }
   })
 }

@@ -56,10 +56,16 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
     const { subscription, held, by } = found
     const of = periods.get(subscription.id)
     if (!of) throw new Error(`the periods of ${subscription.id} were not read`)
-    const schedule = of.schedules[held.start] ?? null
+    // What is held may start within its schedule, where a rate card or an ADDON changes.
+    const own = of.schedules.findLast(({ start_ms }) => Number(start_ms) <= held.start)
+    const schedule = own?.billing_period ?? null
+    const terms = {
+      currency: own?.pricing_currency ?? of.billing_currency,
+      billingPeriod: schedule ?? of.billing_period,
+    }
     const at = closed.at(subscription.id, event)
     const { meterReference, properties } = event
-    const ratings = prices.ratingsOf({ held, meterReference, properties }, at.namesHash)
+    const ratings = prices.ratingsOf({ held, terms, meterReference, properties }, at.namesHash)
     const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
     return {
       subscriptionId: subscription.id,
@@ -140,20 +146,26 @@ async function loadMeters(uow: ReadUow, references: readonly string[]): Promise<
 type Periods = {
   readonly id: string
   readonly billing_period: PeriodLength
-  /** Billing periods of schedules that have one of their own, by their start in milliseconds. */
-  readonly schedules: Readonly<Record<string, PeriodLength>>
+  readonly billing_currency: string
+  /** The ACTIVE schedules in the order of time; a billing period is null where it is that of the subscription. */
+  readonly schedules: readonly {
+    readonly start_ms: string
+    readonly pricing_currency: string
+    readonly billing_period: PeriodLength | null
+  }[]
 }
 
 async function loadPeriods(uow: ReadUow, subscriptionIds: readonly string[]): Promise<Map<string, Periods>> {
   if (subscriptionIds.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<Periods>(sql`
-    select s.id, s.billing_period, coalesce((
-      select jsonb_object_agg((extract(epoch from h.start_at) * 1000)::bigint, h.billing_period)
+    select s.id, s.billing_period, s.billing_currency, coalesce((
+      select jsonb_agg(jsonb_build_object('start_ms', (extract(epoch from h.start_at) * 1000)::bigint::text,
+        'pricing_currency', h.pricing_currency, 'billing_period', h.billing_period) order by h.start_at)
       from pricing_plan_schedules h
       where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
-        and h.status = 'ACTIVE' and h.billing_period is not null
-    ), '{}') as schedules
+        and h.status = 'ACTIVE'
+    ), '[]') as schedules
     from pricing_plan_subscriptions s
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${subscriptionIds}`)
   return new Map(rows.map(row => [row.id, row]))

@@ -14,6 +14,7 @@ import {
   namesAsOf,
 } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
+import { allConfigs, type Terms, type Variant, variantFor, type WithVariants } from '../../catalog/variants/variants.ts'
 
 /** A config that rates an event, with the product item and the calculation it prices. */
 export type Rating = {
@@ -36,6 +37,7 @@ export type Prices = {
   ratingsOf(
     of: {
       readonly held: Pick<Held, 'versionId' | 'pricingIds'>
+      readonly terms: Terms
       readonly meterReference: string
       readonly properties: EventProperties
     },
@@ -54,7 +56,7 @@ type PricedItem = {
   readonly version_id: string
   readonly pricing_id: string
   readonly product_item_id: string
-  readonly configs: readonly Config[]
+  readonly item: WithVariants<Config>
   readonly conditions: Conditions | null
   readonly calculation_id: string
   readonly meter_reference: string
@@ -71,34 +73,38 @@ export async function loadPrices(
   const items = await loadItems(uow, versionIds)
   const all = items.flatMap(item => [
     ...(item.conditions ? [item.conditions] : []),
-    ...item.configs.flatMap(config => config.conditions ?? []),
+    ...allConfigs(item.item).flatMap(config => config.conditions ?? []),
   ])
   const now = await loadConditionNames(uow, all)
-  const compile = (item: PricedItem, hash: string | null): Map<string, Matcher> => {
+  const compile = (item: PricedItem, variant: Variant<Config>, hash: string | null): Map<string, Matcher> => {
     const then = hash === null ? undefined : closed.get(hash)
     const names = conditionNamesOf(then ? namesAsOf(now, then) : now)
-    const conditions = configConditions(item.conditions, item.configs, names)
+    const conditions = configConditions(item.conditions, variant.configs, names)
     return new Map([...conditions].map(([id, each]) => [id, each === null ? () => true : matcherOf(each)]))
   }
   const priced = items.map(item => {
-    const known = new Map<string | null, Map<string, Matcher>>()
-    const rates = (config: Config, hash: string | null, properties: EventProperties): boolean => {
-      const matchers = known.get(hash) ?? compile(item, hash)
-      known.set(hash, matchers)
-      return matchers.get(config.id)?.(properties) === true
-    }
-    return { item, rates }
+    const known = new Map<string, Map<string, Matcher>>()
+    const rated = (variant: Variant<Config>, asOf: (configId: string) => string | null, properties: EventProperties) =>
+      variant.configs.filter(config => {
+        const hash = asOf(config.id)
+        const key = `${variant.path} ${hash ?? ''}`
+        const matchers = known.get(key) ?? compile(item, variant, hash)
+        known.set(key, matchers)
+        return matchers.get(config.id)?.(properties) === true
+      })
+    return { item, rated }
   })
   return {
-    ratingsOf: ({ held: { versionId, pricingIds }, meterReference, properties }, asOf) =>
+    ratingsOf: ({ held: { versionId, pricingIds }, terms, meterReference, properties }, asOf) =>
       priced
         .filter(({ item }) => item.version_id === versionId && item.meter_reference === meterReference)
         .filter(({ item }) => pricingIds?.has(item.pricing_id) ?? true)
-        .flatMap(({ item, rates }) =>
-          item.configs
-            .filter(config => rates(config, asOf(config.id, item.product_item_id), properties))
-            .map(config => ratingOf(item, config)),
-        ),
+        .flatMap(({ item, rated }) => {
+          const variant = variantFor(item.item, terms)
+          if (!variant) return []
+          const then = (configId: string) => asOf(configId, item.product_item_id)
+          return rated(variant, then, properties).map(config => ratingOf(item, config))
+        }),
   }
 }
 
@@ -126,7 +132,7 @@ async function loadItems(uow: ReadUow, versionIds: readonly string[]): Promise<P
   if (versionIds.length === 0) return []
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<PricedItem>(sql`
-    select p.pricing_plan_version_id as version_id, p.id as pricing_id, i.id as product_item_id, item -> 'configs' as configs,
+    select p.pricing_plan_version_id as version_id, p.id as pricing_id, i.id as product_item_id, item,
       i.usage_based -> 'conditions' as conditions, c.id as calculation_id, m.reference as meter_reference,
       mv.reference as value_reference, mp.reference as property_reference
     from pricings p

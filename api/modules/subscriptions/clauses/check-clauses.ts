@@ -6,6 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
+import { scheduleTerms, soldItems } from '../schedules/sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { CLAUSE_ROOTS, type ClauseEntry, type ClauseRoot, clauseEntries, type DiscountList } from './clause-entries.ts'
@@ -108,7 +109,8 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
     .where(
       and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
     )
-  const items = priced.flatMap(pricing => pricing.items)
+  const terms = await scheduleTerms(uow, schedule)
+  const items = priced.flatMap(pricing => soldItems(pricing.items, terms))
   const itemIds = items.flatMap(item => item.product_item_ids)
   const of = await uow.tx
     .select({

@@ -3,6 +3,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
+import { scheduleTerms } from '../schedules/sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { pricesOfVersions, type SoldPrice } from './check-counts.ts'
@@ -33,9 +34,11 @@ export async function countsInVersion(
     return { seats_values: [], units: [], included_volumes: [] }
   const card = (await loadRateCards(uow, [planId])).get(planId) ?? []
   const last = versionsDuring(card, { start_at, end_at: to.start }).at(-1)?.pricing_plan_version_id
-  const old = await pricesOfVersions(uow, [last ?? schedule.pricing_plan_version_id])
+  const terms = await scheduleTerms(uow, schedule)
+  const old = await pricesOfVersions(uow, [last ?? schedule.pricing_plan_version_id], { terms })
   const { id, pricing_plan_id } = to.version
-  const sold = await pricesOfVersions(uow, await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id }))
+  const versions = await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id })
+  const sold = await pricesOfVersions(uow, versions, { terms })
   const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
     replacing(old.get(entry.pricing_item_config_id), sold).map(configId => ({
       ...entry,

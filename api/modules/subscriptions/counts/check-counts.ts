@@ -9,8 +9,10 @@ import { meterValueCalculations, meterValues } from '../../catalog/meters/table.
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems } from '../../catalog/products/table.ts'
+import type { Terms } from '../../catalog/variants/variants.ts'
 import { overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
+import { scheduleTerms, soldItems } from '../schedules/sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import type { SeatsValue } from './schema.ts'
@@ -28,11 +30,11 @@ const refuse = (message: string, field: string): never => {
   throw new AppError('INVALID_FIELD', message, { field })
 }
 
-/** The prices of some versions, by the id of their config, as a schedule with these overrides sells them. */
+/** The prices that some versions have for a schedule with these overrides, by the id of their config. */
 export async function pricesOfVersions(
   uow: ReadUow,
   versionIds: readonly string[],
-  overrides: readonly OverridePricing[] = [],
+  { terms, overrides = [] }: { readonly terms: Terms; readonly overrides?: readonly OverridePricing[] },
 ): Promise<ReadonlyMap<string, SoldPrice>> {
   const priced = await uow.tx
     .select({
@@ -45,7 +47,7 @@ export async function pricesOfVersions(
     .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, [...versionIds])))
   const items = priced
     .map(pricing => overridden(pricing, overrides))
-    .flatMap(({ versionId, items: own }) => own.map(item => ({ ...item, versionId })))
+    .flatMap(({ versionId, items: own }) => soldItems(own, terms).map(item => ({ ...item, versionId })))
   const models = await uow.tx
     .select({ id: productItems.id, model: productItems.model_type })
     .from(productItems)
@@ -102,7 +104,10 @@ export async function metricsOf(
 export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
   const { seats_values: seats, units } = schedule
   if (seats.length + units.length === 0) return
-  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), schedule.override_pricings)
+  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), {
+    terms: await scheduleTerms(uow, schedule),
+    overrides: schedule.override_pricings,
+  })
   const priceOf = (id: string, path: string): SoldPrice => {
     const found = sold.get(id)
     if (found) return found

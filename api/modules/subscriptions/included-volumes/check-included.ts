@@ -5,7 +5,8 @@ import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { getOne } from '../../../resource/store.ts'
-import { lengthOf } from '../../catalog/pricing-plans/checks/check-price.ts'
+import { lengthOf } from '../../catalog/variants/period-length.ts'
+import { termsOf } from '../../catalog/variants/variants.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import { metricsOf, pricesOfVersions, type SoldPrice } from '../counts/check-counts.ts'
 import { overlap, statedChanges } from '../counts/seat-spans.ts'
@@ -25,13 +26,13 @@ const refuse = (message: string, field: string): never => {
 export async function checkIncludedVolumes(uow: Uow, schedule: Schedule): Promise<void> {
   const { included_volumes: entries } = schedule
   if (entries.length === 0) return
-  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), schedule.override_pricings)
+  const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
+  const { billing_period: ofSubscription } = subscription
+  const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), {
+    terms: termsOf(schedule, subscription),
+    overrides: schedule.override_pricings,
+  })
   const metrics = await metricsOf(uow, [...sold.values()])
-  const { billing_period: ofSubscription } = await getOne(
-    uow,
-    subscriptionResource,
-    schedule.pricing_plan_subscription_id,
-  )
   for (const [index, entry] of entries.entries()) {
     const path = `included_volumes.${index}`
     const price = sold.get(entry.pricing_item_config_id)

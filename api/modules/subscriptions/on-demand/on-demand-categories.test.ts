@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { at } from '../../../../shared/time.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
+import type { Terms } from '../../catalog/variants/variants.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const item = (id: string, on_demand: boolean) => ({ id, configs: [{ on_demand }] }) as unknown as PricingItem
@@ -23,10 +24,12 @@ const CATEGORIES: readonly ShownCategory[] = [
   },
   { pricings: [pricing('fees', [item('setup', false)])], pricing_groups: [{ pricings: [] }] },
 ]
+const TERMS: Terms = { currency: 'EUR', billingPeriod: { type: 'MONTH', value: 1 } }
 const shown = (moment: string) =>
   onDemandCategories(CATEGORIES, {
     enabled: [{ pricing_id: 'extra', start_at: '2026-03-11T00:00:00Z', end_at: '2026-03-21T00:00:00Z' }],
     moment: at(moment),
+    terms: TERMS,
   }).map(({ pricings }) => pricings.map(({ items }) => items.map(({ id }) => id)))
 
 test.each([
@@ -39,6 +42,6 @@ test('what is in a pricing group is listed in it, only while it is enabled', () 
   const inGroup = [pricing('low', [item('hour', true)], { pricing_group_id: 'level' })]
   const categories = [{ pricings: [], pricing_groups: [{ pricings: inGroup }] }]
   const moment = at('2026-03-11T00:00:00Z')
-  expect(onDemandCategories(categories, { enabled: [], moment })).toEqual([])
-  expect(onDemandCategories(categories, { enabled: [{ pricing_id: 'low' }], moment })).toEqual(categories)
+  expect(onDemandCategories(categories, { enabled: [], moment, terms: TERMS })).toEqual([])
+  expect(onDemandCategories(categories, { enabled: [{ pricing_id: 'low' }], moment, terms: TERMS })).toEqual(categories)
 })

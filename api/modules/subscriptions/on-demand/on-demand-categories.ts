@@ -3,6 +3,7 @@ import type { Instant } from '../../../../shared/time.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
+import { itemFor, type Terms } from '../../catalog/variants/variants.ts'
 import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 
@@ -16,10 +17,10 @@ export type ShownCategory = {
   readonly pricing_groups: readonly { readonly pricings: readonly ShownPricing[] }[]
 }
 
-type At = { readonly enabled: readonly EnabledPricing[]; readonly moment: Instant }
+type At = { readonly enabled: readonly EnabledPricing[]; readonly moment: Instant; readonly terms: Terms }
 
 /**
- * With only on-demand items, and of ADDONs and of what is in pricing groups that which is enabled then; pricings, groups and
+ * With only on-demand items, in the variant of the schedule, and of ADDONs and of what is in pricing groups that which is enabled then; pricings, groups and
  * categories without any are left out.
  */
 export const onDemandCategories = <T extends ShownCategory>(categories: readonly T[], at: At): T[] =>
@@ -32,9 +33,10 @@ export const onDemandCategories = <T extends ShownCategory>(categories: readonly
     return pricings.length + pricing_groups.length === 0 ? [] : [{ ...category, pricings, pricing_groups }]
   })
 
-const onDemandOf = (pricings: readonly ShownPricing[], { enabled, moment }: At): ShownPricing[] =>
+const onDemandOf = (pricings: readonly ShownPricing[], { enabled, moment, terms }: At): ShownPricing[] =>
   pricings.flatMap(pricing => {
     if (isOptional(pricing) && !isEnabledAt(enabled, pricing.id, moment)) return []
-    const items = pricing.items.filter(({ configs }) => configs.some(config => config.on_demand === true))
+    const sold = pricing.items.flatMap(item => itemFor(item, terms) ?? [])
+    const items = sold.filter(({ configs }) => configs.some(config => config.on_demand === true))
     return items.length === 0 ? [] : [{ ...pricing, items }]
   })

@@ -13,6 +13,7 @@ import { pricingCategoriesAs } from '../../catalog/pricing-plans/version-pricing
 import { overridden } from '../overrides/merge-overrides.ts'
 import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
+import { scheduleTerms } from '../schedules/sold-items.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const OnDemandItems = Type.Object(
@@ -54,6 +55,7 @@ async function onDemandItems(uow: ReadUow, scheduleId: string, moment: Instant) 
     pricing_categories: onDemandCategories((version?.['pricing_categories'] ?? []) as readonly ShownCategory[], {
       enabled: schedule.enabled_pricings,
       moment,
+      terms: await scheduleTerms(uow, schedule),
     }),
   }
 }

@@ -1,10 +1,12 @@
 // Whether a schedule can have the prices that its overrides state.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { currenciesOf } from '../../catalog/pricing-plans/checks/check-price.ts'
 import { checkPricing } from '../../catalog/pricing-plans/checks/check-pricing.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { soldCurrencies } from '../../catalog/variants/coverage.ts'
+import { allConfigs, placedConfigs } from '../../catalog/variants/variants.ts'
+import { scheduleTerms, soldItems } from '../schedules/sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { isLeftOut, overridden } from './merge-overrides.ts'
@@ -46,7 +48,7 @@ function checkItem(pricing: Pricing, item: OverrideItem, path: string): void {
   }
   for (const [index, { original_pricing_item_config_id: configId }] of item.configs.entries()) {
     const field = `${path}.configs.${index}.original_pricing_item_config_id`
-    if (!original.configs.some(config => config.id === configId)) {
+    if (!allConfigs(original).some(config => config.id === configId)) {
       const message = `The pricing item ${id} has no config ${configId}; name one of its configs.`
       throw new AppError('RESOURCE_NOT_FOUND', message, { field })
     }
@@ -68,8 +70,9 @@ async function checkResult(uow: Uow, { schedule, pricing, override, path }: Over
     if (override.items.findIndex(each => each.original_pricing_item_id === item.original_pricing_item_id) < index)
       throw twice('item', `${path}.items.${index}.original_pricing_item_id`)
   const result = overridden(pricing, [override])
-  const items = result.items.filter(item => !item.configs.every(config => isLeftOut(override, item.id, config.id)))
-  const foreign = currenciesOf(items).find(currency => currency !== schedule.pricing_currency)
+  const items = result.items.filter(item => !allConfigs(item).every(config => isLeftOut(override, item.id, config.id)))
+  const terms = await scheduleTerms(uow, schedule)
+  const foreign = soldCurrencies(soldItems(items, terms)).find(currency => currency !== schedule.pricing_currency)
   if (foreign !== undefined) {
     const message = `The schedule is priced in ${schedule.pricing_currency}; give the prices of ${pricing.name} in it, not in ${foreign}.`
     throw new AppError('INVALID_FIELD', message, { field: `${path}.items` })
@@ -82,7 +85,7 @@ async function checkResult(uow: Uow, { schedule, pricing, override, path }: Over
   }
 }
 
-const IN_RESULT = /^items\.(\d+)(?:\.configs\.(\d+))?(.*)$/
+const IN_RESULT = /^items\.(\d+)(?:\.((?:[a-z_]+\.\d+\.)*?configs\.\d+))?(.*)$/
 
 /** Where the override says what stands at a path of the result. */
 function fieldOf(
@@ -93,7 +96,7 @@ function fieldOf(
   const item = items[Number(i)]
   const place = override.items.findIndex(each => each.original_pricing_item_id === item?.id)
   if (!item || place < 0) return path
-  const config = c === undefined ? undefined : item.configs[Number(c)]
+  const config = placedConfigs(item).find(each => each.path === c)?.config
   const configPlace = override.items[place]?.configs.findIndex(
     each => each.original_pricing_item_config_id === config?.id,
   )

@@ -1,4 +1,5 @@
 // The overrides of a schedule: what a change makes of those that are stored, and the prices that result. Pure.
+import { mapConfigs, type WithVariants } from '../../catalog/variants/variants.ts'
 import type { GivenOverride, OverrideConfig, OverrideItem, OverridePricing, PriceMember } from './schema.ts'
 
 type Known<T> = { readonly [Name in keyof T]: T[Name] }
@@ -82,7 +83,7 @@ function canonical({ override, items, ...entry }: GivenOverride): OverridePricin
 }
 
 type Price = { readonly id: string; readonly pricing_type: string }
-type Item = { readonly id: string; readonly configs: readonly Price[] }
+type Item = WithVariants<Price> & { readonly id: string }
 type Priced = { readonly id: string; readonly name: string; readonly items: readonly Item[] }
 
 /** What a price has of these members when nothing is said. */
@@ -107,7 +108,7 @@ export function overridden<P extends Priced>(pricing: P, overrides: readonly Ove
     name: override.name ?? pricing.name,
     items: pricing.items.map(item => {
       const own = override.items.find(each => each.original_pricing_item_id === item.id)
-      return { ...item, configs: item.configs.map(config => withPrice(config, { own, all: all && !own })) }
+      return mapConfigs(item, (config: Price) => withPrice(config, { own, all: all && !own }))
     }),
   }
 }

@@ -9,10 +9,11 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf, needsSelection } from '../../catalog/pricing-groups/load-groups.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
+import type { PricePeriod } from '../../catalog/pricing-plans/schema.ts'
 import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { wakeBillingOfPlan } from '../next-billing.ts'
-import { requireCurrency } from '../schedules/schedule-version.ts'
-import { schedules } from '../table.ts'
+import { requirePrices } from '../schedules/schedule-version.ts'
+import { schedules, subscriptions } from '../table.ts'
 
 type Change = { readonly row: PricingPlanVersion; readonly from: string; readonly until: string | null }
 
@@ -35,8 +36,17 @@ async function changeOf(
 /** The ACTIVE schedules of the plan that the version prices, or would. */
 const pricedSchedules = (uow: Uow, { row, from, until }: Change) =>
   uow.tx
-    .select({ id: schedules.id, start_at: schedules.start_at, pricing_currency: schedules.pricing_currency })
+    .select({
+      id: schedules.id,
+      start_at: schedules.start_at,
+      pricing_currency: schedules.pricing_currency,
+      billing_period: sql<PricePeriod>`coalesce(${schedules.billing_period}, ${subscriptions.billing_period})`,
+    })
     .from(schedules)
+    .innerJoin(
+      subscriptions,
+      and(inThisTenant(uow, subscriptions), eq(subscriptions.id, schedules.pricing_plan_subscription_id)),
+    )
     .where(
       and(
         inThisTenant(uow, schedules),
@@ -70,7 +80,9 @@ async function keepWhatWasPriced(
     const message = `The schedule ${first.id} is priced by this rate card and enables nothing of the group ${needed.name}, which is ${needed.selection_constraint}; make the group ANY or AT_MOST_ONE.`
     throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named })
   }
-  for (const currency of new Set(priced.map(each => each.pricing_currency))) await requireCurrency(uow, row, currency)
+  const terms = priced.map(each => ({ currency: each.pricing_currency, billingPeriod: each.billing_period }))
+  const different = new Map(terms.map(each => [JSON.stringify(each), each]))
+  for (const each of different.values()) await requirePrices(uow, row, each)
 }
 
 /** Invoices that are not FINAL yet are computed again by the versions that price them now. */

@@ -5,20 +5,24 @@ import { exchangeBefore } from '../../../../shared/billing/exchange-rates.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { instantOf } from '../../../../shared/time.ts'
-import { findOne, notFound } from '../../../resource/store.ts'
+import { findOne, getOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { requireCreditPeriods } from '../../catalog/pricing-plans/checks/check-cadence.ts'
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards, versionAt, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
+import { admits } from '../../catalog/pricing-plans/selection-rules.ts'
 import {
-  type Pricing,
   type PricingPlan,
   type PricingPlanVersion,
   pricingPlans,
   pricingPlanVersions,
-  pricings,
 } from '../../catalog/pricing-plans/table.ts'
+import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { type Lack, lackOf } from '../../catalog/variants/coverage.ts'
+import { periodText } from '../../catalog/variants/period-length.ts'
+import { type Terms, termsOf } from '../../catalog/variants/variants.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.ts'
 import type { VersionSelector } from '../schema.ts'
 import type { Schedule, Subscription } from '../table.ts'
@@ -117,12 +121,14 @@ export async function requireSellable(
   }
   if (activating) await requireExchange(uow, schedule, subscription)
   const plan = await planOf(uow, version)
-  requireOffered(plan, subscription)
+  requireOwn(plan, subscription)
+  await requireAdmitted(uow, plan, subscription)
   const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
   for (const each of sold) {
     if (each.status !== 'ACTIVE') continue
-    await requireCurrency(uow, each, schedule.pricing_currency)
-    await requireCreditPeriods(uow, each.id, schedule.billing_period ?? subscription.billing_period)
+    const terms = termsOf(schedule, subscription)
+    await requirePrices(uow, each, terms)
+    await requireCreditPeriods(uow, each.id, terms)
   }
 }
 
@@ -166,33 +172,49 @@ export async function versionAtStart(uow: ReadUow, schedule: Schedule): Promise<
 }
 
 /** A CUSTOM plan is for one customer (semantics 3.1). */
-function requireOffered(plan: PricingPlan, { customer_id }: Subscription): void {
+function requireOwn(plan: PricingPlan, { customer_id }: Subscription): void {
   if (plan.customer_id === null || plan.customer_id === customer_id) return
   throw new AppError('INVALID_FIELD', 'The plan is for another customer; choose one for all, or its own.', {
     field: 'pricing_plan_version_id',
   })
 }
 
-/** Throws INVALID_FIELD when a price of the version is in another currency. */
-export async function requireCurrency(
-  uow: Uow,
-  version: Pick<PricingPlanVersion, 'id'>,
-  currency: string,
-): Promise<void> {
-  const where = and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, version.id))
-  const all = await uow.tx.select().from(pricings).where(where)
-  const foreign = all.find(pricing => currenciesOf(pricing).some(priced => priced !== currency))
-  if (!foreign) return
-  const message = `The pricing ${foreign.name} of this version is in ${currenciesOf(foreign).join(', ')}, not in ${currency}.`
-  throw new AppError('INVALID_FIELD', message, { field: 'pricing_currency' })
+/** The rules of a plan decide by the country of the customer (semantics 3.1). A TEMPLATE is for no customer yet. */
+async function requireAdmitted(uow: Uow, plan: PricingPlan, { customer_id }: Subscription): Promise<void> {
+  if (plan.pricing_plan_selection_rules.length === 0 || customer_id === null) return
+  const { individual, organization } = await getOne(uow, customerResource, customer_id)
+  const country = (organization?.registered_address ?? individual?.residential_address)?.country ?? null
+  if (admits(plan.pricing_plan_selection_rules, country)) return
+  const message = `The plan is not offered to customers ${country === null ? 'without a country' : `in ${country}`}; choose another, or change its pricing_plan_selection_rules.`
+  throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
 }
 
-const currenciesOf = (pricing: Pricing): string[] => [
-  ...new Set(
-    pricing.items
-      .flatMap(item => item.configs)
-      .flatMap(config => config.bands)
-      .flatMap(band => [band.amount, band.fixed_amount, band.minimum_amount, band.maximum_amount])
-      .flatMap(amount => (amount ? [amount.currency] : [])),
-  ),
-]
+/** Throws INVALID_FIELD when a pricing of the version has no price for the currency and billing period (semantics 3.1). */
+export async function requirePrices(uow: Uow, version: Pick<PricingPlanVersion, 'id'>, terms: Terms): Promise<void> {
+  for (const { name, items } of await pricingsOf(uow, [version.id])) {
+    for (const item of items) {
+      const lack = lackOf(item, terms)
+      if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
+    }
+  }
+}
+
+function lacking(what: string, lack: Lack, { currency, billingPeriod }: Terms): AppError {
+  const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
+  switch (lack.kind) {
+    case 'CURRENCY':
+      return refuse('pricing_currency', `${what} is in ${lack.sold.join(', ')}, not in ${currency}.`)
+    case 'FALLBACK':
+      return refuse(
+        'pricing_currency',
+        `${what} is priced in ${lack.to} where ${currency} is wanted, and there is no exchange rate between them; choose ${lack.to}.`,
+      )
+    case 'BILLING_PERIOD': {
+      const periods = lack.sold.map(periodText).join(', ')
+      return refuse(
+        'billing_period',
+        `${what} has prices for a billing period of ${periods}, and none for ${periodText(billingPeriod)}; choose one that it has.`,
+      )
+    }
+  }
+}

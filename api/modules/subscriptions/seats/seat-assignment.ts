@@ -14,6 +14,7 @@ import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItemResource, productResource } from '../../catalog/products/product.ts'
+import { allConfigs } from '../../catalog/variants/variants.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { lockSubscription } from '../next-billing.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
@@ -171,7 +172,7 @@ async function requireSold(uow: Uow, row: SeatAssignment): Promise<void> {
 
 /** Whether what a schedule of the subscription charges or grants for the item depends on its assignments. */
 export const isCharged = async (uow: ReadUow, row: SeatAssignment): Promise<boolean> =>
-  (await pricesOf(uow, row, ENABLED)).some(({ configs }) => configs.some(followsAssignments))
+  (await pricesOf(uow, row, ENABLED)).some(item => allConfigs(item).some(followsAssignments))
 
 /** An ADDON, or a pricing in a group, charges nothing of a schedule that never enables it. */
 const ENABLED = sql`(not ${isOptionalIn('pricings')}

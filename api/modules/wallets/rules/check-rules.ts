@@ -5,12 +5,13 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { currencyOfPrice } from '../../../../shared/rating/parse-price-config.ts'
-import { beforeSave, containing, type Guard } from '../../../resource/rules.ts'
+import { beforeSave, containingAt, type Guard } from '../../../resource/rules.ts'
 import { requireAll } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import type { PricingItem, PricingItemConfig, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
+import { canMeet, type VariantKey, variantsOf } from '../../catalog/variants/variants.ts'
 import type { WalletType } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -22,20 +23,24 @@ const refuse = (field: string, message: string): never => {
 type Placed = {
   readonly rule: WalletGrantRule
   readonly config: PricingItemConfig
+  readonly variant: VariantKey
   readonly productItemId: string
   /** The path of the rule. */
   readonly field: string
 }
 
 const rulesIn = (items: readonly PricingItem[]): Placed[] =>
-  items.flatMap(({ configs, product_item_ids: [productItemId = ''] }, index) =>
-    configs.flatMap((config, place) =>
-      (config.wallet_grants ?? []).map((rule, turn) => ({
-        rule,
-        config,
-        productItemId,
-        field: `items.${index}.configs.${place}.wallet_grants.${turn}`,
-      })),
+  items.flatMap((item, index) =>
+    variantsOf(item).flatMap(variant =>
+      variant.configs.flatMap((config, place) =>
+        (config.wallet_grants ?? []).map((rule, turn) => ({
+          rule,
+          config,
+          variant,
+          productItemId: item.product_item_ids[0] ?? '',
+          field: `items.${index}.${variant.path}.${place}.wallet_grants.${turn}`,
+        })),
+      ),
     ),
   )
 
@@ -85,9 +90,11 @@ function checkUnit({ rule, config, field }: Placed, type: WalletType): void {
 
 /** Contract, Wallet rules 4: a wallet type granted from PER_SEAT has that rule alone. */
 function checkSeatKeys(own: readonly Placed[], others: readonly Placed[]): void {
-  for (const [index, { rule, productItemId, field }] of own.entries()) {
+  for (const [index, { rule, productItemId, variant, field }] of own.entries()) {
     const id = rule.wallet_type_id
-    const before = [...others, ...own.slice(0, index)].filter(each => each.rule.wallet_type_id === id)
+    const before = [...others, ...own.slice(0, index)].filter(
+      each => each.rule.wallet_type_id === id && canMeet(each.variant, variant),
+    )
     const [first] = before
     if (!first || (rule.source !== 'PER_SEAT' && first.rule.source !== 'PER_SEAT')) continue
     const isSameKey = rule.source === first.rule.source && productItemId === first.productItemId
@@ -122,11 +129,12 @@ async function keepTermsOfRules(uow: Uow, row: WalletType, previous: WalletType 
   if (previous === null) return
   const { credit, balance } = row
   if (isDeepStrictEqual({ credit, balance }, { credit: previous.credit, balance: previous.balance })) return
-  const shape = (id: string) => [{ configs: [{ wallet_grants: [{ wallet_type_id: id }] }] }]
   const [found] = await uow.tx
     .select({ id: pricings.id })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), containing(pricings.items, shape)(row.id)))
+    .where(
+      and(inThisTenant(uow, pricings), containingAt(pricings.items, '$.**.wallet_grants[*].wallet_type_id')(row.id)),
+    )
     .limit(1)
   if (!found) return
   const field = row.type === 'CREDIT' ? 'credit' : 'balance'

@@ -10,6 +10,7 @@ import { chargeOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { versionOfSchedule } from '../../subscriptions/rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
+import { scheduleTerms, soldItems } from '../../subscriptions/schedules/sold-items.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import { unitOf } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
@@ -131,7 +132,8 @@ export async function checkItem(
     .select({ items: pricings.items })
     .from(pricings)
     .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId ?? '')))
-  const item = sold.flatMap(({ items }) => items).find(({ id }) => id === row.pricing_item_id)
+  const terms = await scheduleTerms(uow, schedule)
+  const item = sold.flatMap(({ items }) => soldItems(items, terms)).find(({ id }) => id === row.pricing_item_id)
   const grants = (item?.configs ?? []).some(config =>
     (config.wallet_grants ?? []).some(rule => rule.wallet_type_id === wallet.wallet_type_id),
   )

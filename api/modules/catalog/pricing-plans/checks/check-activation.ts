@@ -1,9 +1,11 @@
-// Whether a version can be sold: what it prices is live, and a schedule can bill it in one currency.
+// Whether a version can be sold: what it prices is live, and it has a price for each currency and billing period.
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupsOf, needsSelection } from '../../pricing-groups/load-groups.ts'
+import { gapOf } from '../../variants/coverage.ts'
+import { offeredBy } from '../../variants/settings.ts'
+import type { PricingPlanVersion } from '../table.ts'
 import { pricingsOf } from '../version-pricings.ts'
-import { currenciesOf } from './check-price.ts'
 import { checkPricing } from './check-pricing.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 
@@ -12,7 +14,8 @@ const refuse = (message: string, details: { resourceId?: string; resourceType?: 
 }
 
 /** Throws INVALID_OPERATION naming what stands in the way. The caller holds the version, so its pricings stay as they are. */
-export async function checkActivation(uow: Uow, versionId: string): Promise<void> {
+export async function checkActivation(uow: Uow, version: PricingPlanVersion): Promise<void> {
+  const { id: versionId } = version
   const rows = await pricingsOf(uow, [versionId])
   if (rows.length === 0) refuse('A version needs at least one pricing before it can be ACTIVE.')
   for (const group of await groupsOf(uow, [versionId])) {
@@ -42,10 +45,8 @@ export async function checkActivation(uow: Uow, versionId: string): Promise<void
     }
   }
   refuseMixedGroups(groups)
-  const currencies = currenciesOf(rows.flatMap(row => row.items))
-  if (currencies.length > 1) {
-    refuse(`The prices of a version are in one currency; this one has ${currencies.join(', ')}.`)
-  }
+  const gap = gapOf(rows, offeredBy(version))
+  if (gap) refuse(gap.message, { resourceId: gap.pricing.id, resourceType: 'PRICING' })
 }
 
 /** Groups reach over the pricings of a version. */

@@ -6,10 +6,11 @@ import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { type ProductItem, productItems } from '../../products/table.ts'
-import type { PricePeriod, PricingItem } from '../schema.ts'
+import { holdsWhole } from '../../variants/period-length.ts'
+import { canMeet, type Terms, variantFor, variantsOf } from '../../variants/variants.ts'
+import type { PricingItem } from '../schema.ts'
 import type { Pricing } from '../table.ts'
 import { pricingsOf } from '../version-pricings.ts'
-import { holdsWhole } from './check-price.ts'
 
 type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }
 
@@ -28,36 +29,47 @@ export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<s
     others.flatMap(({ items }) => items.map(idOf)),
   )
   const before = others.flatMap(({ items }) =>
-    items.flatMap(item => item.configs.map(config => ({ config, creditTypeId: known.get(idOf(item)) ?? null }))),
+    items.flatMap(item => placesOf(item).map(place => ({ ...place, creditTypeId: known.get(idOf(item)) ?? null }))),
   )
   for (const [index, item] of row.items.entries()) {
     const creditTypeId = sells(idOf(item))
     if (creditTypeId === null) continue
-    for (const [place, config] of item.configs.entries()) {
+    for (const place of placesOf(item)) {
       for (const name of ['billing_period', 'pricing_period'] as const) {
         const other = before.find(
-          each => each.creditTypeId === creditTypeId && !isDeepStrictEqual(each.config[name], config[name]),
+          each =>
+            each.creditTypeId === creditTypeId &&
+            canMeet(each.variant, place.variant) &&
+            !isDeepStrictEqual(each.config[name], place.config[name]),
         )
         if (!other) continue
         const message = `Another item sells the same credits with another ${name}; give both the same, or leave it out of both.`
-        throw new AppError('INVALID_FIELD', message, { field: `items.${index}.configs.${place}.${name}` })
+        throw new AppError('INVALID_FIELD', message, { field: `items.${index}.${place.path}.${name}` })
       }
-      before.push({ config, creditTypeId })
+      before.push({ ...place, creditTypeId })
     }
   }
 }
+
+/** The configs of an item, each with the schedules that it prices and where it stands below the item. */
+const placesOf = (item: PricingItem) =>
+  variantsOf(item).flatMap(variant =>
+    variant.configs.map((config, index) => ({ config, variant, path: `${variant.path}.${index}` })),
+  )
 
 /**
  * Throws INVALID_FIELD for an item of the version that sells credits by a pricing period that does not fit the billing period of the
  * customer who buys them. A config that names its billing period was judged when it was saved.
  */
-export async function requireCreditPeriods(uow: Uow, versionId: string, billing: PricePeriod): Promise<void> {
+export async function requireCreditPeriods(uow: Uow, versionId: string, terms: Terms): Promise<void> {
   const items = (await pricingsOf(uow, [versionId])).flatMap(pricing => pricing.items)
   const selling = await sellingCredits(uow, items.map(idOf))
   const wider = items
     .filter(item => selling.has(idOf(item)))
-    .flatMap(({ configs }) => configs)
-    .find(({ billing_period: own, pricing_period: priced }) => !own && priced && !holdsWhole(billing, priced))
+    .flatMap(item => variantFor(item, terms)?.configs ?? [])
+    .find(
+      ({ billing_period: own, pricing_period: priced }) => !own && priced && !holdsWhole(terms.billingPeriod, priced),
+    )
   if (!wider) return
   const message =
     'The billing_period must be a whole number of the periods by which the version prices credits; choose a longer billing_period, or another version.'

@@ -9,7 +9,7 @@ import type {
   PricingItemInput,
   SplitPricing,
 } from '../schema.ts'
-import { checkPrice, currenciesOf, type Priced } from './check-price.ts'
+import { checkPrice, type Priced } from './check-price.ts'
 
 const USAGE: Priced = { model: 'USAGE_BASED', metric: 'NUMBER' }
 const MONEY: Priced = { model: 'USAGE_BASED', metric: 'AMOUNT' }
@@ -183,14 +183,6 @@ describe('a price', () => {
     ],
   ])('%s', (_name, config, priced, fault) => {
     expect(faultOf(() => checkPrice(configOf(config), priced, 'at'))).toBe(fault)
-  })
-
-  test('currencies are those of the bands, each once', () => {
-    const prices = ['EUR', 'USD', 'EUR'].map(currency => ({
-      pricing_type: 'FLAT',
-      bands: [{ amount: { quantity: '1', currency } }],
-    }))
-    expect(currenciesOf(canonicalItems([...prices, { pricing_type: 'NONE' }].map(itemOf), []))).toEqual(['EUR', 'USD'])
   })
 })
 

@@ -3,9 +3,11 @@ import { defaultUnitsFault } from '../../../../../shared/billing/charging/units.
 import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
 import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/credits.ts'
-import { currencyOfPrice, parsePriceConfig } from '../../../../../shared/rating/parse-price-config.ts'
+import { parsePriceConfig } from '../../../../../shared/rating/parse-price-config.ts'
 import { findPriceModel } from '../../../../../shared/rating/rate.ts'
-import type { PricePeriod, PricingItem, PricingItemConfig } from '../schema.ts'
+import { holdsWhole } from '../../variants/period-length.ts'
+import type { VariantKey } from '../../variants/variants.ts'
+import type { PricePeriod, PricingItemConfig } from '../schema.ts'
 import { checkWalletGrants } from './check-wallet-grants.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */
@@ -17,11 +19,13 @@ const refuse = (code: ErrorCode, field: string, message: string): never => {
   throw new AppError(code, message, { field })
 }
 
-/** Throws INVALID_FIELD or MISSING_FIELD with a path below `field`, where the config stands. */
-export function checkPrice(config: PricingItemConfig, priced: Priced, field: string): void {
+const ANY: VariantKey = { currency: null, billingPeriod: null }
+
+/** Throws INVALID_FIELD or MISSING_FIELD with a path below `field`, where the config stands. A price of a currency is in that currency. */
+export function checkPrice(config: PricingItemConfig, priced: Priced, field: string, variant: VariantKey = ANY): void {
   const model = findPriceModel(config.pricing_type)
   if (priced.model !== 'USAGE_BASED') {
-    checkUnmetered(config, priced.model, field)
+    checkUnmetered(config, priced.model, { field, variant })
   } else {
     if (model?.basis === 'chosen') {
       const message = 'An amount that the customer chooses is for on-demand charges, not for usage.'
@@ -43,7 +47,10 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
     checkCreditsPrice(config, priced, field)
     return
   }
-  const reading = parsePriceConfig(config, { metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER' })
+  const reading = parsePriceConfig(config, {
+    metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER',
+    ...(variant.currency === null ? {} : { currency: variant.currency }),
+  })
   if (reading.kind === 'fault') refuse('INVALID_FIELD', `${field}.${reading.fault.field}`, reading.fault.message)
   const silent = config.bands.every(band => !band.amount && !band.fixed_amount && !band.percentage)
   if (silent && model?.needsPrice) {
@@ -74,7 +81,7 @@ function checkCreditsPrice(config: PricingItemConfig, priced: Priced, field: str
 function checkUnmetered(
   config: PricingItemConfig,
   model: Exclude<Priced['model'], 'USAGE_BASED'>,
-  field: string,
+  { field, variant }: { readonly field: string; readonly variant: VariantKey },
 ): void {
   const { pricing_type: type, on_demand: onDemand = false } = config
   if (onDemand && model !== 'ONE_OFF') refuse('INVALID_FIELD', `${field}.on_demand`, ONLY_ONE_OFF)
@@ -103,7 +110,7 @@ function checkUnmetered(
   if (config.default_included_volume) {
     refuse('INVALID_FIELD', `${field}.default_included_volume`, 'Only usage that is metered can be included.')
   }
-  if (model === 'CREDITS') checkCreditsItem(config, field)
+  if (model === 'CREDITS') checkCreditsItem(config, { field, variant })
   if (model !== 'ONE_OFF') return
   for (const name of ['billing_period', 'pricing_period'] as const) {
     if (config[name]) refuse('INVALID_FIELD', `${field}.${name}`, `It is charged once, so it has no ${name}.`)
@@ -113,15 +120,14 @@ function checkUnmetered(
 /** A CREDITS item charges the credits that wallets lacked, which is known at the end of a period. */
 function checkCreditsItem(
   { billing_in_advance, pricing_period, billing_period }: PricingItemConfig,
-  field: string,
+  { field, variant }: { readonly field: string; readonly variant: VariantKey },
 ): void {
   if (billing_in_advance) {
     const message = 'The credits that wallets lack are known at the end of a period; they are not billed in advance.'
     refuse('INVALID_FIELD', `${field}.billing_in_advance`, message)
   }
-  if (pricing_period && billing_period) {
-    checkUsagePeriods(pricing_period, billing_period, `${field}.pricing_period`)
-  }
+  const billing = billing_period ?? variant.billingPeriod
+  if (pricing_period && billing) checkUsagePeriods(pricing_period, billing, `${field}.pricing_period`)
 }
 
 /** How many units or seats are charged when the schedule does not say. */
@@ -181,21 +187,4 @@ function checkSplit(config: PricingItemConfig, priced: Priced, field: string): v
 function checkUsagePeriods(pricing: PricePeriod, billing: PricePeriod, field: string): void {
   if (holdsWhole(billing, pricing)) return
   refuse('INVALID_FIELD', field, 'The billing_period of a metered price must be a whole number of its pricing_period.')
-}
-
-/** Whether a billing period is a whole number of pricing periods. */
-export function holdsWhole(billing: PricePeriod, pricing: PricePeriod): boolean {
-  const [inner, outer] = [lengthOf(pricing), lengthOf(billing)]
-  return inner.unit === outer.unit && outer.value % inner.value === 0
-}
-
-export function lengthOf({ type, value }: PricePeriod): { unit: 'MONTH' | 'DAY'; value: number } {
-  if (type === 'YEAR' || type === 'MONTH') return { unit: 'MONTH', value: type === 'YEAR' ? 12 * value : value }
-  return { unit: 'DAY', value: type === 'WEEK' ? 7 * value : value }
-}
-
-/** The currencies that prices of `items` are in, each once, in the order they appear. */
-export function currenciesOf(items: readonly PricingItem[]): string[] {
-  const named = items.flatMap(item => item.configs.map(currencyOfPrice))
-  return [...new Set(named.filter(currency => currency !== null))]
 }

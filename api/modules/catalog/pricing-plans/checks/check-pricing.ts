@@ -9,7 +9,9 @@ import type { Conditions } from '../../conditions/schema.ts'
 import { requireOpenTo } from '../../products/private-entries.ts'
 import { productItemResource, productResource } from '../../products/product.ts'
 import type { Product, ProductItem } from '../../products/table.ts'
-import type { PricingItem } from '../schema.ts'
+import { checkVariants } from '../../variants/check-variants.ts'
+import { type Variant, variantsOf } from '../../variants/variants.ts'
+import type { PricingItem, PricingItemConfig } from '../schema.ts'
 import { type Pricing, pricingPlans, pricingPlanVersions } from '../table.ts'
 import { checkCadence } from './check-cadence.ts'
 import { checkPrice, type Priced } from './check-price.ts'
@@ -86,31 +88,13 @@ function checkShape(items: readonly PricingItem[]): void {
         field: `${field}.product_item_ids`,
       })
     }
-    checkConfigs(item, `${field}.configs`)
+    checkVariants(item, field)
     if (seen.has(productItemIdOf(item))) {
       throw new AppError('INVALID_FIELD', 'This product item is priced by another item already.', {
         field: `${field}.product_item_ids.0`,
       })
     }
     seen.add(productItemIdOf(item))
-  }
-}
-
-/** Of several configs exactly one prices an event, so all but one of them have conditions, and their turns differ. */
-function checkConfigs({ configs }: PricingItem, field: string): void {
-  if (configs.length === 0) throw new AppError('INVALID_FIELD', 'A pricing item needs a config.', { field })
-  const [, second] = configs.filter(config => !config.conditions)
-  if (second) {
-    const message = 'One config of an item can be the default; give the others conditions.'
-    throw new AppError('INVALID_FIELD', message, {
-      field: `${field}.${configs.indexOf(second)}.conditions`,
-    })
-  }
-  const orders = configs.map(config => config.order)
-  const same = orders.findIndex((order, index) => orders.indexOf(order) < index)
-  if (same !== -1) {
-    const message = `Another config of the item has the order ${orders[same]} already; the first whose conditions hold is taken.`
-    throw new AppError('INVALID_FIELD', message, { field: `${field}.${same}.order` })
   }
 }
 
@@ -140,20 +124,38 @@ function checkItem(
           metric: measure?.metric ?? 'NUMBER',
           tieringMetric: Boolean(productItem.usage_based?.tiering_meter_value_calculation_id),
         }
-  for (const [index, config] of item.configs.entries()) checkPrice(config, priced, `${field}.configs.${index}`)
-  const own = item.configs.flatMap(({ conditions }, index) =>
-    conditions ? [{ conditions, field: `${field}.configs.${index}.conditions` }] : [],
+  return variantsOf(item).flatMap(variant => {
+    for (const [index, config] of variant.configs.entries())
+      checkPrice(config, priced, `${field}.${variant.path}.${index}`, variant)
+    return conditionsOf(variant, { productItem, measures, field })
+  })
+}
+
+type Place = {
+  readonly productItem: ProductItem
+  readonly measures: ReadonlyMap<string, Measure>
+  /** Where the item stands. */
+  readonly field: string
+}
+
+/** The conditions of one variant of an item, and what else of it is asked of events. */
+function conditionsOf(variant: Variant<PricingItemConfig>, place: Place): MeteredConditions[] {
+  const { productItem, measures } = place
+  const field = `${place.field}.${variant.path}`
+  const measure = measures.get(productItem.meter_value_calculation_id ?? '')
+  const own = variant.configs.flatMap(({ conditions }, index) =>
+    conditions ? [{ conditions, field: `${field}.${index}.conditions` }] : [],
   )
   const shared = productItem.usage_based?.conditions
-  const all = [...own, ...(shared ? [{ conditions: shared, field: `${field}.product_item_ids.0` }] : [])]
+  const all = [...own, ...(shared ? [{ conditions: shared, field: `${place.field}.product_item_ids.0` }] : [])]
   const [first] = all
-  for (const [index, { split_pricing: split }] of item.configs.entries()) {
-    for (const [place, property] of (split?.meter_properties ?? []).entries()) {
-      const path = `${field}.configs.${index}.split_pricing.meter_properties.${place}`
+  for (const [index, { split_pricing: split }] of variant.configs.entries()) {
+    for (const [turn, property] of (split?.meter_properties ?? []).entries()) {
+      const path = `${field}.${index}.split_pricing.meter_properties.${turn}`
       if (measure) refuseOptional(property, measure.meter, path)
     }
   }
-  const tiering = tieringConditions(item, productItem, measures, field)
+  const tiering = tieringConditions(variant, place)
   if (!first) return tiering
   if (!measure) throw new AppError('INVALID_FIELD', 'Only metered items have usage to test.', { field: first.field })
   checkSize([...all, ...tiering])
@@ -162,20 +164,18 @@ function checkItem(
 
 /** Conditions of tiers are asked of the metric that decides on the tier. */
 function tieringConditions(
-  item: PricingItem,
-  productItem: ProductItem,
-  measures: ReadonlyMap<string, Measure>,
-  field: string,
+  { configs, path }: Variant<PricingItemConfig>,
+  { productItem, measures, field }: Place,
 ): MeteredConditions[] {
   const id = productItem.usage_based?.tiering_meter_value_calculation_id ?? productItem.meter_value_calculation_id
   const measure = measures.get(id ?? '')
-  return item.configs.flatMap(({ tiering_conditions: tiering }, index) =>
+  return configs.flatMap(({ tiering_conditions: tiering }, index) =>
     tiering && measure
       ? [
           {
             conditions: { ...tiering, meter_properties: [] },
             meter: measure.meter,
-            field: `${field}.configs.${index}.tiering_conditions`,
+            field: `${field}.${path}.${index}.tiering_conditions`,
           },
         ]
       : [],
@@ -189,19 +189,22 @@ function groupMembers(
   field: string,
 ): GroupMember[] {
   const measure = measures.get(productItem?.meter_value_calculation_id ?? '')
-  return item.configs.flatMap((config, index) =>
-    config.volume_group_reference && measure
-      ? [
-          {
-            group: config.volume_group_reference,
-            metric: measure.metric,
-            persist: measure.persist,
-            billingPeriod: config.billing_period,
-            pricingPeriod: config.pricing_period,
-            field: `${field}.configs.${index}`,
-          },
-        ]
-      : [],
+  return variantsOf(item).flatMap(variant =>
+    variant.configs.flatMap((config, index) =>
+      config.volume_group_reference && measure
+        ? [
+            {
+              group: config.volume_group_reference,
+              metric: measure.metric,
+              persist: measure.persist,
+              billingPeriod: config.billing_period,
+              pricingPeriod: config.pricing_period,
+              variant,
+              field: `${field}.${variant.path}.${index}`,
+            },
+          ]
+        : [],
+    ),
   )
 }
 

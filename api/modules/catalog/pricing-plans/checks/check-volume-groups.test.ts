@@ -8,6 +8,7 @@ const MEMBER: GroupMember = {
   persist: false,
   billingPeriod: null,
   pricingPeriod: null,
+  variant: { currency: null, billingPeriod: null },
   field: 'items.0.configs.0',
 }
 const faultOf = (...others: Partial<GroupMember>[]): string | undefined => {

@@ -1,5 +1,6 @@
 // Whether prices with one `volume_group_reference` can be added up: in one unit, over the same time. Pure.
 import { AppError } from '../../../../../shared/errors.ts'
+import { canMeet, type VariantKey } from '../../variants/variants.ts'
 import type { PricePeriod } from '../schema.ts'
 
 /** A price of a group, and where it stands. */
@@ -10,20 +11,23 @@ export type GroupMember = {
   readonly persist: boolean
   readonly billingPeriod: PricePeriod | null
   readonly pricingPeriod: PricePeriod | null
+  /** Which schedules it prices; prices of different ones are never added up. */
+  readonly variant: VariantKey
   readonly field: string
 }
 
 /** Throws INVALID_FIELD with the field of the first price that does not go with one of its group before it. */
 export function checkVolumeGroups(members: readonly GroupMember[]): void {
-  const first = new Map<string, GroupMember>()
-  for (const member of members) {
-    const other = first.get(member.group)
-    const differs = other && differenceOf(other, member)
-    if (differs) {
+  for (const [index, member] of members.entries()) {
+    const before = members
+      .slice(0, index)
+      .filter(each => each.group === member.group && canMeet(each.variant, member.variant))
+    for (const other of before) {
+      const differs = differenceOf(other, member)
+      if (!differs) continue
       const message = `The prices of the group ${JSON.stringify(member.group)} must have the same ${differs}; ${other.field} has another.`
       throw new AppError('INVALID_FIELD', message, { field: `${member.field}.volume_group_reference` })
     }
-    if (!other) first.set(member.group, member)
   }
 }
 
