@@ -68,7 +68,7 @@ test('plan ends with 2 when they hold and something changes', async () => {
 })
 
 test.each([
-  [['apply', '--file', 'c.yaml', '--periods', '3']],
+  [['pull', '--file', 'c.yaml', '--periods', '3']],
   [['pull', '--max-revenue-change', '3']],
   [['plan', '--file', 'c.yaml', '--periods']],
   [['plan', '--file', 'c.yaml', '--periods', '1', '--periods', '2']],
@@ -76,4 +76,17 @@ test.each([
   [['plan', '--periods', '2']],
 ])('%j is not understood', async args => {
   expect(await run(args, [])).toMatchObject({ code: 1, urls: [] })
+})
+
+test('apply with limits waits for the plan, applies with the same limits, and not at all when one does not hold', async () => {
+  const args = ['apply', '--file', 'c.yaml', '--max-revenue-change', '5']
+  const passed = { applicable: true, changes, refusals: [], revenue_gate: gate('PASSED', 'DONE', 100) }
+  const applied = await run(args, [waiting, passed, { changes }])
+  expect([applied.code, applied.urls.map(url => url.slice(url.lastIndexOf('/')))]).toEqual([
+    0,
+    ['/plan?max_revenue_change=5', '/plan?max_revenue_change=5', '/apply?max_revenue_change=5'],
+  ])
+  const failed = { ...passed, applicable: false, refusals: [{ field: 'revenue_gate', message: 'too much' }] }
+  const refused = await run(args, [failed])
+  expect([refused.code, refused.urls.length, refused.said.at(-1)]).toEqual([1, 1, 'revenue_gate: too much'])
 })

@@ -21,7 +21,7 @@ export const USAGE = `millrace catalog pull  [--file catalog.yaml]   writes the 
 millrace catalog plan  --file catalog.yaml     shows what apply would change; ends with 2 when there are changes
 millrace catalog apply --file catalog.yaml     brings the catalog to what the file says
 
-plan fails when the prices of the file change too much of what customers paid, by limits in the file or given here:
+plan and apply fail when the prices of the file change too much of what customers paid, by limits in the file or given here:
   --periods 3                  how many closed periods of each subscription are rated
   --max-revenue-change 5       how many percent the revenue of any currency may change
   --max-customer-increase 10   how many percent more any customer may pay
@@ -33,12 +33,12 @@ MILLRACE_URL is the address of the api (default http://127.0.0.1:8080), MILLRACE
 export async function catalogCommand(args: readonly string[], world: CliWorld): Promise<ExitCode> {
   const [verb, ...rest] = args
   const options = optionsOf(rest)
-  if (options === null || (verb !== 'plan' && Object.keys(options.limits).length > 0)) return usage(world)
+  if (options === null || (verb === 'pull' && Object.keys(options.limits).length > 0)) return usage(world)
   const { file, limits } = options
   if (verb === 'pull') return await pull(world, file)
   if (file === null) return usage(world)
   if (verb === 'plan') return await plan(world, file, limits)
-  return verb === 'apply' ? await apply(world, file) : usage(world)
+  return verb === 'apply' ? await apply(world, file, limits) : usage(world)
 }
 
 function usage({ complain }: CliWorld): ExitCode {
@@ -46,7 +46,8 @@ function usage({ complain }: CliWorld): ExitCode {
   return 1
 }
 
-type Options = { readonly file: string | null; readonly limits: Readonly<Record<string, string>> }
+type Limits = Readonly<Record<string, string>>
+type Options = { readonly file: string | null; readonly limits: Limits }
 
 const LIMITS: Readonly<Record<string, string>> = {
   '--periods': 'periods',
@@ -81,8 +82,11 @@ async function pull(world: CliWorld, file: string | null): Promise<ExitCode> {
   return 0
 }
 
-async function apply(world: CliWorld, file: string): Promise<ExitCode> {
-  const answer = await send(world, '/apply', file)
+/** With limits it plans first, since it is the plan that waits for the simulation of prices. */
+async function apply(world: CliWorld, file: string, limits: Limits): Promise<ExitCode> {
+  const isGated = Object.keys(limits).length > 0 || isRecord((await documentIn(world, file)).revenue_gate)
+  if (isGated && (await plan({ ...world, print: () => {} }, file, limits)) === 1) return 1
+  const answer = await send(world, pathTo('/apply', limits), file)
   if (answer === null) return 1
   const changes = printChanges(world, answer)
   world.print(changes === 0 ? 'Nothing changed.' : `Applied ${changes} changes.`)
@@ -90,9 +94,8 @@ async function apply(world: CliWorld, file: string): Promise<ExitCode> {
 }
 
 /** Plans the file again as long as its prices are simulated: each call waits a moment, and finds the same simulation. */
-async function plan(world: CliWorld, file: string, limits: Readonly<Record<string, string>>): Promise<ExitCode> {
-  const query = new URLSearchParams(limits).toString()
-  const path = query === '' ? '/plan' : `/plan?${query}`
+async function plan(world: CliWorld, file: string, limits: Limits): Promise<ExitCode> {
+  const path = pathTo('/plan', limits)
   for (;;) {
     const answer = await send(world, path, file)
     if (answer === null) return 1
@@ -108,6 +111,16 @@ async function plan(world: CliWorld, file: string, limits: Readonly<Record<strin
     world.print(changes === 0 ? 'Nothing would change.' : `${changes} changes would be applied.`)
     return changes === 0 ? 0 : 2
   }
+}
+
+function pathTo(path: string, limits: Limits): string {
+  const query = new URLSearchParams(limits).toString()
+  return query === '' ? path : `${path}?${query}`
+}
+
+async function documentIn(world: CliWorld, file: string): Promise<Answer> {
+  const document: unknown = readCatalogText(await world.readFile(file), file)
+  return isRecord(document) ? document : {}
 }
 
 async function send(world: CliWorld, path: string, file: string): Promise<Answer | null> {

@@ -6,7 +6,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
-import { variantFor, type WithVariants } from '../../catalog/variants/variants.ts'
+import { variantFor, type WithVariants } from '../../catalog/pricing-plans/variants/variants.ts'
 
 /** By schedule and calculation (`persistedKey`), in the order of time. */
 export type PersistedUsageByPrice = ReadonlyMap<string, readonly PersistedUsage[]>

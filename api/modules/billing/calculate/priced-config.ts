@@ -10,9 +10,9 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { measuresOf } from '../../catalog/pricing-plans/checks/measures.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import type { ProductItem } from '../../catalog/products/table.ts'
-import { allConfigs } from '../../catalog/variants/variants.ts'
 
 export type PricedConfig = {
   readonly pricingId: string

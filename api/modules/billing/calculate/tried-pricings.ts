@@ -4,7 +4,7 @@ import { SELECTION } from '../../catalog/pricing-groups/schema.ts'
 import type { PricingGroup } from '../../catalog/pricing-groups/table.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
-import { allConfigs } from '../../catalog/variants/variants.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { VersionQuantity } from './schema.ts'
 

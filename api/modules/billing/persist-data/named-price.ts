@@ -5,7 +5,7 @@ import { isPersistable, PERSISTABLE } from '../../../../shared/billing/persisted
 import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
-import { allConfigs } from '../../catalog/variants/variants.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'

@@ -16,7 +16,7 @@ import {
   intersect,
   interval,
 } from '../../../../shared/time.ts'
-import { allConfigs } from '../../catalog/variants/variants.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'

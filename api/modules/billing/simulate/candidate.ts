@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
-import { canMeet, type Variant, variantsOf } from '../../catalog/variants/variants.ts'
+import { canMeet, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { CatalogInputs } from '../terms/load-catalog.ts'

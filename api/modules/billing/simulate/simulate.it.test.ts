@@ -330,6 +330,17 @@ describe('the revenue gate of a catalog file', () => {
     expect(again['revenue_gate']).toEqual(planned['revenue_gate'])
   })
 
+  test('is run by apply as well: what does not hold is not applied', async () => {
+    const body = await file({ max_revenue_change: '40' })
+    await plannedWith(body)
+    const apply = (query = '') => tenant.call('POST', `/v1/catalog/apply${query}`, body)
+    const { status, body: answer } = await apply()
+    expect([status, answer['code'], answer['field']]).toEqual([400, 'INVALID_OPERATION', 'revenue_gate'])
+    const own = await get(`pricing-plans/${plan.id}`)
+    const wanted = (body['pricing_plans'] as Row[])[0]?.['versions'][0].version
+    expect(own['pricing_plan_version_infos'].map((info: Row) => info['version'])).not.toContain(wanted)
+  })
+
   test('is set by the call as well, whose limits replace those of the file', async () => {
     const body = await file({ max_revenue_change: '1' })
     const query = '?periods=2&max_revenue_change=80'

@@ -10,8 +10,8 @@ import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts
 import type { Conditions } from '../../catalog/conditions/schema.ts'
 import type { RateCardVersions } from '../../catalog/pricing-plans/rate-card.ts'
 import type { SplitPricing, Tiering, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
+import type { CurrencyVariant, PeriodVariant } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { ModelType } from '../../catalog/products/schema.ts'
-import type { CurrencyVariant, PeriodVariant } from '../../catalog/variants/variants.ts'
 import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
@@ -108,7 +108,7 @@ export type ItemInput = {
   readonly id: string
   readonly product_item_ids: readonly string[]
   readonly configs: readonly ConfigInput[]
-  /** Its variants, of which each schedule has one (catalog/variants); absent where it has none. */
+  /** Its variants, of which each schedule has one (pricing-plans/variants); absent where it has none. */
   readonly pricing_currency_configs?: readonly CurrencyVariant<ConfigInput>[]
   readonly billing_period_configs?: readonly PeriodVariant<ConfigInput>[]
   readonly display_order?: number | null

@@ -10,8 +10,8 @@ import type { Conditions, PropertyCondition } from '../../catalog/conditions/sch
 import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { productCategories, productItems, products } from '../../catalog/products/table.ts'
-import { allConfigs } from '../../catalog/variants/variants.ts'
 import type {
   BillingInputs,
   CalculationInput,

@@ -12,7 +12,7 @@ import { at, type Instant, type Interval, instantOf } from '../../../../shared/t
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
-import { termsOf, variantFor } from '../../catalog/variants/variants.ts'
+import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'

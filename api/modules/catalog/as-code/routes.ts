@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
-import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { actionRoute, type RouteDeps, readRoute } from '../../../http/route.ts'
 import { DecimalText, Optional, Shape } from '../../../resource/shapes.ts'
-import { applyCatalog } from './apply-catalog.ts'
+import { applyGated } from './apply-gated.ts'
 import { catalogFile, readCatalog } from './read-catalog.ts'
 import { PERIODS_MAX } from './revenue-gate.ts'
 import { CatalogApplied, type CatalogDocument, CatalogFile, CatalogPlanned } from './schema.ts'
@@ -51,19 +51,20 @@ export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
     // What the shape has checked.
     handle: (context, { query, body }) => tryCatalog(context, withLimits(body as CatalogDocument, query)),
   })
-  writeRoute(app, deps, {
+  actionRoute(app, deps, {
     tag: 'catalog',
     permission: 'CATALOG.UPDATE',
     summary: 'Bring the catalog to what a file says, in one transaction. What the file does not have stays as it is.',
     method: 'POST',
     url: '/v1/catalog/apply',
     status: 200,
+    query: GateQuery,
     body: CatalogFile,
     bodyBytesMax: FILE_BYTES_MAX,
     response: CatalogApplied,
-    handle: async (uow, { body }) => ({
+    handle: async (context, { query, body }) => ({
       object_type: 'CATALOG_APPLIED',
-      changes: await applyCatalog(uow, body as CatalogDocument),
+      changes: await applyGated(context, withLimits(body as CatalogDocument, query)),
     }),
   })
 }

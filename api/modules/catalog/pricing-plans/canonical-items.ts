@@ -7,7 +7,6 @@ import {
 } from '../../../../shared/rating/rate.ts'
 import { idKeeper, withIds } from '../../../resource/nested-ids.ts'
 import type { Conditions } from '../conditions/schema.ts'
-import { allConfigs } from '../variants/variants.ts'
 import type {
   IncludedVolume,
   PricingItem,
@@ -18,6 +17,7 @@ import type {
   Tiering,
   WalletGrantRule,
 } from './schema.ts'
+import { allConfigs } from './variants/variants.ts'
 
 /** What items name by id or reference, found: by the path it stands at. */
 export type FoundInItems = {

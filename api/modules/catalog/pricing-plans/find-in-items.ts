@@ -3,9 +3,9 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { canonicalConditions, canonicalProperty, propertyFinder } from '../conditions/canonical-conditions.ts'
 import type { ConditionsInput } from '../conditions/schema.ts'
-import { placedConfigs } from '../variants/variants.ts'
 import type { FoundInItems } from './canonical-items.ts'
 import type { PricingItemInput, SplitPricing } from './schema.ts'
+import { placedConfigs } from './variants/variants.ts'
 
 /** By the path it stands at. Throws RESOURCE_NOT_FOUND, MISSING_FIELD or INVALID_FIELD with the path of the first that is wrong. */
 export async function findInItems(uow: Uow, items: readonly PricingItemInput[]): Promise<FoundInItems> {

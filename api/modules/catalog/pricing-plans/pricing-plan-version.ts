@@ -10,12 +10,12 @@ import { findOne, lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
-import { CurrencySettings, checkSettings, PeriodSettings } from '../variants/settings.ts'
 import { checkActivation } from './checks/check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { checkRateCard } from './rate-card.ts'
 import { PricingCategories, RateCardShape } from './schema.ts'
 import { type PricingPlanVersion, pricingPlanVersions } from './table.ts'
+import { CurrencySettings, checkSettings, PeriodSettings } from './variants/settings.ts'
 import { pricingCategoriesOf } from './version-pricings.ts'
 
 export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineResource<PricingPlanVersion>({

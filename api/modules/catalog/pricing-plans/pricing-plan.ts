@@ -5,10 +5,10 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
 import { AgentContext, Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { currenciesOfPlans } from '../variants/plan-currencies.ts'
 import { Currencies, PricingPlanVersionInfos } from './schema.ts'
 import { admitting, checkSelectionRules, SelectionRules } from './selection-rules.ts'
 import { type PricingPlan, type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
+import { currenciesOfPlans } from './variants/plan-currencies.ts'
 
 const Type = OneOf('STANDARD', 'CUSTOM')
 const Variant = OneOf('DEFAULT', 'RATE_CARD')

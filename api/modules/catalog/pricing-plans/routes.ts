@@ -4,10 +4,10 @@ import Type from 'typebox'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
 import { IdText, LifecycleStatus, Nullable, Optional, Shape } from '../../../resource/shapes.ts'
 import { viewOf } from '../../../resource/views.ts'
-import { CurrencySettings, PeriodSettings } from '../variants/settings.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { putVersion } from './put-version.ts'
 import { RateCardShape } from './schema.ts'
+import { CurrencySettings, PeriodSettings } from './variants/settings.ts'
 
 const VERSION_MAX = 2_147_483_647
 

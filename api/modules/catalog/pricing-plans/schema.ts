@@ -266,7 +266,7 @@ export type PricingItem = {
   product_item_ids: string[]
   /** Of every currency and billing period; empty where it has variants. */
   configs: PricingItemConfig[]
-  /** Its variants by currency, or by billing period (catalog/variants); absent where it has none. */
+  /** Its variants by currency, or by billing period (pricing-plans/variants); absent where it has none. */
   pricing_currency_configs?: CurrencyConfigs[]
   billing_period_configs?: PeriodConfigs[]
   display_order: number | null

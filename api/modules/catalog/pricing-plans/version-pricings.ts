@@ -6,8 +6,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
 import { productCategories, products } from '../products/table.ts'
-import { settingsShown } from '../variants/settings.ts'
 import { type Pricing, type PricingPlanVersion, pricings } from './table.ts'
+import { settingsShown } from './variants/settings.ts'
 
 /** The pricings of these versions: by display order, those without one last, then by age. */
 export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): Promise<Pricing[]> {

@@ -14,7 +14,13 @@ import {
   namesAsOf,
 } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'
-import { allConfigs, type Terms, type Variant, variantFor, type WithVariants } from '../../catalog/variants/variants.ts'
+import {
+  allConfigs,
+  type Terms,
+  type Variant,
+  variantFor,
+  type WithVariants,
+} from '../../catalog/pricing-plans/variants/variants.ts'
 
 /** A config that rates an event, with the product item and the calculation it prices. */
 export type Rating = {

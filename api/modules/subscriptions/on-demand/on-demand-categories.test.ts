@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { at } from '../../../../shared/time.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
-import type { Terms } from '../../catalog/variants/variants.ts'
+import type { Terms } from '../../catalog/pricing-plans/variants/variants.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const item = (id: string, on_demand: boolean) => ({ id, configs: [{ on_demand }] }) as unknown as PricingItem

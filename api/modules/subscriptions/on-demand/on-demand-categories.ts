@@ -3,7 +3,7 @@ import type { Instant } from '../../../../shared/time.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
-import { itemFor, type Terms } from '../../catalog/variants/variants.ts'
+import { itemFor, type Terms } from '../../catalog/pricing-plans/variants/variants.ts'
 import { isEnabledAt } from '../enabled-pricings/enabled-spans.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 

@@ -13,7 +13,7 @@ import { pricingCategoriesAs } from '../../catalog/pricing-plans/version-pricing
 import { overridden } from '../overrides/merge-overrides.ts'
 import { versionOfSchedule } from '../rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
-import { scheduleTerms } from '../schedules/sold-items.ts'
+import { scheduleTerms } from '../sold-items.ts'
 import { onDemandCategories, type ShownCategory } from './on-demand-categories.ts'
 
 const OnDemandItems = Type.Object(

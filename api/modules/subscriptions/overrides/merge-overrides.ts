@@ -1,5 +1,5 @@
 // The overrides of a schedule: what a change makes of those that are stored, and the prices that result. Pure.
-import { mapConfigs, type WithVariants } from '../../catalog/variants/variants.ts'
+import { mapConfigs, type WithVariants } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { GivenOverride, OverrideConfig, OverrideItem, OverridePricing, PriceMember } from './schema.ts'
 
 type Known<T> = { readonly [Name in keyof T]: T[Name] }

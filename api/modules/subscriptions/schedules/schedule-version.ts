@@ -18,10 +18,10 @@ import {
   pricingPlans,
   pricingPlanVersions,
 } from '../../catalog/pricing-plans/table.ts'
+import { type Lack, lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
+import { type Terms, termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import { type Lack, lackOf } from '../../catalog/variants/coverage.ts'
-import { periodText } from '../../catalog/variants/period-length.ts'
-import { type Terms, termsOf } from '../../catalog/variants/variants.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.ts'
 import type { VersionSelector } from '../schema.ts'

@@ -6,10 +6,10 @@ import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { type ProductItem, productItems } from '../../products/table.ts'
-import { holdsWhole } from '../../variants/period-length.ts'
-import { canMeet, type Terms, variantFor, variantsOf } from '../../variants/variants.ts'
 import type { PricingItem } from '../schema.ts'
 import type { Pricing } from '../table.ts'
+import { holdsWhole } from '../variants/period-length.ts'
+import { canMeet, type Terms, variantFor, variantsOf } from '../variants/variants.ts'
 import { pricingsOf } from '../version-pricings.ts'
 
 type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }

@@ -5,9 +5,9 @@ import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
 import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/credits.ts'
 import { parsePriceConfig } from '../../../../../shared/rating/parse-price-config.ts'
 import { findPriceModel } from '../../../../../shared/rating/rate.ts'
-import { holdsWhole } from '../../variants/period-length.ts'
-import type { VariantKey } from '../../variants/variants.ts'
 import type { PricePeriod, PricingItemConfig } from '../schema.ts'
+import { holdsWhole } from '../variants/period-length.ts'
+import type { VariantKey } from '../variants/variants.ts'
 import { checkWalletGrants } from './check-wallet-grants.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */

@@ -1,7 +1,7 @@
 // Whether prices with one `volume_group_reference` can be added up: in one unit, over the same time. Pure.
 import { AppError } from '../../../../../shared/errors.ts'
-import { canMeet, type VariantKey } from '../../variants/variants.ts'
 import type { PricePeriod } from '../schema.ts'
+import { canMeet, type VariantKey } from '../variants/variants.ts'
 
 /** A price of a group, and where it stands. */
 export type GroupMember = {

@@ -1,10 +1,10 @@
 // What a schedule sells: the items of its pricings, each with the configs of the variant that applies to it.
 import { and, eq } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
-import { itemFor, type Terms, termsOf } from '../../catalog/variants/variants.ts'
-import { type Schedule, subscriptions } from '../table.ts'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import type { PricingItem } from '../catalog/pricing-plans/schema.ts'
+import { itemFor, type Terms, termsOf } from '../catalog/pricing-plans/variants/variants.ts'
+import { type Schedule, subscriptions } from './table.ts'
 
 type Of = Pick<Schedule, 'pricing_plan_subscription_id' | 'pricing_currency' | 'billing_period'>
 

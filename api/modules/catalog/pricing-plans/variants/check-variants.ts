@@ -1,6 +1,6 @@
 // Whether the variants of an item contradict each other (semantics 3.1). Pure.
-import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
-import type { PricingItem, PricingItemConfig } from '../pricing-plans/schema.ts'
+import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
+import type { PricingItem, PricingItemConfig } from '../schema.ts'
 import { isSameLength, periodText } from './period-length.ts'
 import { type CurrencyVariant, type PeriodVariant, variantsOf } from './variants.ts'
 

@@ -1,8 +1,8 @@
 // The currencies and billing periods that a version says it is sold in (semantics 3.1). Where it says nothing, its prices do.
 import Type, { type Static } from 'typebox'
-import { AppError } from '../../../../shared/errors.ts'
-import { Currency, Nullable, Optional, Period, Shape } from '../../../resource/shapes.ts'
-import type { PricingItem } from '../pricing-plans/schema.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { Currency, Nullable, Optional, Period, Shape } from '../../../../resource/shapes.ts'
+import type { PricingItem } from '../schema.ts'
 import { type Offered, soldCurrencies, soldPeriods } from './coverage.ts'
 import { isSameLength, periodText } from './period-length.ts'
 

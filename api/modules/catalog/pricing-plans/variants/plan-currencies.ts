@@ -1,6 +1,6 @@
 // The currencies that plans are sold in now.
 import { sql } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
 
 /** By plan, in order: what its ACTIVE versions say they are sold in, else what their prices name. A plan without any is absent. */
 export async function currenciesOfPlans(uow: ReadUow, planIds: readonly string[]): Promise<Map<string, string[]>> {

@@ -1,6 +1,6 @@
 // The variants of the price of a pricing item: by pricing currency, by billing period, or by both (semantics 3.1). Which one
 // applies is decided here for everything that reads prices: billing, usage, and the checks of what is saved. Pure.
-import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
 import { isSameLength } from './period-length.ts'
 
 export type PeriodVariant<C> = { readonly billing_period: PeriodLength; readonly configs: readonly C[] }

@@ -1,5 +1,5 @@
 // How long periods are, beside each other: days and weeks are one family, months and years the other (semantics 3.3). Pure.
-import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
 
 /** In months or in days; a month has no fixed number of days. */
 export function lengthOf({ type, value }: PeriodLength): { readonly unit: 'MONTH' | 'DAY'; readonly value: number } {
