@@ -64,13 +64,19 @@ export const OLDEST_FIRST = 'timestamp, id_hash DESC, repeat DESC'
 
 /** More lines than a message of the log holds, so that a place in a partition is one number. */
 export const LINES_MAX = 2 ** 20
-const repeatOf = ({ duplicate, place: { seq, line } }: EventPosition): string =>
-  duplicate ? String(BigInt(seq) * BigInt(LINES_MAX) + BigInt(line)) : '0'
+
+/** A position as the columns that order records have it. */
+export type OrderedAt = { readonly timestamp: Instant; readonly idHash: string; readonly repeat: string }
+export const orderedAt = ({ timestamp, idHash, duplicate, place: { seq, line } }: EventPosition): OrderedAt => ({
+  timestamp,
+  idHash,
+  repeat: duplicate ? String(BigInt(seq) * BigInt(LINES_MAX) + BigInt(line)) : '0',
+})
 
 export type Beyond = {
   /** OLDER: what follows the position, newest first. NEWER: what precedes it. */
   readonly side: 'OLDER' | 'NEWER'
-  readonly position: EventPosition
+  readonly position: OrderedAt
   /** How far in time is looked. */
   readonly until: Instant | undefined
 }
@@ -78,7 +84,7 @@ export type Beyond = {
 /** The conditions for what lies beyond a position in a list that is newest first: by the time of records, and by what else orders them. */
 export function beyondSql(filter: UsageFilter, { side, position, until }: Beyond): { time: string; further: string } {
   const time = instantSql(filter, position.timestamp)
-  const its = `(toFixedString(${filter.bind(position.idHash, 'String')}, 32), ${filter.bind(repeatOf(position), 'UInt64')})`
+  const its = `(toFixedString(${filter.bind(position.idHash, 'String')}, 32), ${filter.bind(position.repeat, 'UInt64')})`
   const [time1, time2, further] = side === 'OLDER' ? ['<=', '<', '>'] : ['>=', '>', '<']
   const bound =
     until === undefined ? '' : ` AND timestamp ${side === 'OLDER' ? '>=' : '<='} ${instantSql(filter, until)}`

@@ -2,6 +2,7 @@
 // asked for.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventLineOf } from '../../../aggregator/testing.ts'
 import { succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { type EventsRig, ms, openEventsRig } from './rig.ts'
@@ -76,6 +77,27 @@ test('lists of everything, which are read by time, say what the events themselve
   expect((await rig.list(`limit=100&customer_id=${CUSTOMER}&processed_details_type=DUPLICATE`))['data']).toEqual(
     ofCustomer.filter(each => each['processed_details'].type === 'DUPLICATE'),
   )
+})
+
+test('pages far from the beginning hold what cursors come to', async () => {
+  const of = { ...rig.tenant.tenant, customerKey: 'deep-customer', meterReference: 'deep-meter' }
+  // Some share a time.
+  const lines = Array.from({ length: 560 }, (_, index) =>
+    eventLineOf({ ...of, reference: `deep-${index}`, timestampMs: ms('2026-02-01T00:00:00Z') + Math.floor(index / 3) }),
+  )
+  await rig.aggregator.publish(lines)
+  await rig.aggregator.settle()
+  for (const filter of ['meter_id=deep-meter', 'customer_id=deep-customer']) {
+    const [newest = ''] = namesOf(await rig.list(`${filter}&limit=1`))
+    const url = `/v1/events?${filter}&limit=100&starting_after=${newest}`
+    const all = [newest, ...(await readAll(url, 'next', () => Promise.resolve()))]
+    expect(all.length).toBe(560)
+    for (const page of [2, 6, 7]) {
+      const answer = await rig.list(`${filter}&limit=100&page=${page}`)
+      expect(namesOf(answer)).toEqual(all.slice((page - 1) * 100, page * 100))
+      expect(answer).toMatchObject({ total_number_of_pages: 6, has_more: page < 6 })
+    }
+  }
 })
 
 describe('cursors', () => {
