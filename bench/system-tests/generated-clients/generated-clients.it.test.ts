@@ -43,8 +43,13 @@ function typeScriptTools(): boolean {
 }
 
 function pythonTools(): boolean {
-  const made = run(inPython, 'python3', ['-m', 'venv', 'tools'])
-  return fetched('Python', made, run(inPython, 'tools/bin/pip', ['install', '--quiet', ...PYTHON]))
+  // The pip of the machine installs for the new environment, which saves putting one in it; where there is none, it has its own.
+  const bare = run(inPython, 'python3', ['-m', 'venv', '--without-pip', 'tools'])
+  const install = ['install', '--quiet', '--no-compile', '--disable-pip-version-check', ...PYTHON]
+  const installed = run(inPython, 'python3', ['-m', 'pip', '--python', 'tools/bin/python', ...install])
+  if (bare.status === 0 && installed.status === 0) return true
+  const made = run(inPython, 'python3', ['-m', 'venv', '--clear', 'tools'])
+  return fetched('Python', made, run(inPython, 'tools/bin/pip', install))
 }
 
 const hasTypeScript = typeScriptTools()
