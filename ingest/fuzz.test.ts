@@ -39,13 +39,14 @@ test(`F24: ${CASES} hostile bodies: 201 or 4xx, what is taken reads back, and th
     const form = random() < 0.5 ? 'single' : 'list'
     const { status, body: answer, logged } = await rig.send(form, body)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    const replay = `FUZZ_SEED=${SEED}, case ${each}, ${form}: ${JSON.stringify(body.toString('latin1')).slice(0, 2_000)}`
-    if (status !== 201 && (status < 400 || status > 499)) throw new Error(`answered ${status}: ${replay}`)
-    if (status !== 201 && logged.length > 0) throw new Error(`refused, and logged: ${replay}`)
+    const replay = () =>
+      `FUZZ_SEED=${SEED}, case ${each}, ${form}: ${JSON.stringify(body.toString('latin1')).slice(0, 2_000)}`
+    if (status !== 201 && (status < 400 || status > 499)) throw new Error(`answered ${status}: ${replay()}`)
+    if (status !== 201 && logged.length > 0) throw new Error(`refused, and logged: ${replay()}`)
     if (status === 201) {
       const views = viewsOf(answer).map(({ id, reference }) => `${id} ${reference}`)
       const events = logged.map(decodeEvent).map(({ idHash, reference }) => `meda_${idHash} ${reference}`)
-      if (views.join('\n') !== events.join('\n')) throw new Error(`the log has something else: ${replay}`)
+      if (views.join('\n') !== events.join('\n')) throw new Error(`the log has something else: ${replay()}`)
     }
   }
   expect(heapUsed() - heapAtHalf).toBeLessThan(HEAP_GROWTH_BYTES_MAX)
