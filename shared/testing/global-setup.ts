@@ -94,6 +94,14 @@ type Running = {
   stop(): Promise<void>
 }
 
+/** As `Promise.all`, but a failure waits for the others to end, so that what they started is known when all is stopped. */
+async function allOrNone<T extends readonly unknown[]>(
+  starts: readonly [...T],
+): Promise<{ [Each in keyof T]: Awaited<T[Each]> }> {
+  await Promise.allSettled(starts)
+  return await Promise.all(starts)
+}
+
 async function startServers(): Promise<Running> {
   await sweepKilledRuns()
   const folder = ownFolder()
@@ -111,10 +119,14 @@ async function startServers(): Promise<Running> {
     const options = async (name: string) => ({ dataDir: join(folder, name), port: await freePort(), log: quiet })
     // No test stops the machine, and each waits for its commits.
     const postgres = async () => startPostgres({ ...(await options('postgres')), forgetful: true })
-    const databaseUrl = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
-    const clickhouseUrl =
-      process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
-    const databaseTemplate = await makeTemplate(databaseUrl)
+    const database = async () => {
+      const url = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
+      return { url, template: await makeTemplate(url) }
+    }
+    const [{ url: databaseUrl, template: databaseTemplate }, clickhouseUrl] = await allOrNone([
+      database(),
+      process.env['TEST_CLICKHOUSE_URL'] ?? start(startClickHouse(await options('clickhouse'))),
+    ])
     await findNatsServer(say)
     return {
       context: { databaseUrl, databaseTemplate, clickhouseUrl, chromiumPath: chromiumPath() },

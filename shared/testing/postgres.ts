@@ -26,7 +26,7 @@ async function execute(sql: string): Promise<void> {
  */
 export async function createTestDatabase({ kept = false } = {}): Promise<TestDatabase> {
   const name = kept ? `${inject('databaseTemplate')}_${uniqueName()}` : uniqueName()
-  await execute(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')}`)
+  await execute(`CREATE DATABASE ${name} TEMPLATE ${inject('databaseTemplate')} STRATEGY FILE_COPY`)
   const url = new URL(inject('databaseUrl'))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
