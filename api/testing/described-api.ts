@@ -32,11 +32,20 @@ export async function startWithoutServers(): Promise<{ app: FastifyInstance; clo
   }
 }
 
-/** The published description of the whole api. */
+/** Made once in each process: to describe all routes takes a second of processor time. */
+let text: Promise<string> | null = null
+
+/** The published description of the whole api, a copy for each caller. */
 export async function describedApi(): Promise<JsonObject> {
-  const { app, close } = await startWithoutServers()
-  const description: unknown = JSON.parse(JSON.stringify(app.swagger()))
-  await close()
+  text ??= describe()
+  const description: unknown = JSON.parse(await text)
   if (!isObject(description)) throw new Error('there is no description')
+  return description
+}
+
+async function describe(): Promise<string> {
+  const { app, close } = await startWithoutServers()
+  const description = JSON.stringify(app.swagger())
+  await close()
   return description
 }
