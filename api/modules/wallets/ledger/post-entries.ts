@@ -5,6 +5,7 @@ import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { insertMany } from '../../../resource/many-rows.ts'
 import { type WalletEntry, walletEntries } from '../table.ts'
 
 export type Cause = {
@@ -30,11 +31,11 @@ export type NewEntry = {
 /** Posts all entries at once. The caller holds the lock of the wallets (hold-wallet.ts). */
 export async function postEntries(uow: Uow, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
-  const { tenant, now } = uow
-  await uow.tx.insert(walletEntries).values(
+  const { now } = uow
+  await insertMany(
+    uow,
+    walletEntries,
     entries.map(({ walletId, grantId, move, quantity, effectiveAt, cause, actor = uow.actor }) => ({
-      platform_id: tenant.platformId,
-      environment: tenant.environment,
       id: newId('went'),
       created_at: formatInstant(now),
       wallet_id: walletId,

@@ -1,17 +1,17 @@
 // Runs many operations on reservations in one transaction: locks their wallets, ends leases that have run out, decides
 // each operation in its turn, and posts everything at once.
 import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
 import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { findMany } from '../../../resource/store.ts'
+import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadLiveAccounts, spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
-import { type Wallet, type WalletReservation, walletReservations, wallets } from '../table.ts'
+import { type Wallet, type WalletReservation, walletReservations, wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
-import { walletTypeResource } from '../wallet-type.ts'
 import { type Batch, decide, endLease, type HeldWallet, type Operation } from './decide.ts'
 
 export type Outcome = { readonly row: WalletReservation; readonly held: HeldWallet } | { readonly refused: AppError }
@@ -58,21 +58,13 @@ const noWallet = (name: string) =>
 async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet[]> {
   const unique = [...new Set(names)]
   const rows = await uow.tx
-    .select()
+    .select({ wallet: wallets, credit: walletTypes.credit, balance: walletTypes.balance })
     .from(wallets)
+    .innerJoin(walletTypes, and(inThisTenant(uow, walletTypes), eq(walletTypes.id, wallets.wallet_type_id)))
     .where(and(inThisTenant(uow, wallets), or(inArray(wallets.id, unique), inArray(wallets.reference, unique))))
     .orderBy(wallets.id)
-    .for('no key update')
-  const types = await findMany(
-    uow,
-    walletTypeResource,
-    rows.map(({ wallet_type_id }) => wallet_type_id),
-  )
-  const units = new Map(types.map(type => [type.id, unitOf(type)]))
-  return rows.flatMap(wallet => {
-    const unit = units.get(wallet.wallet_type_id)
-    return unit ? [{ wallet, unit }] : []
-  })
+    .for('no key update', { of: wallets })
+  return rows.map(({ wallet, ...type }) => ({ wallet, unit: unitOf(type) }))
 }
 
 /** The reservations that the operations name, and those whose lease has ended. */
@@ -85,21 +77,23 @@ async function loadReservations(
   const r = walletReservations
   const of = and(inThisTenant(uow, r), inArray(r.wallet_id, [...walletIds]))
   const names = [...new Set(operations.map(each => (each.kind === 'RESERVE' ? each.reference : each.reservation)))]
-  const ended = await uow.tx
+  const ended = uow.tx
     .select()
     .from(r)
     .where(and(of, eq(r.status, 'ACTIVE'), lte(r.lease_until, formatInstant(uow.now))))
     .limit(LEASES_MAX)
-  if (names.length === 0) return ended
-  const named = await uow.tx
+  if (names.length === 0) return await ended
+  const named = uow.tx
     .select()
     .from(r)
     .where(and(of, inArray(r.reference, names)))
-  const byId = await uow.tx
+  const byId = uow.tx
     .select()
     .from(r)
     .where(and(inThisTenant(uow, r), inArray(r.id, names)))
-  return [...new Map([...ended, ...named, ...byId].map(row => [row.id, row])).values()]
+  // One statement, and each part by its index.
+  const found = await unionAll(ended, named, byId)
+  return [...new Map(found.map(row => [row.id, row])).values()]
 }
 
 function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>, rows: readonly WalletReservation[]) {
@@ -147,7 +141,7 @@ async function saveReservations(
     .filter(({ id }) => stored.has(id))
     .map(({ id, status, committed_quantity, event_reference }) => ({ id, status, committed_quantity, event_reference }))
   const { platformId, environment } = uow.tenant
-  if (fresh.length > 0) await uow.tx.insert(walletReservations).values(fresh)
+  await insertMany(uow, walletReservations, fresh)
   if (old.length === 0) return
   await uow.tx.execute(sql`
     update wallet_reservations r set status = n.status, committed_quantity = n.committed_quantity,
