@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal, plain, roundHalfUp } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'
-import { NO_PAYERS } from '../../invoices/funds.ts'
+import { NO_PAYERS, type Payers } from '../../invoices/funds.ts'
 import type { OnDemandItem, OnDemandTerms } from '../../invoices/table.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -61,14 +61,13 @@ function faultOf(items: readonly OnDemandItem[], example: Partial<Example> = {},
   }
 }
 
-function invoiceOf(items: readonly OnDemandItem[], example: Partial<Example> = {}) {
+function invoiceOf(items: readonly OnDemandItem[], example: Partial<Example> = {}, payers: Payers = NO_PAYERS) {
   const inputs = inputsOf(example)
   const terms = resolveTerms(inputs)
   const order = orderOf(items)
   const charges = chargesOfOrder({ terms, order })
   if (charges === null) throw new Error('the schedule sells them')
-  return computeOnDemand(inputs, { terms, order, bought: charges, payers: NO_PAYERS, added: [], finalizedAt: null })
-    .columns
+  return computeOnDemand(inputs, { terms, order, bought: charges, payers, added: [], finalizedAt: null }).columns
 }
 const linesOf = (columns: ReturnType<typeof invoiceOf>) =>
   columns.content.periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))
@@ -76,6 +75,25 @@ const shown = (columns: ReturnType<typeof invoiceOf>) => [
   ...linesOf(columns).map(line => `${line.type} ${line.amount_excluding_tax.quantity}`),
   columns.tax_amount,
 ]
+
+test('is paid by money before tax, and by a balance after it; an order that fills a wallet is paid by none', () => {
+  const wallet = { currency: 'EUR', available: decimal('30') }
+  const payers: Payers = {
+    ...NO_PAYERS,
+    wallets: [{ walletId: 'before', taxCategory: 'STANDARD', ...wallet }],
+    balances: [{ walletId: 'after', walletTypeId: 'type', ...wallet }],
+  }
+  const paid = invoiceOf([PACK], {}, payers)
+  // 50 less 30 is 20, with 21 % tax 24.20.
+  expect(shown(paid)).toEqual(['REVENUE 50.00', 'WALLET -30.00', '4.2'])
+  expect(paid.content.wallet_balances?.map(each => each.used_balance.amount?.quantity)).toEqual(['24.2'])
+  const rule = { wallet_type_id: 'type', amount_grant: { percentage: '100' } }
+  const [pack, ...others] = ITEMS
+  if (!pack) throw new Error('there is a pack')
+  const filling = [{ ...pack, config: { ...pack.config, wallet_grants: [rule] as never } }, ...others]
+  const filled = invoiceOf([PACK], { items: filling }, payers)
+  expect([shown(filled), filled.content.wallet_balances]).toEqual([['REVENUE 50.00', '10.5'], undefined])
+})
 
 describe('an order is refused with its field', () => {
   test.each<[string, readonly OnDemandItem[], string | null]>([
