@@ -1,9 +1,9 @@
 // In which time something happens: customers of the TEST environment may live in that of a test clock.
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type ReadUow, readTenant } from '../shared/database/database.ts'
 import type { Tenant } from '../shared/tenant.ts'
 import { atTestTime, isTestTime } from '../shared/test-time.ts'
-import { type Instant, instantOf } from '../shared/time.ts'
+import { formatInstant, type Instant, instantOf } from '../shared/time.ts'
 
 /**
  * Does `work` in the time of the customer that one of `names` is of: ids or references of customers and subscriptions, ids of
@@ -36,6 +36,19 @@ export async function timesOfCustomers(
       and m.customer_id = any(${sql.param([...new Set(customerIds)])}::text[])`)
   const times = new Map(rows.map(({ id, at }) => [id, instantOf(Number(at))]))
   return customerId => times.get(customerId) ?? uow.now
+}
+
+/**
+ * The time of the customer of a row in SQL: that of its test clock, or else of the unit of work. `row` names a table or
+ * alias with `platform_id`, `environment` and `customer_id`.
+ */
+export function timeOfCustomerIn({ tenant, now }: ReadUow, row: 's' | 'v'): SQL {
+  const own = sql`${formatInstant(now)}::timestamptz`
+  if (tenant.environment !== 'TEST' || isTestTime()) return own
+  const of = sql.raw(row)
+  return sql`coalesce((select t.frozen_time from test_clock_customers m
+    join test_clocks t on t.platform_id = m.platform_id and t.environment = m.environment and t.id = m.test_clock_id
+    where m.platform_id = ${of}.platform_id and m.environment = ${of}.environment and m.customer_id = ${of}.customer_id), ${own})`
 }
 
 async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly string[]): Promise<number | null> {

@@ -6,6 +6,7 @@ import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
+import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock.ts'
 import { dueAndToday } from '../../invoices/overdue/payment-overdue.ts'
 import { unpaidInvoices } from '../../invoices/overdue/unpaid-invoices.ts'
 import { saveAlert } from '../save-alert.ts'
@@ -35,14 +36,23 @@ async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
   const { comparator, threshold } = rule.invoice.overdue
   const orAsMuch = comparator === 'GREATER_THAN_OR_EQUALS'
   let made = 0
+  const since = lateSince(uow.now, threshold)
   const unpaid = await unpaidInvoices(uow, {
-    dueBefore: lateSince(uow.now, threshold),
-    where: notAlerted(rule),
+    ...(uow.tenant.environment === 'LIVE'
+      ? { dueBefore: since, where: notAlerted(rule) }
+      : {
+          dueBefore: instantOf(uow.now + CLOCKS_AHEAD_MS),
+          where: sql`${lateByClock(uow, since)} and ${notAlerted(rule)}`,
+        }),
     limit: INVOICES_MAX,
     hold: 'share',
   })
+  const timeOf = await timesOfCustomers(
+    uow,
+    unpaid.map(({ customer_id }) => customer_id),
+  )
   for (const invoice of unpaid) {
-    const { due, today } = dueAndToday(invoice, uow.now)
+    const { due, today } = dueAndToday(invoice, timeOf(invoice.customer_id))
     if (!isOverdueBy(threshold, { due, today, orAsMuch })) continue
     const overdue_period = { type: 'DAY', value: daysOverdue(due, today) } as const
     const { created } = await saveAlert(uow, {
@@ -58,6 +68,13 @@ async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
 }
 
 const DAY_MS = 86_400_000
+/** Test clocks stand at most so far ahead. */
+const CLOCKS_AHEAD_MS = 100 * 366 * DAY_MS
+
+/** Whether an invoice of the TEST environment may be late enough in the time of its customer. */
+const lateByClock = (uow: Uow, since: Instant): SQL =>
+  sql`v.due_date < ${timeOfCustomerIn(uow, 'v')} - make_interval(secs => ${(uow.now - since) / 1_000}::float8)`
+
 /** No period of the type has fewer days. */
 const DAYS_MIN: Readonly<Record<PeriodLength['type'], number>> = { DAY: 1, WEEK: 7, MONTH: 28, YEAR: 365 }
 

@@ -124,3 +124,25 @@ test('an invoice that is late is told of also while usage cannot be read', async
   await expect(evaluateAlerts(deps, tenant.tenant)).rejects.toThrow('ClickHouse is away')
   expect(await alertsOf(by)).toHaveLength(1)
 })
+
+test('in TEST it goes by the time of each customer: that of the day, or of its test clock', async () => {
+  tenant = api.tenants.aTest
+  const { invoice, customerId } = await finalInvoice()
+  const by = await overdue('GREATER_THAN', 'DAY', 5)
+  const lateBy = async (): Promise<unknown[]> => {
+    await look()
+    return (await alertsOf(by)).map(alert => alert['data_trigger_reference'])
+  }
+  setTime('2026-04-01T09:00:00Z')
+  // As if its customer lived at a time before it is due, and then long after.
+  const clock = await succeed(tenant, 'POST', '/v1/test-clocks', { frozen_time: '2026-03-02T00:00:00Z' })
+  await api.sql(
+    `insert into test_clock_customers (platform_id, environment, customer_id, test_clock_id)
+     select platform_id, environment, $1, id from test_clocks where id = $2`,
+    [customerId, clock['id']],
+  )
+  expect(await lateBy()).toEqual([])
+  await api.sql(`update test_clocks set frozen_time = '2027-01-01' where id = $1`, [clock['id']])
+  setTime('2026-03-02T09:00:00Z')
+  expect(await lateBy()).toEqual([invoice['id']])
+})

@@ -99,6 +99,36 @@ async function granted(options: Partial<BilledOptions> & { readonly featureId?: 
 }
 
 describe('what is used of an entitlement', () => {
+  test('of a customer of a test clock is that of the period in which the clock stands', async () => {
+    const own = tenant
+    tenant = api.tenants.aTest
+    try {
+      const one = await granted({ activate: false })
+      await succeed(tenant, 'POST', '/v1/test-clocks', {
+        frozen_time: '2026-02-10T00:00:00Z',
+        customer_ids: [one.customerId],
+      })
+      const url = `/v1/pricing-plan-subscriptions/${one.subscriptionId}`
+      await succeed(tenant, 'PATCH', url, { status: 'ACTIVE' })
+      const watched = {
+        feature_id: one.featureId,
+        comparator: 'GREATER_THAN_OR_EQUALS',
+        threshold: { percentage: '80' },
+      }
+      const by = await rule({ type: 'ENTITLEMENT', entitlement: watched }, tenant)
+      // By the day it is March; by the clock, February.
+      await use(one, '900', '2026-03-05 00:00:00.000')
+      expect((await look({}, tenant)).ENTITLEMENT).toBe(0)
+      await use(one, '900', '2026-02-05 00:00:00.000')
+      expect((await look({}, tenant)).ENTITLEMENT).toBe(1)
+      expect((await alertsOf(by)).map(alert => alert['data_trigger_reference'])).toEqual([
+        `${one.subscriptionId} 2026-02-01T00:00:00Z`,
+      ])
+    } finally {
+      tenant = own
+    }
+  })
+
   test('sets a rule off once a billing period, as soon as the threshold is reached and never before', async () => {
     const own = await granted()
     const by = await watching(own, { percentage: '80' })

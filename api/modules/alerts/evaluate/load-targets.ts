@@ -3,12 +3,14 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Id } from '../../../../shared/ids.ts'
-import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import { instantOf } from '../../../../shared/time.ts'
 import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock.ts'
 import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
 import { loadCalculations } from '../../billing/terms/load-catalog.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
+import type { Grant } from '../../catalog/features/schema.ts'
 import {
   type AttributionInputs,
   attributionsOf,
@@ -63,11 +65,24 @@ export async function loadPage(
   const { rules, limit } = of
   const subscriptions = await loadWatched(uow, of)
   const ids = subscriptions.map(({ id }) => id)
-  const granted = await loadEntitlements(uow, { subscriptionIds: ids }, uow.now)
-  const grantsOf = new Map(granted.map(({ subscriptionId, grants }) => [subscriptionId, grants]))
+  const timeOf = await timesOfCustomers(
+    uow,
+    subscriptions.map(({ customer_id }) => customer_id),
+  )
+  const grantsOf = new Map<string, readonly Grant[]>()
+  // One time for all, but where customers live by test clocks.
+  for (const [time, own] of groupBy(subscriptions, ({ customer_id }) => timeOf(customer_id))) {
+    const granted = await loadEntitlements(uow, { subscriptionIds: own.map(({ id }) => id) }, time)
+    for (const { subscriptionId, grants } of granted) grantsOf.set(subscriptionId, grants)
+  }
   const persisted = await loadPersisted(uow, ids)
   const targets = subscriptions.flatMap(subscription =>
-    targetsOf(subscription, { rules, grants: grantsOf.get(subscription.id) ?? [], persisted, now: uow.now }),
+    targetsOf(subscription, {
+      rules,
+      grants: grantsOf.get(subscription.id) ?? [],
+      persisted,
+      now: timeOf(subscription.customer_id),
+    }),
   )
   const made = await alertsOf(uow, targets)
   const open = groupBy(
@@ -101,7 +116,7 @@ export async function loadWatched(
   of: { readonly rules: readonly Watching[]; readonly after: string; readonly limit: number },
 ): Promise<WatchedSubscription[]> {
   const { platformId, environment } = uow.tenant
-  const now = formatInstant(uow.now)
+  const now = timeOfCustomerIn(uow, 's')
   const featureIds = [...new Set(of.rules.map(({ rule }) => rule.entitlement.feature_id))]
   const everybody = of.rules.some(({ rule }) => rule.customer_ids.length === 0)
   const named = everybody ? sql`` : sql`and s.customer_id in ${of.rules.flatMap(({ rule }) => rule.customer_ids)}`
@@ -121,7 +136,7 @@ export async function loadWatched(
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE' and s.id > ${of.after} ${named}
       and exists (select from pricing_plan_schedules h
         where h.platform_id = s.platform_id and h.environment = s.environment and h.pricing_plan_subscription_id = s.id
-          and h.status = 'ACTIVE' and h.start_at <= ${now}::timestamptz and (h.end_at is null or h.end_at > ${now}::timestamptz)
+          and h.status = 'ACTIVE' and h.start_at <= ${now} and (h.end_at is null or h.end_at > ${now})
           and (exists (select from schedule_versions v where v.platform_id = h.platform_id and v.environment = h.environment
               and v.pricing_plan_schedule_id = h.id and v.pricing_plan_version_id in (select id from versions)) or (entitlements <> '[]' and ${grants})))
     order by s.id limit ${of.limit}`)
