@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTenant } from '../../shared/database/database.ts'
 import { roleResource } from '../modules/accounts/roles/role.ts'
+import { meterResource } from '../modules/catalog/meters/meter.ts'
+import { pricingResource } from '../modules/catalog/pricing-plans/pricing.ts'
 import { RESOURCES } from '../modules/modules.ts'
+import { scheduleResource } from '../modules/subscriptions/schedules/schedule.ts'
 import { subscriptionResource } from '../modules/subscriptions/subscription.ts'
 import { startApiWithUsers, type UserHarness } from '../testing/user-harness.ts'
 import { viewsOf } from './views.ts'
@@ -45,6 +48,32 @@ test('a named expansion that shows what the role may not view is refused by name
   }
   const searched = await call('POST', '/v1/pricing-plan-subscriptions/search?expand[]=ALL', {})
   expect(searched.body['data'][0]).not.toHaveProperty('customer')
+})
+
+test('what a list within a resource names is shown beside its id', async () => {
+  const { seed, call } = api.tenants.aLive
+  const read = async (path: string) => {
+    const { status, body } = await call('GET', path)
+    expect([path, status]).toEqual([path, 200])
+    return body
+  }
+  const meter = await seed.make(meterResource)
+  const [value] = (await read(`/v1/meters/${meter['id']}?expand[]=meter_values.object`))['meter_values']
+  expect(value.object).toMatchObject({ object_type: 'METER_VALUE', id: value.id })
+  const pricing = await seed.make(pricingResource)
+  const [item] = (await read(`/v1/pricings/${pricing['id']}?expand[]=product_items`))['items']
+  expect(item.product_items).toMatchObject([{ object_type: 'PRODUCT_ITEM', id: item.product_item_ids[0] }])
+  const schedule = await seed.make(scheduleResource)
+  // Only active ones are shown with their subscription.
+  await api.sql("update pricing_plan_schedules set status = 'ACTIVE' where id = $1", [schedule['id']])
+  const path = `/v1/pricing-plan-subscriptions/${schedule['pricing_plan_subscription_id']}`
+  const [info] = (await read(`${path}?expand[]=pricing_plan&expand[]=pricing_plan_schedule`))[
+    'pricing_plan_schedule_infos'
+  ]
+  expect(info).toMatchObject({
+    pricing_plan: { object_type: 'PRICING_PLAN', id: info.pricing_plan_id },
+    pricing_plan_schedule: { object_type: 'PRICING_PLAN_SCHEDULE', id: schedule['id'] },
+  })
 })
 
 test('the customer of an event is shown to those alone who may view customers', async () => {
