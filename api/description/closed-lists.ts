@@ -39,6 +39,7 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
   return {
     pricing_type: SUPPORTED_PRICING_TYPES,
     'PricingItemConfig.type': SUPPORTED_PRICING_TYPES,
+    'OverridePricingItemConfig.type': SUPPORTED_PRICING_TYPES,
     'InvoiceLine.commitment_type': ['PRICING_ITEM_CONFIG', 'PRICING_ITEM', 'PRICING', 'TOTAL'],
     'InvoiceLine.discount_type': [
       'PRICING_ITEM_CONFIG',

@@ -98,6 +98,8 @@ const WRITTEN_BY_USERS = new Set([
   'bank_name',
   'purchase_order_number',
   'external_reference',
+  // Who published a rate.
+  'source',
   'event_reference',
   'display_name',
   'singular',

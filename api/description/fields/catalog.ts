@@ -150,6 +150,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'whole blocks or steps, bought as usage reaches them. PASS_THROUGH: metered money as it is. FIXED: one amount a period. ' +
     'NONE: no charge. FLEXIBLE is for on-demand charges only.',
   'PricingItemConfig.type': 'The same as `pricing_type`, under its other name.',
+  'OverridePricingItemConfig.type': 'The same as `pricing_type`, under its other name.',
   bands: 'The tiers, lowest first. FLAT and FIXED have one.',
   'PricingBand.': 'One tier of a price.',
   'PricingBand.amount': 'The price of one unit, or of one block of `block_size` units.',

@@ -1,5 +1,6 @@
 // The usage that a schedule includes in a price, instead of what the price does. Pure.
 import type { Span } from '../../../../shared/billing/periods.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { type IncludedSpan, includedSpans } from '../../subscriptions/included-volumes/included-spans.ts'
 import type { ConfigInput, ScheduleInput } from './billing-inputs.ts'
 
@@ -26,4 +27,4 @@ export function includedOf(schedule: ScheduleInput, config: ConfigInput, during:
 }
 
 const isSomething = ({ number, amount, count }: NonNullable<ScheduleInput['included_volumes']>[number]): boolean =>
-  [number, amount?.quantity, count].some(text => text && Number(text) > 0)
+  [number, amount?.quantity, count].some(text => text && decimal(text).gt(ZERO))
