@@ -59,6 +59,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   apply_local_vat_for_missing_tax_id: 'Whether a company abroad without a tax id is charged VAT. Default false.',
   used_tax_registration: 'The tax registration the invoice was made under.',
   sales_tax_percentage: 'The sales tax for customers in the United States, in percent.',
+  tax_exempt_percentage:
+    'The part of amounts with the tax category STANDARD that is exempt from tax, in percent, between 0 and 100. All of it is `tax_exempt`.',
   // Payment acceptors
   bank_account: 'The account of a BANK_ACCOUNT acceptor. Invoices in euros show a code that banking apps read.',
   'PaymentAcceptorBankAccount.type': 'IBAN is the only type that is supported.',

@@ -22,9 +22,9 @@ import { actionsOn, fieldActionsOf } from '../../resource/field-actions.ts'
 import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { answerOf, wholeInvoice } from './answer.ts'
-import { refreshInvoice } from './changes/refresh-invoice.ts'
 import { updateInvoice } from './changes/update-invoice.ts'
 import { archiveInvoice, voidInvoice } from './changes/void-invoice.ts'
+import { refreshByKinds } from './issued/refresh-issued.ts'
 import { INVOICE_LIST, listInvoices } from './list-invoices.ts'
 import { Notes } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
@@ -49,7 +49,15 @@ const PatchBody = Shape({
   custom_fields: Optional(Nullable(CustomFieldValues)),
 })
 
-const RefreshType = OneOf('FULL', 'CUSTOMER', 'CUSTOM_FIELD', 'BILLING_ENTITY', 'PO_NUMBER', 'TAX_RATES')
+const RefreshType = OneOf(
+  'FULL',
+  'CUSTOMER',
+  'CUSTOM_FIELD',
+  'BILLING_ENTITY',
+  'PAYMENT_ACCEPTOR',
+  'PO_NUMBER',
+  'TAX_RATES',
+)
 const RefreshBody = Shape({
   type: Optional(RefreshType),
   types: Optional(Type.Array(RefreshType, { minItems: 1, maxItems: 10 })),
@@ -100,15 +108,20 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
       await answerOf({ ...deps, tenant }, await archiveInvoice(deps, { tenant, actor, id: params.id })),
   })
   actionRoute(app, deps, {
-    ...about('UPDATE', 'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now.'),
+    ...about(
+      'UPDATE',
+      'Compute an OPEN or DRAFT invoice again from what its parties, prices and usage are now. A FINAL one takes CUSTOM_FIELD, PAYMENT_ACCEPTOR and TAX_RATES.',
+    ),
     method: 'POST',
     url: `${PATH}/:id/refresh`,
     status: 200,
     params: IdParams,
     body: RefreshBody,
     response: InvoiceView,
-    handle: async ({ tenant, actor }, { params }) =>
-      await answerOf({ ...deps, tenant }, await refreshInvoice(deps, tenant, actor, params.id)),
+    handle: async ({ tenant, actor }, { params, body }) => {
+      const types = [...(body.type ? [body.type] : []), ...(body.types ?? [])]
+      return await answerOf({ ...deps, tenant }, await refreshByKinds(deps, { tenant, actor, id: params.id }, types))
+    },
   })
 }
 

@@ -47,6 +47,86 @@ test('PO_NUMBER takes over the purchase order number, with either spelling of th
   expect(await succeed(tenant, 'GET', url)).toMatchObject({ purchase_order_number: 'PO-2' })
 })
 
+test('a FINAL invoice takes what changes no amount: custom fields, how to pay, and the split of a partial exemption', async () => {
+  const reference = tenant.seed.unique('desk')
+  const field = { resource_type: 'CUSTOMER', reference, name: 'Desk', type: 'STRING', copy_value_to_invoice: true }
+  await succeed(tenant, 'POST', '/v1/custom-fields', field)
+  const { url } = await drafted()
+  const issued = await succeed(tenant, 'PATCH', url, { status: 'FINAL' })
+  const customer = `/v1/customers/${issued['customer_id']}`
+  await succeed(tenant, 'PATCH', customer, { custom_fields: [{ reference, value: 'East' }] })
+  const refresh = (...types: string[]) => tenant.call('POST', `${url}/refresh`, { types })
+  const { body: shown } = await refresh('CUSTOM_FIELD', 'PAYMENT_ACCEPTOR')
+  expect(shown['other_custom_fields']).toMatchObject([{ reference, value: 'East' }])
+  expect(await succeed(tenant, 'GET', url)).toEqual(shown)
+  const amounts = ['invoice_amount_excluding_tax', 'invoice_amount_including_tax', 'tax_summary', 'periods'] as const
+  for (const name of amounts) expect(shown[name]).toEqual(issued[name])
+  // Nothing to split, and then a split that would change the tax of 21 %.
+  expect((await refresh('TAX_RATES')).status).toBe(200)
+  const { organization } = await succeed(tenant, 'GET', customer)
+  const { tax_id_validation_result: _checked, ...given } = organization
+  const exempt = (part: string) =>
+    tenant.call('PATCH', customer, { organization: { ...given, tax_exempt_percentage: part } })
+  for (const part of ['0', '100', '-1'])
+    expect((await exempt(part)).body['field']).toBe('organization.tax_exempt_percentage')
+  expect((await exempt('40')).status).toBe(200)
+  const refused = await refresh('TAX_RATES')
+  expect([refused.status, refused.body['code'], refused.body['field']]).toEqual([400, 'INVALID_OPERATION', 'types'])
+  await expect(
+    api.sql(`update invoices set content = jsonb_set(content, '{periods,0,amount_excluding_tax,quantity}', '"1"')
+      where id = '${issued['id']}'`),
+  ).rejects.toThrow(/FINAL/)
+  await expect(
+    api.sql(`update invoices set content = jsonb_set(content, '{tax_categories,0,tax_amount,quantity}', '"1"')
+      where id = '${issued['id']}'`),
+  ).rejects.toThrow(/FINAL/)
+})
+
+test('a partial exemption is one summary of 0 % beside the rate, on new invoices and by refresh on an issued one', async () => {
+  const us = { country: 'US', line1: '1 Main St', city: 'Austin', postal_code: '73301', state: 'TX' }
+  const { id: entity } = await succeed(tenant, 'POST', '/v1/billing-entities', {
+    reference: tenant.seed.unique('us'),
+    legal_name: 'Millrace Inc',
+    registered_address: us,
+  })
+  const { id: customer } = await succeed(tenant, 'POST', '/v1/customers', {
+    reference: tenant.seed.unique('buyer'),
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Acme', registered_address: us },
+  })
+  const oneOff = async (sales_tax_percentage: string) => {
+    const { id } = await succeed(tenant, 'POST', '/v1/invoices', {
+      customer_id: customer,
+      billing_entity_id: entity,
+      sales_tax_percentage,
+      lines: [
+        { pricing_name: 'Work', pricing_type: 'FIXED', pricing_band: { amount: { quantity: '100', currency: 'EUR' } } },
+      ],
+    })
+    return `/v1/invoices/${id}`
+  }
+  const summaries = ({ tax_categories }: Row) =>
+    tax_categories.map(
+      (tax: Row) => `${tax['percentage']} % of ${tax['base_amount'].quantity}: ${tax['tax_amount'].quantity}`,
+    )
+  // Issued with the percentage of the whole, before the exemption was known as one.
+  const issued = await oneOff('12.6')
+  expect(summaries(await succeed(tenant, 'PATCH', issued, { status: 'FINAL' }))).toEqual(['12.6 % of 100.00: 12.60'])
+  await succeed(tenant, 'PATCH', `/v1/customers/${customer}`, {
+    organization: { legal_name: 'Acme', registered_address: us, tax_exempt_percentage: '40' },
+  })
+  const parts = ['21 % of 60.00: 12.60', '0 % of 40.00: 0.00']
+  expect(summaries(await succeed(tenant, 'GET', await oneOff('21')))).toEqual(parts)
+  const [one, two] = await Promise.all(
+    [1, 2].map(() => succeed(tenant, 'POST', `${issued}/refresh`, { types: ['TAX_RATES'] })),
+  )
+  for (const each of [one, two, await succeed(tenant, 'GET', issued)]) {
+    expect(summaries(each ?? {})).toEqual(parts)
+    expect(each?.['invoice_amount_including_tax']).toEqual({ quantity: '112.60', currency: 'EUR' })
+  }
+})
+
 test('PATCH beside refresh: neither undoes the other, and beside FINAL a note is on the invoice or its PATCH is refused', async () => {
   const PATCHED = { notes: ['Order 7'], on_hold: true }
   for (const finalize of [false, true, true]) {

@@ -174,7 +174,8 @@ function usedRegistration({ billing_entity }: Parties, country: string) {
 const periodMembers = ({ period }: DraftInvoice) =>
   period === null ? {} : { billing_period: { ...period.length }, billing_period_date: formatInstant(period.cutoffAt) }
 
-const taxCategories = (amounts: InvoiceAmounts): TaxCategoryView[] =>
+/** The tax summaries of an invoice as it shows them. */
+export const taxCategories = (amounts: InvoiceAmounts): TaxCategoryView[] =>
   amounts.summaries.map(summary => ({
     base_amount: moneyView(summary.baseAmount),
     tax_amount: moneyView(summary.taxAmount),

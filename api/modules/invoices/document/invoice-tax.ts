@@ -1,6 +1,6 @@
 // Decides the tax of an invoice from its parties, also when an address is incomplete.
 
-import { WHOLE } from '../../../../shared/billing/fraction.ts'
+import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
 import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
@@ -75,8 +75,15 @@ function questionOf(
     on,
     billingType: 'DEFAULT',
     salesTaxPercentage: salesTaxPercentage === null ? null : decimal(salesTaxPercentage),
+    taxableShare: taxableShareOf(organization?.tax_exempt_percentage ?? null),
   }
 }
+
+/** What is left to tax of STANDARD amounts after a partial exemption (contract: Tax and invoices). */
+const taxableShareOf = (exempt: string | null): Fraction =>
+  exempt === null ? WHOLE : fraction(HUNDRED.minus(decimal(exempt)), HUNDRED)
+
+const HUNDRED = decimal('100')
 
 /**
  * A seller collects the taxes it has an id for, even when the check of the id failed: a typing error does not change

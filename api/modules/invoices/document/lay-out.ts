@@ -66,7 +66,10 @@ function headingOf(figures: Figures, lines: readonly LaidLine[]) {
     ...(group.billingPeriod === null ? {} : { billing_period: { ...group.billingPeriod } }),
     start_at: formatInstant(service.start),
     end_at: formatInstant(service.end),
-    tax_categories: taxShares(figures, lines),
+    tax_categories: taxShares(
+      figures,
+      lines.map(({ priced }) => priced),
+    ),
   }
 }
 
@@ -124,7 +127,7 @@ function lineView(figures: Figures, line: LaidLine, order: number): LineView {
     description: draft.description,
     type: draft.kind,
     ...draft.printed,
-    tax_categories: taxShares(figures, [line]),
+    tax_categories: taxShares(figures, [line.priced]),
     amount_excluding_tax: excluding,
     amount_including_tax: including,
     details: { amount: figures.includingTax ? including : excluding, ...draft.details },
@@ -153,9 +156,12 @@ const sums = (figures: Figures, lines: readonly LaidLine[]) => ({
 })
 
 /** The part of each tax summary of the invoice that these lines account for. */
-function taxShares(figures: Figures, lines: readonly LaidLine[]): TaxShareView[] {
+export function taxShares(
+  figures: Pick<Figures, 'amounts' | 'rounding'>,
+  lines: readonly PricedLine[],
+): TaxShareView[] {
   const totals = new Map<number, { base: Decimal; tax: Decimal }>()
-  for (const { summary, base, tax } of lines.flatMap(({ priced }) => priced.taxes)) {
+  for (const { summary, base, tax } of lines.flatMap(({ taxes }) => taxes)) {
     const known = totals.get(summary) ?? { base: ZERO, tax: ZERO }
     totals.set(summary, { base: known.base.plus(base.quantity), tax: known.tax.plus(tax.quantity) })
   }

@@ -33,6 +33,8 @@ export type CustomerInput = {
         readonly legal_name?: string | null
         readonly registration_number?: string | null
         readonly tax_exempt?: boolean | null
+        /** The part of STANDARD amounts that is exempt, in per cent. */
+        readonly tax_exempt_percentage?: string | null
         readonly tax_exempt_note?: string | null
         readonly registered_address?: AddressInput | null
       })

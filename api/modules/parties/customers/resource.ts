@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
@@ -13,6 +14,22 @@ import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
 import { Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
+
+/** A part that is exempt lies between nothing and all; all of it is `tax_exempt`. */
+function checkExemption(organization: Customer['organization']): void {
+  const { tax_exempt_percentage: given, tax_exempt: isExempt } = organization ?? {}
+  if (given === undefined || given === null) return
+  const field = 'organization.tax_exempt_percentage'
+  const part = decimal(given)
+  if (part.lte(ZERO) || part.gte(decimal('100')))
+    throw new AppError('INVALID_FIELD', 'It lies between 0 and 100; send tax_exempt for a customer that is exempt.', {
+      field,
+    })
+  if (isExempt)
+    throw new AppError('INVALID_FIELD', 'A customer with tax_exempt is exempt in full; leave the percentage out.', {
+      field,
+    })
+}
 
 export const customerResource: Resource<Customer> = defineResource<Customer, GivenParent>({
   objectType: 'CUSTOMER',
@@ -62,6 +79,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     checkSelector(row.pricing_plan_subscription_selector)
     if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
     checkEmail(row.email)
+    checkExemption(row.organization)
     const foreign = row.type === 'ORGANIZATION' ? 'individual' : 'organization'
     if (row[foreign]) {
       throw new AppError('INVALID_FIELD', `A customer of type ${row.type} has no ${foreign}.`, { field: foreign })

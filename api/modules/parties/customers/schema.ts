@@ -1,6 +1,6 @@
 // Wire shapes of a customer's two kinds. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { Address, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+import { Address, DecimalText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 import { PersonName } from '../schema.ts'
 import { TaxRegistrations, taxIdMembers } from '../tax-ids/schema.ts'
 
@@ -18,6 +18,7 @@ export const Organization = Shape({
   tax_id: Optional(Nullable(Type.String({ maxLength: 64 }))),
   registration_number: Optional(Nullable(Type.String({ maxLength: 64 }))),
   tax_exempt: Optional(Nullable(Type.Boolean())),
+  tax_exempt_percentage: Optional(Nullable(DecimalText)),
   tax_exempt_note: Optional(Nullable(Type.String({ maxLength: 1_000 }))),
   registered_address: Optional(Nullable(Address)),
   tax_registrations: Optional(Nullable(TaxRegistrations)),

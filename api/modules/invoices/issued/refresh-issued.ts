@@ -1,0 +1,99 @@
+// POST …/refresh of a FINAL invoice: what it shows besides its amounts (contract: Invoices and payments; semantics 5.6).
+import { localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at } from '../../../../shared/time.ts'
+import { change, invalidMove } from '../changes/invoice-change.ts'
+import { refreshInvoice } from '../changes/refresh-invoice.ts'
+import { linesOfContent } from '../credits/credit-left.ts'
+import { creditsOf } from '../credits/linked-invoices.ts'
+import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
+import { invoiceTax } from '../document/invoice-tax.ts'
+import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
+import { type InvoiceDeps, producerOf } from '../producer.ts'
+import { getInvoice, lockInvoice } from '../repository.ts'
+import type { CopiedFieldView, InvoiceContent } from '../schema.ts'
+import type { InvoiceRow } from '../table.ts'
+import { splitIssuedTax } from './split-issued-tax.ts'
+
+/** The kinds of refresh that a FINAL invoice takes. How to pay is not stored with it, so documents show it as it is. */
+const OF_ISSUED = ['CUSTOM_FIELD', 'PAYMENT_ACCEPTOR', 'TAX_RATES'] as const
+
+/**
+ * Refreshes an invoice: one that is not FINAL is computed again, whatever the kinds. Throws INVALID_OPERATION for one
+ * that is VOID or ARCHIVED, and for kinds that a FINAL one does not take.
+ */
+export async function refreshByKinds(
+  deps: InvoiceDeps,
+  { tenant, actor, id }: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  types: readonly string[],
+): Promise<InvoiceRow> {
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (found.status !== 'FINAL') return await refreshInvoice(deps, tenant, actor, id)
+  return await inTenant(deps.database, tenant, actor, async uow => {
+    await producerOf(deps, found).lock(uow, found)
+    return await refreshIssued(uow, await lockInvoice(uow, id), types)
+  })
+}
+
+/**
+ * Takes the current custom fields of what the invoice names, and shows a partial exemption as such. Throws
+ * INVALID_OPERATION for a kind that could change what was issued, and for a split that would change its tax.
+ */
+async function refreshIssued(uow: Uow, row: InvoiceRow, types: readonly string[]): Promise<InvoiceRow> {
+  const known: readonly string[] = OF_ISSUED
+  const other = types.find(type => !known.includes(type))
+  if (other !== undefined || types.length === 0) {
+    const message = `A FINAL invoice is not computed again, so it takes no refresh of ${other ?? 'FULL'}; only of ${OF_ISSUED.join(', ')}.`
+    throw invalidMove(row, message, 'types')
+  }
+  let { content } = row
+  if (types.includes('CUSTOM_FIELD')) content = await withCurrentFields(uow, { ...row, content })
+  if (types.includes('TAX_RATES')) content = await withSplit(uow, { ...row, content })
+  return await change(uow, row, { content })
+}
+
+async function withCurrentFields(uow: Uow, { content, ...row }: InvoiceRow): Promise<InvoiceContent> {
+  const lines = linesOfContent(content)
+  const groups = content.periods.flatMap(period => period.groups)
+  // Of plans only those with fields are named on the document.
+  const plans = (content.other_custom_fields ?? []).flatMap(({ resource: { type, id } }) =>
+    type === 'PRICING_PLAN' ? [id] : [],
+  )
+  const unique = (ids: readonly string[]) => [...new Set(ids)]
+  const [fields = []]: CopiedFieldView[][] = await loadCopiedFields(uow, [
+    [
+      { type: 'CUSTOMER', ids: [row.customer_id] },
+      { type: 'BILLING_ENTITY', ids: [row.billing_entity_id] },
+      { type: 'PRICING_PLAN_SUBSCRIPTION', ids: content.pricing_plan_subscription_ids },
+      { type: 'PRICING_PLAN', ids: unique(plans) },
+      { type: 'PRODUCT', ids: unique(groups.flatMap(({ products }) => products.map(({ id }) => id))) },
+      { type: 'PRODUCT_ITEM', ids: unique(lines.flatMap(line => line.product_items.map(({ id }) => id))) },
+    ],
+  ])
+  const { other_custom_fields: _before, ...others } = content
+  return fields.length === 0 ? others : { ...others, other_custom_fields: fields }
+}
+
+async function withSplit(uow: Uow, row: InvoiceRow): Promise<InvoiceContent> {
+  const zone = zoneOf(row.timezone)
+  if (zone === null || row.invoice_date === null) throw new Error(`the invoice ${row.id} is FINAL and has a date`)
+  const parties = {
+    platform: await loadInvoicingSettings(uow),
+    customer: await loadCustomer(uow, row.customer_id),
+    billing_entity: await loadBillingEntity(uow, row.billing_entity_id),
+    number_fields: [],
+  }
+  const { decision } = invoiceTax(
+    { parties, salesTaxPercentage: row.sales_tax_percentage },
+    localDateOf(at(row.invoice_date), zone),
+  )
+  const split = splitIssuedTax({ content: row.content, currency: row.billing_currency }, decision)
+  // Credit notes refer to the summaries of each line as they were.
+  const isCredited = split !== row.content && (await creditsOf(uow, row.id)).length > 0
+  if (split && !isCredited) return split
+  const message = isCredited
+    ? 'The invoice has credit notes, so its tax stays as it was issued.'
+    : 'The partial exemption of the customer would change the tax of this FINAL invoice. Credit it and bill again: POST /v1/invoices/{id}/credit_and_copy.'
+  throw invalidMove(row, message, 'types')
+}
