@@ -76,6 +76,7 @@ export const INVOICES: Readonly<Record<string, string>> = {
   invoice_amount_including_tax: 'What is owed: the sum with tax.',
   paid_invoice_amount: 'What has been paid.',
   open_invoice_amount: 'What is still owed.',
+  closed_periods: 'Those of its periods that FINAL credit notes gave back in full.',
   closed_invoice_amount: 'What is settled, by payment or otherwise.',
   'Invoice.customer': 'The customer as it was when the invoice was last computed.',
   'InvoicePreview.customer': 'The customer as it is.',

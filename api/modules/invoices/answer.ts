@@ -1,15 +1,29 @@
 // The response of every call about one invoice: the same whether it reads or changes the invoice.
 import { type Database, type ReadUow, readTenant } from '../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../shared/decimal.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
-import { linksOf } from './credits/linked-invoices.ts'
+import { creditedPeriods } from './credits/credit-left.ts'
+import { creditsOf, linksOf } from './credits/linked-invoices.ts'
 import { getInvoice } from './repository.ts'
 import type { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
-/** The whole invoice, with its linked documents. */
-export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> =>
-  invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row))
+/** The whole invoice, with its linked documents and the periods that were credited in full. */
+export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> => ({
+  ...invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row)),
+  ...(await closedPeriods(uow, row)),
+})
+
+async function closedPeriods(uow: ReadUow, row: InvoiceRow): Promise<Pick<InvoiceView, 'closed_periods'>> {
+  if (decimal(row.credited_amount).eq(ZERO)) return {}
+  const credits = (await creditsOf(uow, row.id)).filter(({ status }) => status === 'FINAL')
+  const closed = creditedPeriods(
+    row.content,
+    credits.map(({ content }) => content),
+  )
+  return closed.length === 0 ? {} : { closed_periods: closed }
+}
 
 /** The same for an invoice that was saved in transactions of its own, as it is stored now. */
 export const answerOf = (

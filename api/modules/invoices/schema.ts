@@ -192,6 +192,8 @@ export const InvoiceView = Type.Object(
     promotion_codes: Optional(Type.Array(InvoicePromotionCode)),
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
+    /** Those of its periods that credit notes gave back in full. */
+    closed_periods: Optional(Type.Array(ViewPeriod)),
   },
   { title: 'Invoice' },
 )

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { InvoiceContent } from '../schema.ts'
 import { columnsOfTotals, creditDocument } from './credit-document.ts'
-import { leftOfLines } from './credit-left.ts'
+import { creditedPeriods, leftOfLines } from './credit-left.ts'
 
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const TAX = { category: 'STANDARD', percentage: '21', name: 'VAT' } as const
@@ -34,4 +34,17 @@ test('the totals of a part of an UNROUNDED invoice are whole cents that add up',
   })
   // The line keeps its exact amount, so that what is left of it is exact too.
   expect(leftOfLines(content, [credit.content]).get('a')).toEqual([{ base: decimal('0'), tax: decimal('0') }])
+})
+
+test('a period is closed once FINAL credit notes gave back all of its lines', () => {
+  const periodOf = (...lines: ReturnType<typeof line>[]) => ({ groups: [{ lines }] })
+  const content = (...periods: ReturnType<typeof periodOf>[]) => ({ periods }) as unknown as InvoiceContent
+  const [march, april] = [periodOf(line('a', '10', '2.1'), line('b', '5', '1.05')), periodOf(line('c', '7', '1.47'))]
+  const original = content(march, april)
+  const credit = (...lines: ReturnType<typeof line>[]) => content(periodOf(...lines))
+  const all = credit(line('a', '-10', '-2.1'), line('b', '-5', '-1.05'))
+  expect(creditedPeriods(original, [])).toEqual([])
+  expect(creditedPeriods(original, [all])).toEqual([march])
+  expect(creditedPeriods(original, [credit(line('a', '-10', '-2.1'), line('b', '-4', '-0.84'))])).toEqual([])
+  expect(creditedPeriods(original, [all, credit(line('c', '-7', '-1.47'))])).toEqual([march, april])
 })

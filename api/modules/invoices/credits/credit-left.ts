@@ -1,6 +1,6 @@
 // What earlier credits left of an invoice, line by line and in total. Pure.
-import { decimal } from '../../../../shared/decimal.ts'
-import type { InvoiceContent, LineView } from '../schema.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import type { InvoiceContent, LineView, PeriodView } from '../schema.ts'
 import { minusShares, type Share } from './credit-amounts.ts'
 
 /** The lines of a document in their order. */
@@ -25,4 +25,16 @@ export function leftOfLines(
     if (before) left.set(line.id, minusShares(before, sharesOf(line, -1)))
   }
   return left
+}
+
+/** The periods of which credit notes gave back every line in full, so that nothing of them is owed. */
+export function creditedPeriods(original: InvoiceContent, credits: readonly InvoiceContent[]): PeriodView[] {
+  const credited = new Set(credits.flatMap(linesOfContent).map(({ id }) => id))
+  const left = leftOfLines(original, credits)
+  const isGone = ({ id }: LineView): boolean =>
+    (left.get(id) ?? []).every(({ base, tax }) => base.eq(ZERO) && tax.eq(ZERO))
+  return original.periods.filter(period => {
+    const lines = linesOfContent({ periods: [period] })
+    return lines.some(({ id }) => credited.has(id)) && lines.every(isGone)
+  })
 }

@@ -336,6 +336,8 @@ describe('credit and copy', () => {
       ),
     )
     expect(statuses).toEqual(['FINAL', 'FINAL'])
+    const original = await succeed(tenant, 'GET', url)
+    expect(original['closed_periods']).toEqual(original['periods'])
     expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['PAID', true, '0.00', '0.00', '145.20', '0.00'])
     expect(await refusal(tenant, 'POST', `${url}/credit_and_copy`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
   })
