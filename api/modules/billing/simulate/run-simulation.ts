@@ -19,7 +19,7 @@ import { candidateOf, getSimulation, isFinished, lockSimulation, moveSimulation 
 import { type Simulation, simulatedCustomers } from './table.ts'
 
 /** Customers in a group: enough to share the cost of reading, few enough to take only seconds. */
-const GROUP_MAX = 100
+const GROUP_MAX = 250
 const ACTOR: Actor = { id: null, requestId: null }
 
 export type SimulationRun = {
