@@ -1,4 +1,6 @@
 // Discounts that are handed out: coupons, and the codes by which customers redeem them.
+import { FILE_SECTIONS } from '../../resource/file-sections.ts'
+import { extend } from '../../resource/rules.ts'
 import { defineModule } from '../define-module.ts'
 import { couponResource } from './coupon.ts'
 import { COUPON_EVENTS } from './events.ts'
@@ -10,4 +12,8 @@ export const coupons = defineModule({
   events: [COUPON_EVENTS],
   resources: [couponResource, promotionCodeResource],
   guards: COUPON_GUARDS,
+  extensions: [
+    extend(FILE_SECTIONS, { section: 'coupons', resource: couponResource }),
+    extend(FILE_SECTIONS, { section: 'promotion_codes', resource: promotionCodeResource }),
+  ],
 })

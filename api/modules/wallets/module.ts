@@ -1,4 +1,5 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
+import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
@@ -43,7 +44,10 @@ export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
     },
   ],
   guards: RULE_GUARDS,
-  extensions: [extend(FUNDS, walletFunds)],
+  extensions: [
+    extend(FUNDS, walletFunds),
+    extend(FILE_SECTIONS, { section: 'wallet_types', resource: walletTypeResource }),
+  ],
   resources: [walletTypeResource, walletResource, walletGrantResource, autoTopUpResource],
   routes: (app, deps) => {
     grantRoutes(app, deps)

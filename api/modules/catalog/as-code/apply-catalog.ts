@@ -13,9 +13,9 @@ import { pricingPlanVersionResource } from '../pricing-plans/pricing-plan-versio
 import type { PricingPlanVersion } from '../pricing-plans/table.ts'
 import { differences, inFile, type Names, toBody } from './entries.ts'
 import { diffCatalog } from './plan-catalog.ts'
-import { entryOf, pricingEntries, readCatalog, referenceOf, type StoredCatalog } from './read-catalog.ts'
+import { entryOf, OWN_MEMBERS, pricingEntries, readCatalog, resourceIn, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, VersionEntry } from './schema.ts'
-import { resourceOf, SECTION_NAMES, type Section } from './sections.ts'
+import { nameOfEntry, nameOfRow, SECTION_NAMES, type Section } from './sections.ts'
 
 /** Ids by reference, which grow as entries are created. */
 type Known = Map<Section, Map<string, string>>
@@ -74,21 +74,33 @@ type EntryOf = {
 }
 
 async function applyEntry(uow: Uow, { stored, known, section, entry, at, endings }: EntryOf): Promise<StoredRow> {
-  const resource = resourceOf(section)
+  const resource = resourceIn(stored, section)
   const { status, ...rest } = entry as Row
-  const row = stored.rows.get(section)?.find(each => referenceOf(each) === entry.reference)
+  const name = nameOfEntry(section, entry)
+  const row = stored.rows.get(section)?.find(each => nameOfRow(section, each) === name)
   const target = typeof status === 'string' ? status : null
   if (!row) {
-    const body = checked(resource.createBody, { ...(toBody(rest, known, at) as Row), ...first(resource, status) })
+    const body = checked(resource.createBody, {
+      ...asNamed(section, toBody(rest, known, at) as Row),
+      ...first(resource, status),
+    })
     const created = await createResource(uow, resource, body)
     return await moved(uow, { resource, row: created, target, at, endings })
   }
-  const changed = differences(entryOf(resource, row, stored), rest, stored.references).map(({ field }) => field)
+  const before = { ...entryOf(resource, row, stored), reference: entry.reference }
+  const changed = differences(before, rest, stored.references).map(({ field }) => field)
   const patch = Object.fromEntries(Object.entries(rest).filter(([name]) => changed.includes(name)))
   const body = toBody(patch, known, at) as Row
   const updated =
     changed.length === 0 ? row : await updateResource(uow, resource, row.id, checked(resource.updateBody, body))
   return await moved(uow, { resource, row: updated, target, at, endings })
+}
+
+/** The reference of a promotion code in a file is its code. */
+function asNamed(section: Section, body: Row): Row {
+  if (section !== 'promotion_codes') return body
+  const { reference, ...rest } = body
+  return { ...rest, code: reference }
 }
 
 /** A new entry starts as DRAFT or ACTIVE; a status of another kind is refused by its shape. */
@@ -149,7 +161,7 @@ async function applyVersion(
   { stored, known, planId, version: entry, at, endings }: VersionOf,
 ): Promise<void> {
   const found = stored.versions.get(planId)?.find(({ version }) => version === entry.version)
-  const row = await inForceFrom(uow, found ?? (await newVersion(uow, planId, entry.version)), entry)
+  const row = await withOwnMembers(uow, found ?? (await newVersion(uow, planId, entry.version)), entry)
   if (row.status === 'DRAFT') {
     if (entry.pricing_groups) await applyGroups(uow, { stored, row, given: entry.pricing_groups })
     if (entry.pricings) {
@@ -163,14 +175,13 @@ async function applyVersion(
   await moved(uow, { resource, row, target: entry.status ?? null, at, endings })
 }
 
-/** A version of a rate card, with the time from which it is in force. */
-async function inForceFrom(
-  uow: Uow,
-  row: PricingPlanVersion,
-  { rate_card }: VersionEntry,
-): Promise<PricingPlanVersion> {
-  if (rate_card === undefined || row.status !== 'DRAFT') return row
-  return await updateResource(uow, pricingPlanVersionResource, row.id, { rate_card })
+/** A DRAFT with what the file says of it: from when it is in force, and what it is sold in. */
+async function withOwnMembers(uow: Uow, row: PricingPlanVersion, entry: VersionEntry): Promise<PricingPlanVersion> {
+  const given = Object.fromEntries(
+    OWN_MEMBERS.flatMap(name => (entry[name] === undefined ? [] : [[name, entry[name]]])),
+  )
+  if (row.status !== 'DRAFT' || Object.keys(given).length === 0) return row
+  return await updateResource(uow, pricingPlanVersionResource, row.id, given)
 }
 
 /** A version keeps the number it has in the file, so that schedules and people mean the same by it everywhere. */

@@ -3,10 +3,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { PricingPlanVersion } from '../pricing-plans/table.ts'
-import { type Difference, differences } from './entries.ts'
-import { entryOf, groupEntries, pricingEntries, referenceOf, type StoredCatalog } from './read-catalog.ts'
+import { type Difference, differences, toFile } from './entries.ts'
+import { entryOf, groupEntries, OWN_MEMBERS, pricingEntries, resourceIn, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, CatalogRefusal, VersionEntry } from './schema.ts'
-import { resourceOf, SECTION_NAMES } from './sections.ts'
+import { nameOfEntry, nameOfRow, SECTION_NAMES } from './sections.ts'
 
 export type CatalogDiff = { readonly changes: readonly CatalogChange[]; readonly refusals: readonly CatalogRefusal[] }
 
@@ -18,12 +18,15 @@ export function diffCatalog(stored: StoredCatalog, file: CatalogDocument): Catal
     const seen = new Set<string>()
     for (const [index, { versions, ...entry }] of (file[section] ?? []).entries()) {
       const at = `${section}.${index}`
-      if (seen.has(entry.reference)) refusals.push(invalid(`${at}.reference`, 'The file has this entry already.'))
-      seen.add(entry.reference)
-      const row = stored.rows.get(section)?.find(each => referenceOf(each) === entry.reference)
-      const before: Row = row ? entryOf(resourceOf(section), row, stored) : {}
+      const name = nameOfEntry(section, entry)
+      if (seen.has(name)) refusals.push(invalid(`${at}.reference`, 'The file has this entry already.'))
+      seen.add(name)
+      const row = stored.rows.get(section)?.find(each => nameOfRow(section, each) === name)
+      const before: Row = row
+        ? { ...entryOf(resourceIn(stored, section), row, stored), reference: entry.reference }
+        : {}
       const found = differences(before, entry, stored.references)
-      add(changes, { isNew: !row, section, reference: entry.reference, differences: found })
+      add(changes, { isNew: !row, section, reference: name, differences: found })
       if (section !== 'pricing_plans') continue
       const own = (row && stored.versions.get(row.id)) ?? []
       const ofVersions = diffVersions(stored, { own, given: versions ?? [], plan: entry, at: `${at}.versions` })
@@ -83,14 +86,17 @@ const sameName = (groups: readonly { readonly name: string }[]): number =>
 function versionDifferences(
   stored: StoredCatalog,
   row: PricingPlanVersion | undefined,
-  { status, rate_card, pricing_groups, pricings }: VersionEntry,
+  { status, pricing_groups, pricings, ...own }: VersionEntry,
 ): Difference[] {
   const found: Difference[] =
     status !== undefined && status !== row?.status
       ? [{ field: 'status', before: row?.status ?? null, after: status }]
       : []
-  if (rate_card !== undefined && !isDeepStrictEqual(rate_card, row?.rate_card))
-    found.push({ field: 'rate_card', before: row?.rate_card ?? null, after: rate_card })
+  for (const field of OWN_MEMBERS) {
+    const [before, after] = [row?.[field] ? toFile(row[field], new Map()) : null, own[field]]
+    if (after === undefined || isDeepStrictEqual(toFile(after, new Map()), before)) continue
+    found.push({ field, before, after })
+  }
   if (pricing_groups !== undefined)
     found.push(...groupDifferences(stored, row ? groupEntries(stored, row.id) : [], pricing_groups))
   if (pricings === undefined) return found

@@ -1,8 +1,8 @@
-// GET /v1/catalog: the whole catalog as one file. Custom fields, values of meter property variables, and plans for one
-// customer are not part of it.
+// GET /v1/catalog: the whole catalog as one file. Values of meter property variables, and what is for one customer, are not part of it.
 import { and, asc } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { customFieldsOf } from '../../../resource/custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
@@ -13,10 +13,11 @@ import { type Pricing, type PricingPlanVersion, pricingPlanVersions } from '../p
 import { pricingsOf } from '../pricing-plans/version-pricings.ts'
 import { type Names, toFile, unnamed } from './entries.ts'
 import { type CatalogDocument, type CatalogEntry, FORMAT, type VersionEntry } from './schema.ts'
-import { resourceOf, SECTION_NAMES, type Section } from './sections.ts'
+import { type Resources, referenceOf, resourcesOf, SECTION_NAMES, type Section } from './sections.ts'
 
 /** The catalog as it is stored, and how its entries are named. */
 export type StoredCatalog = {
+  readonly resources: Resources
   readonly rows: ReadonlyMap<Section, readonly StoredRow[]>
   /** The reference of an id. */
   readonly references: Names
@@ -32,14 +33,14 @@ export type StoredCatalog = {
 
 export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
   const rows = new Map<Section, StoredRow[]>()
-  for (const section of SECTION_NAMES) {
-    const { table } = resourceOf(section)
+  const resources = resourcesOf(uow)
+  for (const [section, { table, customFields }] of resources) {
     const found = await uow.tx
       .select()
       .from(table)
       .where(and(inThisTenant(uow, table)))
       .orderBy(asc(table.created_at), asc(table.id))
-    rows.set(section, found as StoredRow[])
+    rows.set(section, customFields ? await withFields(uow, found as StoredRow[]) : (found as StoredRow[]))
   }
   const v = pricingPlanVersions
   const versions = await uow.tx.select().from(v).where(inThisTenant(uow, v)).orderBy(asc(v.version))
@@ -50,10 +51,15 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
     new Map(
       [...rows].map(([section, list]) => [
         section,
-        new Map(list.flatMap(row => (referenceOf(row) === null ? [] : [pair(row.id, String(referenceOf(row)))]))),
+        new Map(
+          list.flatMap(row =>
+            referenceOf(section, row) === null ? [] : [pair(row.id, String(referenceOf(section, row)))],
+          ),
+        ),
       ]),
     )
   return {
+    resources,
     rows,
     references: namesBy((id, reference) => [id, reference]),
     ids: namesBy((id, reference) => [reference, id]),
@@ -63,14 +69,29 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
   }
 }
 
-export const referenceOf = (row: StoredRow): string | null => ((row as Row).reference as string | null) ?? null
+/** The same rows with the values of their custom fields, as views have them. */
+async function withFields(uow: ReadUow, rows: readonly StoredRow[]): Promise<StoredRow[]> {
+  const values = await customFieldsOf(
+    uow,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(row => ({ ...row, [CUSTOM_FIELDS]: values.get(row.id) ?? [] }))
+}
+
+/** The resource of a section. */
+export function resourceIn({ resources }: Pick<StoredCatalog, 'resources'>, section: Section): Resource {
+  const resource = resources.get(section)
+  if (!resource) throw new Error(`no module has the section ${section}`)
+  return resource
+}
+
+/** What is for one customer, what stands inside its version, and the words of which a code was made. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['customer_id', 'pricing_plan_version_id', 'code', 'code_format'])
 
 /** The fields of a resource that a file has. */
 export const fieldsInFile = (resource: Pick<Resource, 'fields'>): string[] =>
   Object.entries(resource.fields).flatMap(([name, { create }]) =>
-    create === 'never' || name === CUSTOM_FIELDS || name === 'customer_id' || name === 'pricing_plan_version_id'
-      ? []
-      : [name],
+    create === 'never' || LEFT_OUT.has(name) ? [] : [name],
   )
 
 /** A row as an entry of its section. */
@@ -94,7 +115,10 @@ export const groupEntries = (stored: StoredCatalog, versionId: string): (Row & {
   }))
 
 /** What is for one customer is not part of a file: customers are not, and other tenants have others. */
-const isForAll = (row: StoredRow): boolean => ((row as Row).customer_id ?? null) === null
+const isForAll = (row: StoredRow): boolean => {
+  const { customer_id, limited_to } = row as Row & { limited_to?: { customer_ids?: readonly string[] } | null }
+  return (customer_id ?? null) === null && (limited_to?.customer_ids ?? []).length === 0
+}
 
 /** An entry names only those before it. */
 function parentsFirst(rows: readonly StoredRow[]): StoredRow[] {
@@ -106,14 +130,21 @@ function parentsFirst(rows: readonly StoredRow[]): StoredRow[] {
   return rows.toSorted((a, b) => depthOf(a.id) - depthOf(b.id))
 }
 
-const named = (section: Section, row: StoredRow): string => referenceOf(row) ?? unnamed(section, row.id)
+const named = (section: Section, row: StoredRow): string => referenceOf(section, row) ?? unnamed(section, row.id)
+
+/** What a version says of itself, besides its status; a member that it does not have is left out. */
+export const OWN_MEMBERS = ['rate_card', 'pricing_currency_settings', 'billing_period_settings'] as const
+type OwnMembers = Pick<VersionEntry, (typeof OWN_MEMBERS)[number]>
+
+const ownMembers = (row: Pick<PricingPlanVersion, (typeof OWN_MEMBERS)[number]>): OwnMembers =>
+  Object.fromEntries(OWN_MEMBERS.flatMap(name => (row[name] ? [[name, toFile(row[name], new Map())]] : [])))
 
 /** Throws INVALID_OPERATION naming a resource that has no reference to be named by. */
 export function catalogFile(stored: StoredCatalog): CatalogDocument {
-  const versionEntry = ({ id, version, status, rate_card }: PricingPlanVersion): VersionEntry => ({
+  const versionEntry = ({ id, version, status, ...own }: PricingPlanVersion): VersionEntry => ({
     version,
     status,
-    ...(rate_card ? { rate_card } : {}),
+    ...ownMembers(own),
     ...(stored.groups.has(id) ? { pricing_groups: groupEntries(stored, id) } : {}),
     pricings: pricingEntries(stored, id),
   })
@@ -121,7 +152,7 @@ export function catalogFile(stored: StoredCatalog): CatalogDocument {
     const entries = parentsFirst(stored.rows.get(section) ?? [])
       .filter(isForAll)
       .map(row => {
-        const entry = { ...entryOf(resourceOf(section), row, stored), reference: named(section, row) }
+        const entry = { ...entryOf(resourceIn(stored, section), row, stored), reference: named(section, row) }
         const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []
         return {
           ...entry,

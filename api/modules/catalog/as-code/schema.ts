@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 import { RateCardShape } from '../pricing-plans/schema.ts'
+import { CurrencySettings, PeriodSettings } from '../pricing-plans/variants/settings.ts'
 import { GateResult, RevenueLimits } from './revenue-gate.ts'
 import { SECTION_NAMES, type Section } from './sections.ts'
 
@@ -27,6 +28,8 @@ const Version = Shape(
       }),
     ),
     rate_card: Optional(RateCardShape),
+    pricing_currency_settings: Optional(CurrencySettings),
+    billing_period_settings: Optional(PeriodSettings),
     pricing_groups: Optional(
       Type.Array(
         Type.Object(
