@@ -119,8 +119,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingItemPricingCurrencyConfig.currency': 'The pricing currency of the schedules that these prices are for.',
   'PricingItemPricingCurrencyConfig.configs': 'The prices in this currency, for every billing period.',
   fallback_currency:
-    'The currency of another entry whose prices apply where this one has none for a billing period. Prices in money would have to be ' +
-    'converted: a schedule that needs that is refused while there is no exchange rate.',
+    'The currency of another entry whose prices apply where this one has none for a billing period. They are converted at the exchange ' +
+    'rates of the platform; a schedule is not activated without a rate.',
   billing_period_configs: 'The prices by billing period, in place of `configs`.',
   'PricingItemBillingPeriodConfig.': 'The prices of an item for one billing period.',
   'PricingItemBillingPeriodConfig.billing_period': 'The billing period; 12 MONTH and 1 YEAR are the same.',

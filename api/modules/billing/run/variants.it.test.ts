@@ -196,14 +196,23 @@ describe('a version with variants', () => {
       'INVALID_FIELD',
       'pricing_currency',
     ])
-    const fallback = await schedule(await subscribe('GBP', MONTH), version)
-    expect(refusal(fallback)).toEqual([400, 'INVALID_FIELD', 'pricing_currency'])
-    expect(fallback.body['message']).toContain('no exchange rate')
     const calculated = await tenant.call('POST', `/v1/pricing-plan-versions/${version['id']}/calculate`, {
       billing_entity_id: entity,
       billing_period: QUARTER,
     })
     expect(refusal(calculated)).toEqual([400, 'INVALID_FIELD', 'billing_period'])
+  })
+
+  test('a fallback is converted at the exchange rate, without which the schedule is not activated', async () => {
+    const subscription = await subscribe('GBP', MONTH)
+    const discount = { totals: [{ amount: { quantity: '1', currency: 'GBP' } }] }
+    expect((await schedule(subscription, version, { discount })).status).toBe(201)
+    expect(refusal(await start(subscription))).toEqual([400, 'INVALID_FIELD', 'pricing_currency'])
+    const rate = { base_currency: 'EUR', currency: 'GBP', rate: '0.85', rate_timestamp: FIRST, source: 'ECB' }
+    await post('exchange-rates', rate)
+    expect((await start(subscription)).status).toBe(200)
+    const lines = await billedUntil(subscription, '2026-04-02T00:00:00Z')
+    expect(lines.slice(0, 2)).toEqual(['2026-03-01 8.50 GBP', '2026-03-01 -1.00 GBP'])
   })
 
   test('a subscription whose billing period changes while it is DRAFT is judged again when it is activated', async () => {

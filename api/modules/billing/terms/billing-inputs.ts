@@ -111,6 +111,8 @@ export type ItemInput = {
   /** Its variants, of which each schedule has one (pricing-plans/variants); absent where it has none. */
   readonly pricing_currency_configs?: readonly CurrencyVariant<ConfigInput>[]
   readonly billing_period_configs?: readonly PeriodVariant<ConfigInput>[]
+  /** Of an item as a schedule sells it: the currency that its prices are in, where that is not the schedule's. */
+  readonly fallback_currency?: string
   readonly display_order?: number | null
 }
 

@@ -89,7 +89,9 @@ export async function loadManyInputs(
         calculations,
         persisted_usages: persisted.get(subscription.id) ?? [],
         ...(seated ? { seats: seated } : {}),
-        ...(isForeign({ subscription, schedules: own }) ? { exchange_rates: rates(subscription, own) } : {}),
+        ...(isForeign({ subscription, catalog, schedules: own })
+          ? { exchange_rates: rates({ subscription, catalog, schedules: own }) }
+          : {}),
         condition_names,
         attribution,
         copied_fields: copied[place] ?? [],
@@ -121,14 +123,20 @@ const copiedFrom = ({ subscription, catalog, schedules: own }: Sold): CopiedFrom
   { type: 'PRODUCT_ITEM', ids: catalog.product_items.map(item => item.id) },
 ]
 
-type Priced = Pick<Sold, 'subscription' | 'schedules'>
+type Priced = Sold
 
-const isForeign = ({ subscription, schedules: own }: Priced): boolean =>
-  own.some(({ pricing_currency }) => pricing_currency !== subscription.billing_currency)
+const isForeign = (priced: Priced): boolean => currenciesOf(priced).length > 1
 
-const currenciesOf = ({ subscription, schedules: own }: Priced): string[] => [
-  ...new Set([subscription.billing_currency, ...own.map(({ pricing_currency }) => pricing_currency)]),
-]
+/** What it is billed in, what its schedules are priced in, and what prices of these currencies fall back to. */
+function currenciesOf({ subscription, catalog, schedules: own }: Priced): string[] {
+  const priced = new Set([subscription.billing_currency, ...own.map(({ pricing_currency }) => pricing_currency)])
+  const fallbacks = catalog.pricings.flatMap(({ items }) =>
+    items.flatMap(({ pricing_currency_configs: entries = [] }) =>
+      entries.flatMap(({ currency, fallback_currency }) => (priced.has(currency) ? (fallback_currency ?? []) : [])),
+    ),
+  )
+  return [...new Set([...priced, ...fallbacks])]
+}
 
 const startOf = ({ schedules: own }: Priced): Instant => instantOf(Math.min(...own.map(({ start_at }) => at(start_at))))
 
@@ -142,10 +150,7 @@ async function loadExchange(uow: ReadUow, all: readonly Priced[]) {
     foreign.length === 0
       ? []
       : await loadRates(uow, [...new Set(foreign.flatMap(currenciesOf))], instantOf(Math.min(...foreign.map(startOf))))
-  return (subscription: SubscriptionInput, own: readonly ScheduleInput[]): ExchangeRate[] => {
-    const priced = { subscription, schedules: own }
-    return ratesOf(loaded, currenciesOf(priced), startOf(priced))
-  }
+  return (priced: Priced): ExchangeRate[] => ratesOf(loaded, currenciesOf(priced), startOf(priced))
 }
 
 /**

@@ -186,7 +186,8 @@ function termsOfPricing(
         .map(
           ({ config, included }): PriceTerm => ({
             subscriptionId: inputs.subscription.id,
-            schedule,
+            // Prices of a fallback are converted from their own currency; clauses stay in that of the schedule.
+            schedule: item.fallback_currency ? { ...schedule, pricing_currency: item.fallback_currency } : schedule,
             plan,
             pricing,
             item,

@@ -40,6 +40,7 @@ const pricedSchedules = (uow: Uow, { row, from, until }: Change) =>
       id: schedules.id,
       start_at: schedules.start_at,
       pricing_currency: schedules.pricing_currency,
+      billing_currency: subscriptions.billing_currency,
       billing_period: sql<PricePeriod>`coalesce(${schedules.billing_period}, ${subscriptions.billing_period})`,
     })
     .from(schedules)
@@ -80,9 +81,13 @@ async function keepWhatWasPriced(
     const message = `The schedule ${first.id} is priced by this rate card and enables nothing of the group ${needed.name}, which is ${needed.selection_constraint}; make the group ANY or AT_MOST_ONE.`
     throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named })
   }
-  const terms = priced.map(each => ({ currency: each.pricing_currency, billingPeriod: each.billing_period }))
+  const terms = priced.map(each => ({
+    currency: each.pricing_currency,
+    billingPeriod: each.billing_period,
+    billedIn: each.billing_currency,
+  }))
   const different = new Map(terms.map(each => [JSON.stringify(each), each]))
-  for (const each of different.values()) await requirePrices(uow, row, each)
+  for (const { billedIn, ...each } of different.values()) await requirePrices(uow, row, each, billedIn)
 }
 
 /** Invoices that are not FINAL yet are computed again by the versions that price them now. */

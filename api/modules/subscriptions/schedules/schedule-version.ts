@@ -119,7 +119,8 @@ export async function requireSellable(
     const message = `Version ${version.version} of the plan is ${version.status}; only an ACTIVE version can be ${activating ? 'activated' : 'chosen'} here.`
     throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
   }
-  if (activating) await requireExchange(uow, schedule, subscription)
+  const { billing_currency: billedIn } = subscription
+  if (activating) await requireExchange(uow, { from: schedule.pricing_currency, to: billedIn })
   const plan = await planOf(uow, version)
   requireOwn(plan, subscription)
   await requireAdmitted(uow, plan, subscription)
@@ -127,17 +128,13 @@ export async function requireSellable(
   for (const each of sold) {
     if (each.status !== 'ACTIVE') continue
     const terms = termsOf(schedule, subscription)
-    await requirePrices(uow, each, terms)
+    await requirePrices(uow, each, terms, activating ? billedIn : null)
     await requireCreditPeriods(uow, each.id, terms)
   }
 }
 
 /** Throws INVALID_FIELD when there is no rate by which its prices could be invoiced: none is guessed (semantics 5.6). */
-async function requireExchange(
-  uow: Uow,
-  { pricing_currency: from }: Schedule,
-  { billing_currency: to }: Subscription,
-): Promise<void> {
+async function requireExchange(uow: Uow, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   if (from === to) return
   const rates = await loadRates(uow, [from, to], uow.now)
   if (exchangeBefore(rates, { from, to, until: instantOf(uow.now + 1) })) return
@@ -189,26 +186,35 @@ async function requireAdmitted(uow: Uow, plan: PricingPlan, { customer_id }: Sub
   throw new AppError('INVALID_FIELD', message, { field: 'pricing_plan_version_id' })
 }
 
-/** Throws INVALID_FIELD when a pricing of the version has no price for the currency and billing period (semantics 3.1). */
-export async function requirePrices(uow: Uow, version: Pick<PricingPlanVersion, 'id'>, terms: Terms): Promise<void> {
+/**
+ * Throws INVALID_FIELD when a pricing of the version has no price for the currency and billing period (semantics 3.1), or falls back to
+ * prices that cannot be converted to the currency that they are `billedIn`; null: that is judged when the schedule is activated.
+ */
+export async function requirePrices(
+  uow: Uow,
+  version: Pick<PricingPlanVersion, 'id'>,
+  terms: Terms,
+  billedIn: string | null,
+): Promise<void> {
   for (const { name, items } of await pricingsOf(uow, [version.id])) {
     for (const item of items) {
       const lack = lackOf(item, terms)
-      if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
+      if (lack?.kind === 'FALLBACK') {
+        if (billedIn !== null) await requireExchange(uow, { from: lack.to, to: billedIn })
+      } else if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
     }
   }
 }
 
-function lacking(what: string, lack: Lack, { currency, billingPeriod }: Terms): AppError {
+function lacking(
+  what: string,
+  lack: Exclude<Lack, { kind: 'FALLBACK' }>,
+  { currency, billingPeriod }: Terms,
+): AppError {
   const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
   switch (lack.kind) {
     case 'CURRENCY':
       return refuse('pricing_currency', `${what} is in ${lack.sold.join(', ')}, not in ${currency}.`)
-    case 'FALLBACK':
-      return refuse(
-        'pricing_currency',
-        `${what} is priced in ${lack.to} where ${currency} is wanted, and there is no exchange rate between them; choose ${lack.to}.`,
-      )
     case 'BILLING_PERIOD': {
       const periods = lack.sold.map(periodText).join(', ')
       return refuse(

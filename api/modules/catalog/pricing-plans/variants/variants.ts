@@ -124,7 +124,10 @@ export function variantFor<C>(item: WithVariants<C>, { currency, billingPeriod }
 const fits = ({ billingPeriod }: VariantKey, wanted: PeriodLength): boolean =>
   billingPeriod === null || isSameLength(billingPeriod, wanted)
 
-/** The item as a schedule sells it: with the configs of its variant alone. Null where it has none; an item without variants is itself. */
+/**
+ * The item as a schedule sells it: with the configs of its variant alone, and their currency where it falls back to another. Null where
+ * it has none; an item without variants is itself.
+ */
 export function itemFor<I extends WithVariants<unknown> & { readonly configs: readonly unknown[] }>(
   item: I,
   terms: Terms,
@@ -134,5 +137,7 @@ export function itemFor<I extends WithVariants<unknown> & { readonly configs: re
   if (!variant) return null
   const { pricing_currency_configs: _currencies, billing_period_configs: _periods, ...rest } = item
   // Only the configs are other ones, of the same type.
-  return { ...rest, configs: variant.configs } as unknown as I
+  const isFallback = variant.currency !== null && variant.currency !== terms.currency
+  const fallback = isFallback ? { fallback_currency: variant.currency } : {}
+  return { ...rest, ...fallback, configs: variant.configs } as unknown as I
 }
