@@ -72,8 +72,9 @@ export const newUserId = (): Id<'user'> => `user_${base62(randomBytes(16))}`
 export const idsOf = <Prefix extends string>(_prefix: Prefix, texts: Iterable<string>): Id<Prefix>[] =>
   [...texts] as Id<Prefix>[]
 
-/** The same of one text. */
-export const idOf = <Prefix extends string>(_prefix: Prefix, text: string): Id<Prefix> => text as Id<Prefix>
+/** The same of one text, or of none. */
+export const idOf = <Prefix extends string, Text extends string | null>(_prefix: Prefix, text: Text) =>
+  text as Id<Prefix> | Extract<Text, null>
 
 /** Whether `text` has the form of one of our ids; a tenant's `reference` may not, so id-or-reference is never ambiguous. */
 export const looksLikeId = (text: string): boolean => ID.test(text)

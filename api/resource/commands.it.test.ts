@@ -18,7 +18,7 @@ afterAll(() => api.close())
 const definition: ResourceDefinition<ProductCategory, { readonly nickname?: string | null }> = {
   objectType: 'PRODUCT_CATEGORY',
   shapeName: 'ProductCategory',
-  idPrefix: 'pcat',
+  idPrefix: 'proc',
   path: 'product-categories',
   table: productCategories,
   fields: { reference: field(Reference, { change: 'draft' }), name: field(Name) },

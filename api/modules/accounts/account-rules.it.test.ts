@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTenant, type Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { afterSave, beforeDelete, beforeSave, type Rules, type Subject, withRules } from '../../resource/rules.ts'
 import { type ApiHarness, startApi } from '../../testing/harness.ts'
 import { apiKeyResource } from './api-keys/api-key.ts'
@@ -104,10 +105,10 @@ test.each<[string, (uow: Uow, seed: Seeds) => Promise<unknown>, string[]]>([
   ['a new team', uow => createTeam(uow, rules, { name: `New ${count}`, roleIds: [] }), ['create TEAM', 'saved TEAM']],
   [
     'a changed team',
-    (uow, { team }) => changeTeam(uow, rules, team, () => ({ name: `Other ${count}` })),
+    (uow, { team }) => changeTeam(uow, rules, idOf('team', team), () => ({ name: `Other ${count}` })),
     ['change TEAM', 'saved TEAM'],
   ],
-  ['a deleted team', (uow, { team }) => deleteTeam(uow, rules, team), ['delete TEAM']],
+  ['a deleted team', (uow, { team }) => deleteTeam(uow, rules, idOf('team', team)), ['delete TEAM']],
   [
     'an invitation',
     uow => inviteUser(uow, rules, { username: `new-${count}@example.com`, roleIds: [], teams: [] }),

@@ -1,6 +1,7 @@
 // Reports an alert by a rule: what the evaluation would have made, checked to be about what it says.
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import type { Row } from '../../resource/define-resource.ts'
 import { findMany, notFound, requireAll } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
@@ -46,8 +47,8 @@ export async function createAlert(uow: Uow, body: AlertRequest): Promise<Row> {
   checkRuleIsFor(rule, body)
   if (rule.type === 'ENTITLEMENT') await checkEntitlementData(uow, rule, body)
   else await checkInvoiceData(uow, body)
-  const values = { alert_rule_id, customer_id, type, data_trigger_reference, alert_data }
-  return (await saveAlert(uow, values)).view
+  const of = { alert_rule_id: rule.id, customer_id: idOf('cust', customer_id) }
+  return (await saveAlert(uow, { ...of, type, data_trigger_reference, alert_data })).view
 }
 
 function checkRuleIsFor(rule: AlertRule, { type, customer_id }: AlertRequest): void {
@@ -94,7 +95,7 @@ async function checkInvoiceData(uow: Uow, body: AlertRequest): Promise<void> {
   requireOwnPart(body.alert_data, 'invoice')
   const field = 'alert_data.invoice.id'
   const id = body.alert_data.invoice?.id ?? ''
-  const invoice = await findInvoice(uow, id)
+  const invoice = await findInvoice(uow, idOf('invo', id))
   if (!invoice) {
     const message = `There is no INVOICE ${JSON.stringify(id)}.`
     throw new AppError('RESOURCE_NOT_FOUND', message, { field, resourceType: 'INVOICE' })

@@ -1,7 +1,7 @@
 // Saves an alert once, whoever finds what set its rule off and however many at once: the database's key decides.
 import { and, eq } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
-import { newId } from '../../../shared/ids.ts'
+import { type Id, newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import type { Row } from '../../resource/define-resource.ts'
@@ -13,7 +13,7 @@ import { type Alert, alerts } from './table.ts'
 export type NewAlert = Pick<Alert, 'alert_rule_id' | 'customer_id' | 'type' | 'data_trigger_reference' | 'alert_data'>
 
 /** The alert of the rule that `reference` set off before; null when none did, or nothing is named. */
-export async function findAlert(uow: ReadUow, ruleId: string, reference: string | null): Promise<Alert | null> {
+export async function findAlert(uow: ReadUow, ruleId: Id<'alru'>, reference: string | null): Promise<Alert | null> {
   if (reference === null) return null
   const [row] = await uow.tx
     .select()
@@ -31,7 +31,7 @@ export async function saveAlert(
 ): Promise<{ readonly view: Row; readonly created: boolean }> {
   const now = formatInstant(uow.now)
   const { platformId: platform_id, environment } = uow.tenant
-  const id = newId(alertResource.idPrefix)
+  const id = newId('aler')
   const [row] = await uow.tx
     .insert(alerts)
     .values({ ...values, platform_id, environment, id, created_at: now, updated_at: now })

@@ -1,11 +1,12 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../resource/columns.ts'
 import type { AlertData, RuleEntitlement, RuleInvoice } from './schema.ts'
 
 export type AlertRuleStatus = 'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'
 
 export const alertRules = pgTable('alert_rules', {
-  ...tenantColumns(),
+  ...tenantColumns<'alru'>(),
   reference: text().notNull(),
   name: text(),
   description: text(),
@@ -18,9 +19,9 @@ export const alertRules = pgTable('alert_rules', {
 })
 
 export const alerts = pgTable('alerts', {
-  ...tenantColumns(),
-  alert_rule_id: text().notNull(),
-  customer_id: text().notNull(),
+  ...tenantColumns<'aler'>(),
+  alert_rule_id: text().$type<Id<'alru'>>().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
   type: text().$type<'ENTITLEMENT' | 'INVOICE'>().notNull(),
   data_trigger_reference: text(),
   alert_data: wireJson<AlertData>().notNull(),

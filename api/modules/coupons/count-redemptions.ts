@@ -1,6 +1,7 @@
 // How often coupons and promotion codes were redeemed.
 import { and, count, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { couponRedemptions } from './table.ts'
 
@@ -15,7 +16,7 @@ export async function countRedemptions(
   const rows = await uow.tx
     .select({ id: column, number: count() })
     .from(couponRedemptions)
-    .where(and(inThisTenant(uow, couponRedemptions), inArray(column, [...ids])))
+    .where(and(inThisTenant(uow, couponRedemptions), inArray(column, idsOf('coup', ids))))
     .groupBy(column)
   return new Map(rows.map(row => [row.id, row.number]))
 }

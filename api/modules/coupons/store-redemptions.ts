@@ -1,7 +1,7 @@
 // Redemptions as they are stored: one for each coupon of a subscription.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
-import { newId } from '../../../shared/ids.ts'
+import { type Id, idOf, idsOf, newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { couponRedemptions } from './table.ts'
@@ -11,7 +11,7 @@ type Redeemed = {
   readonly promotion_code_id: string | null
   readonly promotion_code: string | null
 }
-type By = { readonly customerId: string; readonly subscriptionId: string }
+type By = { readonly customerId: Id<'cust'>; readonly subscriptionId: Id<'ppsu'> }
 
 /** Counts these coupons for the subscription; one that is counted already stays as it is. */
 export async function addRedemptions(
@@ -26,8 +26,8 @@ export async function addRedemptions(
     id: newId('core'),
     created_at: now,
     updated_at: now,
-    coupon_id: coupon.coupon_id,
-    promotion_code_id: coupon.promotion_code_id,
+    coupon_id: idOf('coup', coupon.coupon_id),
+    promotion_code_id: idOf('prco', coupon.promotion_code_id),
     code: coupon.promotion_code,
     customer_id: customerId,
     pricing_plan_subscription_id: subscriptionId,
@@ -37,20 +37,24 @@ export async function addRedemptions(
 }
 
 /** Gives back what the subscription redeemed of these coupons. */
-export async function removeRedemptions(uow: Uow, subscriptionId: string, couponIds: readonly string[]): Promise<void> {
+export async function removeRedemptions(
+  uow: Uow,
+  subscriptionId: Id<'ppsu'>,
+  couponIds: readonly string[],
+): Promise<void> {
   await uow.tx
     .delete(couponRedemptions)
     .where(
       and(
         inThisTenant(uow, couponRedemptions),
         eq(couponRedemptions.pricing_plan_subscription_id, subscriptionId),
-        inArray(couponRedemptions.coupon_id, [...couponIds]),
+        inArray(couponRedemptions.coupon_id, idsOf('coup', couponIds)),
       ),
     )
 }
 
 /** Says of every redemption of the subscription that this customer made it. */
-export async function moveRedemptions(uow: Uow, subscriptionId: string, customerId: string): Promise<void> {
+export async function moveRedemptions(uow: Uow, subscriptionId: Id<'ppsu'>, customerId: Id<'cust'>): Promise<void> {
   await uow.tx
     .update(couponRedemptions)
     .set({ customer_id: customerId, updated_at: formatInstant(uow.now) })

@@ -1,12 +1,13 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { PAUSABLE } from '../../resource/shapes.ts'
 import type { CouponDiscount, CouponDuration, CouponLimitedTo, PromotionCodeLimitedTo } from './schema.ts'
 
 type Status = (typeof PAUSABLE)[number]
 
-const redeemable = () => ({
-  ...tenantColumns(),
+const redeemable = <Prefix extends string>() => ({
+  ...tenantColumns<Prefix>(),
   status: text().$type<Status>().notNull(),
   start_at: timestamp(),
   end_at: timestamp(),
@@ -14,7 +15,7 @@ const redeemable = () => ({
 })
 
 export const coupons = pgTable('coupons', {
-  ...redeemable(),
+  ...redeemable<'coup'>(),
   reference: text().notNull(),
   name: text().notNull(),
   description: text(),
@@ -24,8 +25,8 @@ export const coupons = pgTable('coupons', {
 })
 
 export const promotionCodes = pgTable('promotion_codes', {
-  ...redeemable(),
-  coupon_id: text().notNull(),
+  ...redeemable<'prco'>(),
+  coupon_id: text().$type<Id<'coup'>>().notNull(),
   code: text().notNull(),
   code_format: text(),
   limited_to: wireJson<PromotionCodeLimitedTo>(),
@@ -33,13 +34,13 @@ export const promotionCodes = pgTable('promotion_codes', {
 
 /** A coupon on a subscription, counted once however many schedules of it have the coupon. */
 export const couponRedemptions = pgTable('coupon_redemptions', {
-  ...tenantColumns(),
-  coupon_id: text().notNull(),
+  ...tenantColumns<'core'>(),
+  coupon_id: text().$type<Id<'coup'>>().notNull(),
   /** Null when the coupon was named by its id. */
-  promotion_code_id: text(),
+  promotion_code_id: text().$type<Id<'prco'>>(),
   code: text(),
-  customer_id: text().notNull(),
-  pricing_plan_subscription_id: text().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
+  pricing_plan_subscription_id: text().$type<Id<'ppsu'>>().notNull(),
   redeemed_at: timestamp().notNull(),
 })
 

@@ -1,6 +1,7 @@
 // The response of every call about one invoice: the same whether it reads or changes the invoice.
 import { type Database, type ReadUow, readTenant } from '../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../shared/decimal.ts'
+import type { Id } from '../../../shared/ids.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { creditedPeriods } from './credits/credit-left.ts'
 import { creditsOf, linksOf } from './credits/linked-invoices.ts'
@@ -28,5 +29,5 @@ async function closedPeriods(uow: ReadUow, row: InvoiceRow): Promise<Pick<Invoic
 /** The same for an invoice that was saved in transactions of its own, as it is stored now. */
 export const answerOf = (
   of: { readonly database: Database; readonly tenant: Tenant },
-  { id }: { readonly id: string },
+  { id }: { readonly id: Id<'invo'> },
 ) => readTenant(of.database, of.tenant, async uow => wholeInvoice(uow, await getInvoice(uow, id)))

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readTenant } from '../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../shared/decimal.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { instantOf } from '../../../shared/time.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
@@ -92,7 +93,7 @@ describe('discounts of a schedule', () => {
       tax_amount: eur('34.65'),
       total_amount: eur('199.65'),
     })
-    const rows = await readTenant(api.database, tenant.tenant, uow => linesOfInvoice(uow, final.id))
+    const rows = await readTenant(api.database, tenant.tenant, uow => linesOfInvoice(uow, idOf('invo', final.id)))
     expect(rows.map(row => [row.kind, row.amount_excluding_tax])).toEqual([
       ['REVENUE', '200'],
       ['DISCOUNT', '-20'],

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFailpoints } from '../../../shared/failpoint.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse } from '../../../shared/usage/clickhouse.ts'
 import { expectPayloads } from '../../testing/event-payloads.ts'
@@ -320,7 +321,10 @@ describe('finalizing', () => {
     const drafts = await Promise.all(Array.from({ length: 6 }, () => draftInvoice(tenant)))
     const failing = { ...deps, failpoint: createFailpoints('invoices.before-commit:error') }
     const finalize = (which: BillingDeps, id: string) =>
-      finalizeInvoice({ ...which, producers: invoiceProducers(which) }, { tenant: tenant.tenant, actor: ACTOR, id })
+      finalizeInvoice(
+        { ...which, producers: invoiceProducers(which) },
+        { tenant: tenant.tenant, actor: ACTOR, id: idOf('invo', id) },
+      )
     const attempts = await Promise.allSettled(
       drafts.flatMap(({ invoice }) => [finalize(failing, invoice['id']), finalize(deps, invoice['id'])]),
     )

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, writeRoute } from '../../http/route.ts'
 import { IdText, Shape } from '../../resource/shapes.ts'
@@ -59,7 +60,8 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     params: IdParams,
     body: CreditBody,
     response: InvoiceView,
-    handle: async (uow, { params, body }) => await wholeInvoice(uow, await creditInvoice(uow, params.id, body)),
+    handle: async (uow, { params, body }) =>
+      await wholeInvoice(uow, await creditInvoice(uow, idOf('invo', params.id), body)),
   })
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',
@@ -71,7 +73,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     params: IdParams,
     body: CreditAndCopyBody,
     response: CreditAndCopyAnswer,
-    handle: (uow, { params, body }) => creditAndCopy(uow, params.id, body),
+    handle: (uow, { params, body }) => creditAndCopy(uow, idOf('invo', params.id), body),
   })
   for (const name of ['lines', 'add-line'] as const) {
     actionRoute(app, deps, {

@@ -2,20 +2,21 @@
 import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { type Id, idsOf } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type InvoiceOutline, type InvoiceRow, invoices, type StoredInvoice } from './table.ts'
 
-const one = (uow: ReadUow, id: string) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
+const one = (uow: ReadUow, id: Id<'invo'>) => and(inThisTenant(uow, invoices), eq(invoices.id, id))
 
-export async function findInvoice(uow: ReadUow, id: string): Promise<InvoiceRow | null> {
+export async function findInvoice(uow: ReadUow, id: Id<'invo'>): Promise<InvoiceRow | null> {
   const [row] = await uow.tx.select().from(invoices).where(one(uow, id))
   return row ? await withCustomFields(uow, row) : null
 }
 
 /** The invoice. Throws RESOURCE_NOT_FOUND, with the same error for another tenant's id as for an unknown one. */
-export async function getInvoice(uow: ReadUow, id: string): Promise<InvoiceRow> {
+export async function getInvoice(uow: ReadUow, id: Id<'invo'>): Promise<InvoiceRow> {
   const row = await findInvoice(uow, id)
   if (row) return row
   throw new AppError('RESOURCE_NOT_FOUND', `There is no INVOICE ${JSON.stringify(id)}.`, { resourceType: 'INVOICE' })
@@ -27,7 +28,7 @@ async function withCustomFields(uow: ReadUow, row: StoredInvoice): Promise<Invoi
 }
 
 /** The row lock queues concurrent finalizers, so the status read next cannot be stale. */
-export async function lockInvoice(uow: Uow, id: string): Promise<InvoiceRow> {
+export async function lockInvoice(uow: Uow, id: Id<'invo'>): Promise<InvoiceRow> {
   const [row] = await uow.tx.select().from(invoices).where(one(uow, id)).for('update')
   return row ? await withCustomFields(uow, row) : await getInvoice(uow, id)
 }
@@ -48,7 +49,7 @@ export async function invoicesOfSubscriptions(
     .where(
       and(
         inThisTenant(uow, invoices),
-        inArray(invoices.pricing_plan_subscription_id, [...subscriptionIds]),
+        inArray(invoices.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds)),
         eq(invoices.holds_period, true),
       ),
     )
@@ -61,7 +62,7 @@ export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promis
   const rows = await uow.tx
     .select()
     .from(invoices)
-    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, [...ids])))
+    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, idsOf('invo', ids))))
   const fields = await customFieldsOf(uow, ids)
   return new Map(rows.map(row => [row.id, { ...row, custom_fields: fields.get(row.id) ?? [] }]))
 }
@@ -69,7 +70,7 @@ export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promis
 export type NewInvoice = Omit<StoredInvoice, 'platform_id' | 'environment' | 'id' | 'created_at' | 'updated_at'>
 
 /** Saves these columns. */
-export async function saveInvoice(uow: Uow, id: string, values: Partial<NewInvoice>): Promise<InvoiceRow> {
+export async function saveInvoice(uow: Uow, id: Id<'invo'>, values: Partial<NewInvoice>): Promise<InvoiceRow> {
   const [row] = await uow.tx
     .update(invoices)
     .set({ ...values, updated_at: formatInstant(uow.now) })

@@ -3,6 +3,7 @@
 import { inArray } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { idOf } from '../../../shared/ids.ts'
 import { PageOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute } from '../../http/route.ts'
@@ -83,7 +84,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     body: PatchBody,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params, query, body }) => {
-      const of = { tenant, actor, id: params.id, actions: fieldActionsOf(query) }
+      const of = { tenant, actor, id: idOf('invo', params.id), actions: fieldActionsOf(query) }
       return await answerOf({ ...deps, tenant }, await updateInvoice(deps, of, body))
     },
   })
@@ -95,7 +96,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     params: IdParams,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params }) =>
-      await answerOf({ ...deps, tenant }, await voidInvoice(deps, { tenant, actor, id: params.id })),
+      await answerOf({ ...deps, tenant }, await voidInvoice(deps, { tenant, actor, id: idOf('invo', params.id) })),
   })
   actionRoute(app, deps, {
     ...about('UPDATE', 'Archive a VOID invoice, or a DRAFT without a billing period.'),
@@ -105,7 +106,7 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     params: IdParams,
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params }) =>
-      await answerOf({ ...deps, tenant }, await archiveInvoice(deps, { tenant, actor, id: params.id })),
+      await answerOf({ ...deps, tenant }, await archiveInvoice(deps, { tenant, actor, id: idOf('invo', params.id) })),
   })
   actionRoute(app, deps, {
     ...about(
@@ -120,7 +121,10 @@ export function invoiceRoutes(app: FastifyInstance, deps: RouteDeps & InvoiceDep
     response: InvoiceView,
     handle: async ({ tenant, actor }, { params, body }) => {
       const types = [...(body.type ? [body.type] : []), ...(body.types ?? [])]
-      return await answerOf({ ...deps, tenant }, await refreshByKinds(deps, { tenant, actor, id: params.id }, types))
+      return await answerOf(
+        { ...deps, tenant },
+        await refreshByKinds(deps, { tenant, actor, id: idOf('invo', params.id) }, types),
+      )
     },
   })
 }
@@ -167,6 +171,6 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     params: IdParams,
     query: Shape({}),
     response: InvoiceView,
-    handle: async (uow, { params }) => await wholeInvoice(uow, await getInvoice(uow, params.id)),
+    handle: async (uow, { params }) => await wholeInvoice(uow, await getInvoice(uow, idOf('invo', params.id))),
   })
 }

@@ -1,4 +1,5 @@
 import { boolean, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../shared/ids.ts'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
 import type { ChargeGrant } from './charge-grants.ts'
@@ -33,17 +34,17 @@ export type OnDemandItem = {
 }
 
 export const invoices = pgTable('invoices', {
-  ...tenantColumns(),
+  ...tenantColumns<'invo'>(),
   invoice_number: text(),
   status: text().$type<InvoiceStatus>().notNull(),
   /** The name of its producer. */
   producer: text().notNull(),
   type: text().$type<InvoiceType>().notNull(),
   billing_type: text().$type<BillingType>().notNull(),
-  customer_id: text().notNull(),
-  billing_entity_id: text().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
+  billing_entity_id: text().$type<Id<'bill'>>().notNull(),
   // For an invoice for a period of a subscription: that period, and how it is cut.
-  pricing_plan_subscription_id: text(),
+  pricing_plan_subscription_id: text().$type<Id<'ppsu'>>(),
   period_start: timestamp(),
   period_end: timestamp(),
   advance_only: boolean(),
@@ -61,7 +62,7 @@ export const invoices = pgTable('invoices', {
   on_hold: boolean().notNull(),
   payment_status: text().$type<PaymentStatus>().notNull(),
   /** The invoice that a credit note credits, or that a copy was made from. */
-  original_invoice_id: text(),
+  original_invoice_id: text().$type<Id<'invo'>>(),
   /** The members that only a credit note has; null for others. */
   credit: wireJson<CreditTerms>(),
   // With tax: its FINAL credit notes, its recorded payments, and the amount marked as paid without one.

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { decimal, plain, sum, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { amount as amountOf, toMoney } from '../../../shared/money.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { defineResource, field, type Resource, readOnly } from '../../resource/define-resource.ts'
@@ -91,7 +92,7 @@ function checkInvoice({ customer_id, amount }: Payment, invoice: InvoiceRow): vo
 }
 
 /** Lets the invoice follow its payments. The caller holds it. */
-async function countPayments(uow: Uow, invoiceId: string): Promise<void> {
+async function countPayments(uow: Uow, invoiceId: Id<'invo'>): Promise<void> {
   const paid = (await authorizedOf(uow, invoiceId)).map(({ amount }) => decimal(amount.quantity))
   await settle(uow, await lockInvoice(uow, invoiceId), { paid_amount: plain(sum(paid)) })
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { IdParams } from '../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../http/route.ts'
 import { saveChange } from '../../resource/commands.ts'
@@ -45,7 +46,7 @@ export function paymentRoutes(app: FastifyInstance, deps: RouteDeps): void {
     query: Type.Object({}),
     response: Type.Object({ data: Type.Array(paymentResource.view) }, { title: 'InvoicePayments' }),
     handle: async (uow, { params }) => {
-      const { id } = await getInvoice(uow, params.id)
+      const { id } = await getInvoice(uow, idOf('invo', params.id))
       const rows = await paymentsOf(uow, id)
       return { data: await Promise.all(rows.map(row => viewOf(uow, paymentResource, row))) }
     },

@@ -1,11 +1,12 @@
 // Queries of payments beyond those of any resource.
 import { and, asc, eq } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type Payment, payments as p } from './table.ts'
 
 /** The payments of an invoice that count, oldest first. */
-export const authorizedOf = (uow: ReadUow, invoiceId: string): Promise<Payment[]> =>
+export const authorizedOf = (uow: ReadUow, invoiceId: Id<'invo'>): Promise<Payment[]> =>
   uow.tx
     .select()
     .from(p)
@@ -13,7 +14,7 @@ export const authorizedOf = (uow: ReadUow, invoiceId: string): Promise<Payment[]
     .orderBy(asc(p.timestamp), asc(p.id))
 
 /** All payments of an invoice, those that were reversed too. */
-export const paymentsOf = (uow: ReadUow, invoiceId: string): Promise<Payment[]> =>
+export const paymentsOf = (uow: ReadUow, invoiceId: Id<'invo'>): Promise<Payment[]> =>
   uow.tx
     .select()
     .from(p)

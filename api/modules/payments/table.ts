@@ -1,15 +1,16 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
+import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Amount } from '../../resource/shapes.ts'
 
 export const PAYMENT_RESULTS = ['AUTHORIZED', 'CANCELLED'] as const
 
 export const payments = pgTable('payments', {
-  ...tenantColumns(),
-  customer_id: text().notNull(),
+  ...tenantColumns<'paym'>(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
   /** Null for a payment on account. */
-  invoice_id: text(),
+  invoice_id: text().$type<Id<'invo'>>(),
   timestamp: timestamp().notNull(),
   amount: wireJson<Static<typeof Amount>>().notNull(),
   reference: text(),

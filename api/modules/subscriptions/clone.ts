@@ -1,6 +1,7 @@
 // A new subscription with the words of another, and its schedules.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
+import { idOf, idsOf } from '../../../shared/ids.ts'
 import { createResource } from '../../resource/commands.ts'
 import { customFields } from '../../resource/custom-fields/table.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
@@ -37,12 +38,15 @@ async function repeatableFields(uow: Uow, id: string) {
         eq(customFields.unique_value, false),
         inArray(
           customFields.id,
-          values.map(value => value.id),
+          idsOf(
+            'cufi',
+            values.map(value => value.id),
+          ),
         ),
       ),
     )
   const ids = new Set(repeatable.map(field => field.id))
-  return values.filter(value => ids.has(value.id))
+  return values.filter(value => ids.has(idOf('cufi', value.id)))
 }
 
 /** Creates a DRAFT schedule of `subscription` with the fields of another and those of `changes`. */

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { defineResource, field, type Resource, readOnly, type StoredRow } from '../../resource/define-resource.ts'
 import {
   Currency,
@@ -113,7 +114,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     const { billing_entity_id: ofSubscriptions, ...settings } = platform.default_pricing_plan_subscription_settings
     const entityId = ofSubscriptions ?? platform.default_billing_entity_id
     return {
-      ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: entityId }),
+      ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: idOf('bill', entityId) }),
       ...(platform.default_pricing_currency === null ? {} : { billing_currency: platform.default_pricing_currency }),
       billing_period: { type: 'MONTH', value: 1 },
       billing_time: 'CALENDAR',
@@ -152,13 +153,16 @@ async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promi
     ...rest,
     customer_id: await named(uow, customerResource, 'customer', row.customer_id, customer_reference),
     // A missing one is refused by `checkSubscription`.
-    billing_entity_id: (await named(
-      uow,
-      billingEntityResource,
-      'billing_entity',
-      row.billing_entity_id,
-      billing_entity_reference,
-    )) as string,
+    billing_entity_id: idOf(
+      'bill',
+      (await named(
+        uow,
+        billingEntityResource,
+        'billing_entity',
+        row.billing_entity_id,
+        billing_entity_reference,
+      )) as string,
+    ),
   }
 }
 

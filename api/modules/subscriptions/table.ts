@@ -23,7 +23,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   purchase_order_number: text(),
   /** Null of a TEMPLATE alone. */
   customer_id: text().$type<Id<'cust'>>(),
-  billing_entity_id: text().notNull(),
+  billing_entity_id: text().$type<Id<'bill'>>().notNull(),
   billing_period: wireJson<PeriodLength>().notNull(),
   billing_currency: text().notNull(),
   billing_time: text().$type<BillingTime>().notNull(),
@@ -55,8 +55,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   pricing_plan_subscription_id: text().$type<Id<'ppsu'>>().notNull(),
   type: text().$type<'DEFAULT' | 'TRIAL'>().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
-  pricing_plan_id: text().notNull(),
-  pricing_plan_version_id: text().notNull(),
+  pricing_plan_id: text().$type<Id<'pric'>>().notNull(),
+  pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
   start_at: timestamp().notNull(),
   end_at: timestamp(),
   pricing_currency: text().notNull(),
@@ -86,7 +86,7 @@ export const scheduleVersions = pgView('schedule_versions', {
   platform_id: text().notNull(),
   environment: text().notNull(),
   pricing_plan_schedule_id: text().$type<Id<'ppsc'>>().notNull(),
-  pricing_plan_version_id: text().notNull(),
+  pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
   start_at: timestamp().notNull(),
   end_at: timestamp(),
 }).existing()

@@ -3,8 +3,12 @@ import { eq } from 'drizzle-orm'
 import { expectTypeOf, test } from 'vitest'
 import type { Uow } from '../../../shared/database/database.ts'
 import type { Id } from '../../../shared/ids.ts'
+import type { Pricing, PricingPlanVersion } from '../catalog/pricing-plans/table.ts'
+import { getInvoice } from '../invoices/repository.ts'
+import type { InvoiceRow } from '../invoices/table.ts'
 import { holdCustomer } from '../parties/customers/hold-customer.ts'
 import type { Customer } from '../parties/customers/table.ts'
+import type { Wallet, WalletGrant } from '../wallets/table.ts'
 import { lockSubscription, lockSubscriptions } from './next-billing.ts'
 import { listSchedules } from './schedules/schedule.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
@@ -14,11 +18,15 @@ test('rows carry ids of their kind, and references those of what they name', () 
   expectTypeOf<Subscription['id']>().toEqualTypeOf<Id<'ppsu'>>()
   expectTypeOf<Subscription['customer_id']>().toEqualTypeOf<Id<'cust'> | null>()
   expectTypeOf<Schedule['pricing_plan_subscription_id']>().toEqualTypeOf<Subscription['id']>()
+  expectTypeOf<Schedule['pricing_plan_version_id']>().toEqualTypeOf<PricingPlanVersion['id']>()
+  expectTypeOf<Pricing['pricing_plan_version_id']>().toEqualTypeOf<PricingPlanVersion['id']>()
+  expectTypeOf<InvoiceRow['customer_id']>().toEqualTypeOf<Customer['id']>()
+  expectTypeOf<WalletGrant['wallet_id']>().toEqualTypeOf<Wallet['id']>()
   expectTypeOf<Schedule['id']>().not.toEqualTypeOf<Subscription['id']>()
 })
 
 test('a mix-up does not compile', () => {
-  const mixUps = (uow: Uow, subscription: Subscription, schedule: Schedule, customer: Customer) => [
+  const mixUps = (uow: Uow, subscription: Subscription, schedule: Schedule, customer: Customer, wallet: Wallet) => [
     // @ts-expect-error a customer is no subscription
     () => lockSubscription(uow, customer.id),
     // @ts-expect-error the schedules of a schedule
@@ -27,6 +35,8 @@ test('a mix-up does not compile', () => {
     () => holdCustomer(uow, subscription.id),
     // @ts-expect-error schedules are no subscriptions
     () => lockSubscriptions(uow, [schedule.id], { skip: false }),
+    // @ts-expect-error an invoice of a wallet
+    () => getInvoice(uow, wallet.id),
     // @ts-expect-error a column is compared with ids of its own kind alone
     () => eq(subscriptions.id, schedule.id),
     // @ts-expect-error a reference is one too

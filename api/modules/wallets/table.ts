@@ -1,6 +1,7 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Account, EntryType } from '../../../shared/billing/wallets/ledger.ts'
 import type { GrantType } from '../../../shared/billing/wallets/spending-order.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { PAUSABLE } from '../../resource/shapes.ts'
 import type { CreditsView } from '../catalog/credit-types/schema.ts'
@@ -8,7 +9,7 @@ import type { ChargeOfGrant } from '../invoices/charge-grants.ts'
 import type { BalanceTerms, CreditTerms, MoneyView, ReservationStatus, RevertReason } from './schema.ts'
 
 export const walletTypes = pgTable('wallet_types', {
-  ...tenantColumns(),
+  ...tenantColumns<'wtyp'>(),
   reference: text().notNull(),
   name: text().notNull(),
   status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
@@ -20,20 +21,20 @@ export const walletTypes = pgTable('wallet_types', {
 export type WalletType = typeof walletTypes.$inferSelect
 
 export const wallets = pgTable('wallets', {
-  ...tenantColumns(),
+  ...tenantColumns<'wall'>(),
   reference: text().notNull(),
   status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
-  wallet_type_id: text().notNull(),
-  customer_id: text().notNull(),
+  wallet_type_id: text().$type<Id<'wtyp'>>().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
 })
 
 export type Wallet = typeof wallets.$inferSelect
 
 export const walletGrants = pgTable('wallet_grants', {
-  ...tenantColumns(),
-  customer_id: text().notNull(),
-  billing_entity_id: text().notNull(),
-  wallet_id: text().notNull(),
+  ...tenantColumns<'wgra'>(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
+  billing_entity_id: text().$type<Id<'bill'>>().notNull(),
+  wallet_id: text().$type<Id<'wall'>>().notNull(),
   type: text().$type<GrantType>().notNull(),
   description: text(),
   grant_amount: wireJson<MoneyView>(),
@@ -61,8 +62,8 @@ export const CAUSE_TYPES = ['REQUEST', 'EXPIRY', 'RESERVATION', 'INVOICE', 'CHAR
 
 export const walletEntries = pgTable('wallet_entries', {
   ...ADDED,
-  wallet_id: text().notNull(),
-  grant_id: text().notNull(),
+  wallet_id: text().$type<Id<'wall'>>().notNull(),
+  grant_id: text().$type<Id<'wgra'>>().notNull(),
   type: text().$type<EntryType>().notNull(),
   debit_account: text().$type<Account>().notNull(),
   credit_account: text().$type<Account>().notNull(),
@@ -80,8 +81,8 @@ const { platform_id, environment } = tenantColumns()
 export const walletGrantAccounts = pgTable('wallet_grant_accounts', {
   platform_id,
   environment,
-  grant_id: text().notNull(),
-  wallet_id: text().notNull(),
+  grant_id: text().$type<Id<'wgra'>>().notNull(),
+  wallet_id: text().$type<Id<'wall'>>().notNull(),
   type: text().$type<GrantType>().notNull(),
   start_at: timestamp().notNull(),
   expire_at: timestamp(),
@@ -97,8 +98,8 @@ export type WalletEntry = typeof walletEntries.$inferSelect
 export type GrantAccounts = typeof walletGrantAccounts.$inferSelect
 
 export const walletReservations = pgTable('wallet_reservations', {
-  ...tenantColumns(),
-  wallet_id: text().notNull(),
+  ...tenantColumns<'wres'>(),
+  wallet_id: text().$type<Id<'wall'>>().notNull(),
   reference: text().notNull(),
   quantity: decimalText().notNull(),
   parts: wireJson<readonly { readonly grant_id: string; readonly quantity: string }[]>().notNull(),

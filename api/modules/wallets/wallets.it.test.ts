@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../shared/decimal.ts'
+import type { Id } from '../../../shared/ids.ts'
 import { refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { noticesOf } from '../../testing/notices.ts'
@@ -282,7 +283,11 @@ describe('grants', () => {
 })
 
 /** Posts entries of a grant without the API. */
-const post = (wallet: Row, grantId: string, moves: readonly (readonly ['RESERVE' | 'RELEASE' | 'SPEND', string])[]) =>
+const post = (
+  wallet: Row,
+  grantId: Id<'wgra'>,
+  moves: readonly (readonly ['RESERVE' | 'RELEASE' | 'SPEND', string])[],
+) =>
   inTenant(api.database, a.tenant, NOBODY, async uow => {
     for (const [move, quantity] of moves)
       await postEntries(uow, [{ walletId: wallet['id'], grantId, move, quantity: decimal(quantity), cause: REQUEST }])

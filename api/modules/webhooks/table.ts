@@ -1,4 +1,5 @@
 import { boolean, customType, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../shared/ids.ts'
 import type { Environment } from '../../../shared/tenant.ts'
 import { tenantColumns, timestamp } from '../../resource/columns.ts'
 
@@ -12,7 +13,7 @@ export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 export type AuthenticationType = (typeof AUTHENTICATION_TYPES)[number]
 
 export const webhooks = pgTable('webhooks', {
-  ...tenantColumns(),
+  ...tenantColumns<'webh'>(),
   reference: text().notNull(),
   name: text().notNull(),
   url: text().notNull(),
@@ -38,7 +39,7 @@ export const webhookAttempts = pgTable('webhook_attempts', {
   environment: text().$type<Environment>().notNull(),
   id: text().notNull(),
   created_at: timestamp().notNull(),
-  webhook_id: text().notNull(),
+  webhook_id: text().$type<Id<'webh'>>().notNull(),
   event_id: text().notNull(),
   kind: text().$type<AttemptKind>().notNull(),
   succeeded: boolean().notNull(),
@@ -56,7 +57,7 @@ export const webhookReplays = pgTable('webhook_replays', {
   environment: text().$type<Environment>().notNull(),
   id: text().notNull(),
   created_at: timestamp().notNull(),
-  webhook_id: text().notNull(),
+  webhook_id: text().$type<Id<'webh'>>().notNull(),
   from_position: position().notNull(),
   to_position: position().notNull(),
   resume_position: position().notNull(),

@@ -2,6 +2,7 @@
 import { and, eq, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../tenant-condition.ts'
 import { canonicalValue } from './canonical-value.ts'
 import type { GivenCustomField, ResourceWithCustomFields } from './schema.ts'
@@ -64,7 +65,7 @@ async function holdFields(
       and(
         inThisTenant(uow, f),
         eq(f.resource_type, resourceType),
-        or(inArray(f.id, [...new Set(ids)]), inArray(f.reference, [...new Set(references)])),
+        or(inArray(f.id, idsOf('cufi', new Set(ids))), inArray(f.reference, [...new Set(references)])),
       ),
     )
     .for('key share')

@@ -3,7 +3,7 @@ import { tenantColumns } from '../columns.ts'
 import type { CustomFieldType, ResourceWithCustomFields } from './schema.ts'
 
 export const customFields = pgTable('custom_fields', {
-  ...tenantColumns(),
+  ...tenantColumns<'cufi'>(),
   reference: text().notNull(),
   resource_type: text().$type<ResourceWithCustomFields>().notNull(),
   name: text(),

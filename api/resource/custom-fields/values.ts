@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { preparedQuery } from '../../../shared/database/prepared.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { idOf } from '../../../shared/ids.ts'
 import type { FieldAction } from '../field-actions.ts'
 import { inThisTenant } from '../tenant-condition.ts'
 import { type ResolvedField, resolveGiven } from './resolve-given.ts'
@@ -79,7 +80,8 @@ export async function planValues(
   const named = await resolveGiven(uow, of.resourceType, given ?? [])
   const wanted = named.map(each => ({ ...each, ...valuesAfter(each, before.get(each.field.id) ?? [], action) }))
   const kept = new Set(named.map(({ field }) => field.id))
-  const dropped = action === 'REPLACE' || action === 'CLEAR' ? [...before.keys()].filter(id => !kept.has(id)) : []
+  const dropped =
+    action === 'REPLACE' || action === 'CLEAR' ? [...before.keys()].filter(id => !kept.has(idOf('cufi', id))) : []
   const gone = await resolveGiven(
     uow,
     of.resourceType,

@@ -8,6 +8,7 @@ import { type Billed, billedSubscription, succeed } from '../../../api/modules/b
 import { finalizeInvoice } from '../../../api/modules/invoices/changes/finalize-invoice.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
+import { idOf } from '../../../shared/ids.ts'
 import { type EventsRig, ms, openEventsRig, START, tokensOf } from './rig.ts'
 
 let rig: EventsRig
@@ -150,7 +151,7 @@ test('killed at every step and run by two at once: one credit note and one new i
       if (name === 'invoices.before-commit') throw new Error('killed')
     },
   })
-  const of = { tenant: tenant.tenant, actor: { id: null, requestId: null }, id: String(again?.['id']) }
+  const of = { tenant: tenant.tenant, actor: { id: null, requestId: null }, id: idOf('invo', String(again?.['id'])) }
   await expect(finalizeInvoice({ database: rig.api.database, producers: [killed] }, of)).rejects.toThrow('killed')
   expect((await booksOf(own)).map(shown)).toEqual(prepared)
   const url = (row: Row | undefined) => `/v1/invoices/${row?.['id']}`

@@ -2,6 +2,7 @@
 import { and, desc, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { viewOf } from '../../../resource/views.ts'
@@ -31,7 +32,7 @@ export async function searchKeys(uow: ReadUow, search: KeySearch): Promise<Row> 
 
 function conditionsOf({ resource_id, username, user_type, include_inactive }: KeySearch): (SQL | undefined)[] {
   return [
-    resource_id ? or(eq(apiKeys.id, resource_id), eq(apiKeys.display_prefix, resource_id)) : undefined,
+    resource_id ? or(eq(apiKeys.id, idOf('akey', resource_id)), eq(apiKeys.display_prefix, resource_id)) : undefined,
     // The names of users who are members here; of others a tenant sees none.
     username
       ? sql`${apiKeys.created_by} in (select u.id from users u where u.username = lower(btrim(${username})))`

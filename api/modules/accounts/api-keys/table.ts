@@ -3,7 +3,7 @@ import { tenantColumns, timestamp } from '../../../resource/columns.ts'
 
 /** A view of the table api_keys: without the keys processes make for themselves, and without what is derived from a key's text. */
 export const apiKeys = pgTable('tenant_api_keys', {
-  ...tenantColumns(),
+  ...tenantColumns<'akey'>(),
   type: text().$type<'STANDARD' | 'PROXY'>().notNull(),
   role_type: text().$type<'ADMINISTRATOR' | 'READ_ONLY'>().notNull(),
   description: text(),

@@ -2,7 +2,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns } from '../../../resource/columns.ts'
 
 export const roles = pgTable('roles', {
-  ...tenantColumns(),
+  ...tenantColumns<'role'>(),
   name: text().notNull(),
   description: text(),
   permissions: text().array().notNull(),

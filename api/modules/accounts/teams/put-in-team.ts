@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import type Type from 'typebox'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant, parseInstant } from '../../../../shared/time.ts'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -21,7 +22,7 @@ export const TeamMemberBody = Shape({
 export type TeamEntry = Type.Static<typeof TeamMemberBody>
 
 /** The team with this id. Throws RESOURCE_NOT_FOUND. */
-export async function getTeam(uow: ReadUow, id: string, field?: string): Promise<Team> {
+export async function getTeam(uow: ReadUow, id: Id<'team'>, field?: string): Promise<Team> {
   const [team] = await uow.tx
     .select()
     .from(teams)
@@ -45,7 +46,7 @@ export async function putInTeam(
   path = '',
 ): Promise<void> {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
-  const team = await getTeam(uow, entry.team_id, at('team_id'))
+  const team = await getTeam(uow, idOf('team', entry.team_id), at('team_id'))
   await requirePowerOver(uow, declared, team.role_ids, (await loadRoles(uow)).map(toRole))
   const canonical = (text: string | null | undefined): string | null => {
     const instant = text ? parseInstant(text) : null

@@ -1,6 +1,7 @@
 // Teams through /v1.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { idOf } from '../../../../shared/ids.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
 import { type ListQuery, type ListSpec, listSlice, orderOf, orderQuery } from '../../../list/list-spec.ts'
@@ -46,7 +47,7 @@ export function teamRoutes(app: FastifyInstance, deps: RouteDeps, rules: Account
     status: 200,
     handle: (uow, { params, body }) => {
       const roleIds = body.account_memberships === undefined ? null : (rolesGiven(uow, body.account_memberships) ?? [])
-      return changeTeam(uow, rules, params.id, () => ({
+      return changeTeam(uow, rules, idOf('team', params.id), () => ({
         ...(body.name === undefined ? {} : { name: body.name }),
         ...(roleIds === null ? {} : { role_ids: roleIds }),
       }))
@@ -61,7 +62,7 @@ export function teamRoutes(app: FastifyInstance, deps: RouteDeps, rules: Account
     params: IdParams,
     response: TeamView,
     status: 200,
-    handle: (uow, { params }) => deleteTeam(uow, rules, params.id),
+    handle: (uow, { params }) => deleteTeam(uow, rules, idOf('team', params.id)),
   })
   writeRoute(app, deps, {
     ...about,
@@ -76,7 +77,7 @@ export function teamRoutes(app: FastifyInstance, deps: RouteDeps, rules: Account
     handle: async (uow, { params, body }) => {
       checkAccount(uow, body, '')
       const added = body.role_ids ?? []
-      const team = await changeTeam(uow, rules, params.id, ({ role_ids }) => ({
+      const team = await changeTeam(uow, rules, idOf('team', params.id), ({ role_ids }) => ({
         role_ids: [...new Set([...role_ids, ...added])],
       }))
       return team.account_memberships
@@ -105,6 +106,6 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: '/v1/teams/:id',
     params: IdParams,
     response: TeamView,
-    handle: (uow, { params }) => viewTeam(uow, params.id),
+    handle: (uow, { params }) => viewTeam(uow, idOf('team', params.id)),
   })
 }

@@ -2,7 +2,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import { tenantColumns, timestamp } from '../../../resource/columns.ts'
 
 export const teams = pgTable('teams', {
-  ...tenantColumns(),
+  ...tenantColumns<'team'>(),
   name: text().notNull(),
   role_ids: text().array().notNull(),
 })

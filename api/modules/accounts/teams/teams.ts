@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import Type, { type Static } from 'typebox'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import { followSave, guardDelete, guardSave, type Subject } from '../../../resource/rules.ts'
@@ -46,7 +47,7 @@ export async function viewTeams(uow: ReadUow, list: readonly Team[]): Promise<Te
 }
 
 /** The team with this id, as answered. Throws RESOURCE_NOT_FOUND. */
-export async function viewTeam(uow: ReadUow, id: string): Promise<TeamAnswer> {
+export async function viewTeam(uow: ReadUow, id: Id<'team'>): Promise<TeamAnswer> {
   const [view] = await viewTeams(uow, [await getTeam(uow, id)])
   if (!view) throw new Error('one team has one view')
   return view
@@ -66,7 +67,7 @@ export async function createTeam(
   await lockAccounts(uow)
   await checkRolesMoved(uow, rules, { given: body.roleIds, field: FIELD })
   const { id } = await insertRow(uow, { table: teams, idPrefix: 'team' }, { name: body.name, role_ids: body.roleIds })
-  const data = await viewTeam(uow, id)
+  const data = await viewTeam(uow, idOf('team', id))
   await guardSave(uow, TEAM, data, null)
   await followSave(uow, TEAM, data, null)
   await emit(uow, { type: 'TEAM.CREATED', objectId: id, data, previous: null })
@@ -77,7 +78,7 @@ export async function createTeam(
 export async function changeTeam(
   uow: Uow,
   rules: AccountRules,
-  id: string,
+  id: Id<'team'>,
   change: (team: Team) => { readonly name?: string; readonly role_ids?: string[] },
 ): Promise<TeamAnswer> {
   return await keepAnAdministrator(uow, rules.declared, async () => {
@@ -100,7 +101,7 @@ export async function changeTeam(
 }
 
 /** Deletes a team; who was in it loses its roles. Answers what was. */
-export async function deleteTeam(uow: Uow, rules: AccountRules, id: string): Promise<TeamAnswer> {
+export async function deleteTeam(uow: Uow, rules: AccountRules, id: Id<'team'>): Promise<TeamAnswer> {
   return await keepAnAdministrator(uow, rules.declared, async () => {
     const team = await getTeam(uow, id)
     await checkRolesMoved(uow, rules, { given: [], taken: team.role_ids, field: 'id' })

@@ -11,14 +11,14 @@ export const users = pgTable('users', {
 })
 
 export const userMemberships = pgTable('user_memberships', {
-  ...tenantColumns(),
+  ...tenantColumns<'memb'>(),
   user_id: text().notNull(),
   role_ids: text().array().notNull(),
   status: text().$type<MemberStatus>().notNull(),
 })
 
 export const userInvitations = pgTable('user_invitations', {
-  ...tenantColumns(),
+  ...tenantColumns<'uinv'>(),
   user_id: text().notNull(),
   invited_by: text(),
   revoked_at: timestamp(),

@@ -4,6 +4,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { daysOverdue, isOverdueBy } from '../../../../shared/billing/overdue.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
 import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock.ts'
@@ -57,7 +58,7 @@ async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
     const overdue_period = { type: 'DAY', value: daysOverdue(due, today) } as const
     const { created } = await saveAlert(uow, {
       alert_rule_id: rule.id,
-      customer_id: invoice.customer_id,
+      customer_id: idOf('cust', invoice.customer_id),
       type: 'INVOICE',
       data_trigger_reference: invoice.id,
       alert_data: { invoice: { id: invoice.id, overdue: { due_date: invoice.due_date, overdue_period } } },

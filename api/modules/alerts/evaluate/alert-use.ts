@@ -5,6 +5,7 @@ import { type Actor, type Database, inTenant, readTenant, type Uow } from '../..
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Logger } from '../../../../shared/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf, interval } from '../../../../shared/time.ts'
@@ -171,7 +172,7 @@ async function readWatches(
     const entitlement = { pricing_plan_subscription_id: subscription.id, ...values }
     const alert: NewAlert = {
       alert_rule_id: rule.id,
-      customer_id: subscription.customer_id,
+      customer_id: idOf('cust', subscription.customer_id),
       type: 'ENTITLEMENT',
       data_trigger_reference: reference,
       alert_data: { entitlement },

@@ -3,6 +3,7 @@
 import { and } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Metric } from '../../../../shared/rating/price.ts'
 import { containingAt } from '../../../resource/rules.ts'
 import { findMany } from '../../../resource/store.ts'
@@ -30,7 +31,7 @@ export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise
   return rows.flatMap(row =>
     row.items.flatMap(item =>
       allConfigs(item).flatMap((config): PricedConfig[] => {
-        const productItem = items.get(item.product_item_ids[0] ?? '')
+        const productItem = items.get(idOf('proi', item.product_item_ids[0] ?? ''))
         if (!productItem) return []
         const metric = measures.get(productItem.meter_value_calculation_id ?? '')?.metric ?? 'NUMBER'
         return [{ pricingId: row.id, itemId: item.id, config, productItem, metric }]

@@ -2,6 +2,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { afterSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { change } from '../../invoices/changes/invoice-change.ts'
@@ -13,7 +14,7 @@ import type { Subscription } from '../../subscriptions/table.ts'
 const becomesVoid = (row: Subscription, previous: Subscription | null): boolean =>
   row.status === 'VOID' && previous !== null && previous.status !== 'VOID'
 
-const invoicesOf = (uow: Uow, subscriptionId: string, statuses: ('OPEN' | 'DRAFT' | 'FINAL')[]) =>
+const invoicesOf = (uow: Uow, subscriptionId: Id<'ppsu'>, statuses: ('OPEN' | 'DRAFT' | 'FINAL')[]) =>
   uow.tx
     .select({ id: invoices.id, number: invoices.invoice_number })
     .from(invoices)

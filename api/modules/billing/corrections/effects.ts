@@ -1,6 +1,7 @@
 // A correction is withdrawn as a whole: when its credit note or its new invoice is made VOID or ARCHIVED, so is the
 // other, unless that is FINAL already.
 import type { Uow } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { afterSave } from '../../../resource/rules.ts'
 import { change } from '../../invoices/changes/invoice-change.ts'
 import { INVOICE } from '../../invoices/funds.ts'
@@ -16,7 +17,7 @@ async function withdraw(uow: Uow, row: InvoiceRow, previous: InvoiceRow | null):
   if (correction?.status !== 'PREPARED') return
   await saveCorrection(uow, correction, { status: 'WITHDRAWN' })
   const { new_invoice_id, credit_invoice_id } = correction
-  const other = await lockInvoice(uow, row.id === new_invoice_id ? credit_invoice_id : new_invoice_id)
+  const other = await lockInvoice(uow, idOf('invo', row.id === new_invoice_id ? credit_invoice_id : new_invoice_id))
   if (other.status === 'DRAFT') await change(uow, other, { status: 'VOID', on_hold: false, finalize_at: null })
 }
 

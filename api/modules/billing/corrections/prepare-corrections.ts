@@ -2,7 +2,7 @@
 // note for the invoice and a new invoice in its place are prepared as drafts. They are never issued by themselves.
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf } from '../../../../shared/ids.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { insertInvoice } from '../../invoices/changes/insert-invoice.ts'
 import { refreshInvoice } from '../../invoices/changes/refresh-invoice.ts'
@@ -45,8 +45,13 @@ export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inpu
     const prepared = corrections.find(each => each.original_invoice_id === id && each.status === 'PREPARED')
     try {
       if (prepared)
-        await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, ACTOR, prepared.new_invoice_id)
-      else await prepareOne(deps, tenant, id)
+        await refreshInvoice(
+          { ...deps, producers: [rebillProducer(deps)] },
+          tenant,
+          ACTOR,
+          idOf('invo', prepared.new_invoice_id),
+        )
+      else await prepareOne(deps, tenant, idOf('invo', id))
     } catch (error) {
       // What cannot be priced, or was issued or made VOID meanwhile, keeps no other invoice from being billed.
       if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
@@ -80,10 +85,10 @@ async function changedInvoices(
   return own.map(({ invoice_id }) => invoice_id).filter(id => ids.has(id))
 }
 
-async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: string): Promise<void> {
+async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'invo'>): Promise<void> {
   const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
-    row: await getInvoice(uow, originalId),
-    lines: await linesOfInvoice(uow, originalId),
+    row: await getInvoice(uow, idOf('invo', originalId)),
+    lines: await linesOfInvoice(uow, idOf('invo', originalId)),
   }))
   if (!isCorrectable(row)) return
   const again = await priceAgain(deps, tenant, originalId)
@@ -91,7 +96,7 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: string)
   await inTenant(deps.database, tenant, ACTOR, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))
-    const original = await lockInvoice(uow, originalId)
+    const original = await lockInvoice(uow, idOf('invo', originalId))
     // A correction that is prepared or issued has its credit note, so another worker's is found here too.
     if ((await creditsOf(uow, originalId)).length > 0) return
     await insertBoth(uow, original, again)
@@ -122,7 +127,7 @@ async function insertBoth(uow: Uow, original: InvoiceRow, { inputs, positions, p
       billing_type: original.billing_type,
       customer_id: original.customer_id,
       billing_entity_id: original.billing_entity_id,
-      pricing_plan_subscription_id: inputs.subscription.id,
+      pricing_plan_subscription_id: idOf('ppsu', inputs.subscription.id),
       on_hold: false,
       payment_status: 'UNPAID',
       finalize_at: null,

@@ -1,5 +1,6 @@
 // Prices a FINAL invoice again from its pinned inputs, with everything that the log has up to given positions.
 import { readTenant } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import { getInvoice } from '../../invoices/repository.ts'
@@ -15,7 +16,7 @@ export type PricedAgain = {
 }
 
 /** Throws INVALID_OPERATION when the inputs of the invoice were not stored, or what came late cannot be priced. */
-export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: string): Promise<PricedAgain> {
+export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: Id<'invo'>): Promise<PricedAgain> {
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
   const pinned = await pinnedBasis(deps, tenant, row)

@@ -32,7 +32,7 @@ export const rebillProducer = (deps: BillingDeps): InvoiceProducer => ({
     inTimeOf(deps.database, tenant, [row.customer_id], async () => {
       const correction = await readTenant(deps.database, tenant, uow => correctionOf(uow, row.id))
       const until = await countedUntil(deps)
-      const again = await priceAgain(deps, tenant, correction.original_invoice_id)
+      const again = await priceAgain(deps, tenant, idOf('invo', correction.original_invoice_id))
       return await inTenant(deps.database, tenant, actor, async uow => {
         await lockCorrection(uow, correction)
         await prepare?.(uow)
@@ -57,7 +57,7 @@ async function correctionOf(uow: Parameters<typeof correctionWith>[0], id: strin
 
 async function lockCorrection(uow: Uow, of: Correction): Promise<void> {
   await lockSubscription(uow, idOf('ppsu', of.pricing_plan_subscription_id))
-  await lockInvoice(uow, of.original_invoice_id)
+  await lockInvoice(uow, idOf('invo', of.original_invoice_id))
 }
 
 /**
@@ -75,7 +75,7 @@ async function issueCredit(uow: Uow, of: Correction): Promise<void> {
       resourceType: 'INVOICE',
     })
   }
-  const note = await lockInvoice(uow, of.credit_invoice_id)
+  const note = await lockInvoice(uow, idOf('invo', of.credit_invoice_id))
   if (note.status !== 'DRAFT') return
   const now = await creditAsItIs(uow, note.id)
   await makeFinal(uow, note, now.compute(uow.now))

@@ -1,6 +1,6 @@
 // The producer of on-demand charges: they meter nothing, so one transaction computes and saves them.
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
-import { idOf } from '../../../../shared/ids.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
@@ -42,7 +42,7 @@ function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): strin
 }
 
 /** An on-demand charge as it can be saved now; null when its schedule no longer sells what was ordered. */
-export async function onDemandAsItIs(uow: Uow, invoiceId: string): Promise<Recomputation | null> {
+export async function onDemandAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation | null> {
   const row = await getInvoice(uow, invoiceId)
   const { on_demand: order } = row
   if (order === null) throw new Error(`the invoice ${row.id} has no order`)

@@ -2,6 +2,7 @@
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { formatInstant, parseInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -38,12 +39,12 @@ export async function recordPersistedUsage(uow: Uow, body: PersistDataBody): Pro
   await refuseBilledState(uow, { subscriptionId: subscription.id, term, moment })
   const row = await insertPersistedUsage(uow, {
     reference: body.reference ?? null,
-    customer_id: body.customer_id,
-    pricing_plan_subscription_id: body.pricing_plan_subscription_id,
-    pricing_plan_schedule_id: term.schedule.id,
-    pricing_id: body.pricing_id,
-    pricing_item_id: body.pricing_item_id,
-    pricing_item_config_id: body.pricing_item_config_id,
+    customer_id: idOf('cust', body.customer_id),
+    pricing_plan_subscription_id: idOf('ppsu', body.pricing_plan_subscription_id),
+    pricing_plan_schedule_id: idOf('ppsc', term.schedule.id),
+    pricing_id: idOf('prcg', body.pricing_id),
+    pricing_item_id: idOf('prii', body.pricing_item_id),
+    pricing_item_config_id: idOf('pico', body.pricing_item_config_id),
     start_at: formatInstant(moment.at),
     end_at: end,
     persist_usage: plain(decimal(body.persist_usage)),

@@ -2,6 +2,7 @@
 import { and, asc, desc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { persistData } from './table.ts'
 
@@ -34,7 +35,7 @@ export async function loadPersistedUsage(
       persist_usage: p.persist_usage,
     })
     .from(p)
-    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_subscription_id, [...subscriptionIds])))
+    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds))))
     .orderBy(...by.map(column => asc(column)), desc(p.seq))
   const found = new Map<string, PersistedUsageInput[]>()
   for (const [id, own] of groupBy(rows, row => row.subscription_id))

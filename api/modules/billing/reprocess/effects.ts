@@ -2,6 +2,7 @@
 // a live schedule prices.
 import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { at, instantOf, parseInstant } from '../../../../shared/time.ts'
 import { afterSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -27,7 +28,8 @@ async function followCustomer(uow: Uow, row: Customer, previous: Customer | null
   if (DECIDING.every(name => isDeepStrictEqual(row[name], before[name]))) return
   const from = previous === null || previous.status === 'DRAFT' ? ALWAYS : uow.now
   const dropped = before.parent_customer_ids.filter(id => !row.parent_customer_ids.includes(id))
-  for (const customerId of [row.id, ...dropped].toSorted()) await scheduleReprocess(uow, { customerId, from })
+  for (const customerId of [row.id, ...idsOf('cust', dropped)].toSorted())
+    await scheduleReprocess(uow, { customerId, from })
 }
 
 /** Only the end and the clauses of a live schedule can change its price (semantics 1.4). */

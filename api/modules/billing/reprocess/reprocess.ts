@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
 import { IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
@@ -67,11 +68,11 @@ export const reprocessResource = defineResource<Reprocess>({
       const at = row.type === 'CUSTOMER' ? 'customer.customer_id' : 'not_matched.customer_id'
       await requireAll(uow, customerResource, [{ id: customerId, field: at }])
     }
-    if (row.invoice) await requireComputable(uow, row.invoice.invoice_id)
+    if (row.invoice) await requireComputable(uow, idOf('invo', row.invoice.invoice_id))
     return {
       ...row,
-      invoice_id: row.invoice?.invoice_id ?? null,
-      customer_id: customerId,
+      invoice_id: idOf('invo', row.invoice?.invoice_id ?? null),
+      customer_id: idOf('cust', customerId),
       start_at: range?.start_at ?? null,
       end_at: range?.end_at ?? null,
     }
@@ -104,7 +105,7 @@ function requireOwnPart(row: Reprocess): void {
     throw new AppError('INVALID_FIELD', 'The range must end after it starts.', { field: `${part}.end_at` })
 }
 
-async function requireComputable(uow: Uow, id: string): Promise<void> {
+async function requireComputable(uow: Uow, id: Id<'invo'>): Promise<void> {
   const field = 'invoice.invoice_id'
   const invoice = await findInvoice(uow, id)
   if (!invoice) {

@@ -3,6 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
@@ -40,7 +41,7 @@ export async function runReprocess(deps: ReprocessDeps, run: ReprocessRun): Prom
     for (;;) {
       const invoiceId = await inTenant(deps.database, tenant, ACTOR, uow => nextItem(uow, id))
       if (invoiceId === null) break
-      const outcome = await computeAgain(deps, tenant, invoiceId)
+      const outcome = await computeAgain(deps, tenant, idOf('invo', invoiceId))
       await inTenant(deps.database, tenant, ACTOR, uow => finishItem(uow, { id, invoiceId, outcome }))
       await deps.failpoint?.('reprocess.after-item')
     }
@@ -78,7 +79,7 @@ async function nextItem(uow: Uow, id: string): Promise<string | null> {
 type Outcome = { readonly status: 'DONE' | 'SKIPPED' } | { readonly status: 'ERROR'; readonly message: string }
 
 /** A permanent error is the outcome of this invoice and stops no other invoice; a temporary error is thrown. */
-async function computeAgain(deps: ReprocessDeps, tenant: Tenant, invoiceId: string): Promise<Outcome> {
+async function computeAgain(deps: ReprocessDeps, tenant: Tenant, invoiceId: Id<'invo'>): Promise<Outcome> {
   try {
     await refreshInvoice(deps, tenant, ACTOR, invoiceId)
     return { status: 'DONE' }

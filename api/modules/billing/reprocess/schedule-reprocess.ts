@@ -1,6 +1,7 @@
 // Starts a reprocess of a customer after a change of usage or of a live schedule, once the platform's delay has passed.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { createResource } from '../../../resource/commands.ts'
 import { affectedBy, markInvoices } from './affected-invoices.ts'
@@ -13,7 +14,7 @@ import { reprocessResource } from './reprocess.ts'
  */
 export async function scheduleReprocess(
   uow: Uow,
-  of: { readonly customerId: string; readonly from: Instant; readonly until?: Instant },
+  of: { readonly customerId: Id<'cust'>; readonly from: Instant; readonly until?: Instant },
 ): Promise<void> {
   const { platformId, environment } = uow.tenant
   const { customerId } = of

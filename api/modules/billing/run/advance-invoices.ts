@@ -3,6 +3,7 @@
 // together.
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -246,9 +247,9 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
     producer: SUBSCRIPTION_BILLING,
     type: 'STANDARD',
     billing_type: 'DEFAULT',
-    customer_id: inputs.customer.id,
-    billing_entity_id: inputs.billing_entity.id,
-    pricing_plan_subscription_id: inputs.subscription.id,
+    customer_id: idOf('cust', inputs.customer.id),
+    billing_entity_id: idOf('bill', inputs.billing_entity.id),
+    pricing_plan_subscription_id: idOf('ppsu', inputs.subscription.id),
     on_hold: onHold,
     payment_status: 'UNPAID',
     finalize_at: status === 'DRAFT' && !onHold ? closesAt() : null,

@@ -2,6 +2,7 @@
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { readPurse } from '../../invoices/funds.ts'
@@ -136,9 +137,9 @@ export function previewView(
       producer: SUBSCRIPTION_BILLING,
       type: 'STANDARD',
       billing_type: 'DEFAULT',
-      customer_id: customer.id,
-      billing_entity_id: billing_entity.id,
-      pricing_plan_subscription_id: subscription.id,
+      customer_id: idOf('cust', customer.id),
+      billing_entity_id: idOf('bill', billing_entity.id),
+      pricing_plan_subscription_id: idOf('ppsu', subscription.id),
       on_hold: subscription.init_invoice_on_hold,
       payment_status: 'UNPAID',
       ...UNTOUCHED,
@@ -168,7 +169,7 @@ export function unsavedView(
       ...columns,
       platform_id: tenant.platformId,
       environment: tenant.environment,
-      id: '',
+      id: 'invo_',
       created_at: time,
       updated_at: time,
       custom_fields: [],

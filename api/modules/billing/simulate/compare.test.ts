@@ -1,10 +1,15 @@
 // Comparisons of invoices, by hand.
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { type BilledLine, changePercentage, compareInvoices, isAbove, outcomeOf } from './compare.ts'
 import { breachesOf } from './limits.ts'
 
-const line = (kind: BilledLine['kind'], product_item_id: string | null, amount_excluding_tax: string): BilledLine => ({
+const line = (
+  kind: BilledLine['kind'],
+  product_item_id: Id<'proi'> | null,
+  amount_excluding_tax: string,
+): BilledLine => ({
   kind,
   product_item_id,
   amount_excluding_tax,
@@ -15,15 +20,15 @@ test('lines are compared by kind and item, and what wallets pay is revenue as we
   const billed = {
     amount_excluding_tax: '70',
     lines: [
-      line('REVENUE', 'tokens', '60'),
-      line('REVENUE', 'tokens', '40'),
-      line('DISCOUNT', 'tokens', '-10'),
-      line('WALLET', 'tokens', '-20'),
+      line('REVENUE', 'proi_tokens', '60'),
+      line('REVENUE', 'proi_tokens', '40'),
+      line('DISCOUNT', 'proi_tokens', '-10'),
+      line('WALLET', 'proi_tokens', '-20'),
     ],
   }
   const simulated = {
     amount_excluding_tax: '75',
-    lines: [line('REVENUE', 'tokens', '80'), line('REVENUE', 'storage', '15'), line('WALLET', null, '-20')],
+    lines: [line('REVENUE', 'proi_tokens', '80'), line('REVENUE', 'proi_storage', '15'), line('WALLET', null, '-20')],
   }
   const of = {
     invoice_id: 'invoice',
@@ -40,21 +45,21 @@ test('lines are compared by kind and item, and what wallets pay is revenue as we
     lines: [
       {
         type: 'REVENUE',
-        product_item_id: 'tokens',
+        product_item_id: 'proi_tokens',
         amount: eur('100'),
         simulated_amount: eur('80'),
         difference: eur('-20'),
       },
       {
         type: 'DISCOUNT',
-        product_item_id: 'tokens',
+        product_item_id: 'proi_tokens',
         amount: eur('-10'),
         simulated_amount: eur('0'),
         difference: eur('10'),
       },
       {
         type: 'REVENUE',
-        product_item_id: 'storage',
+        product_item_id: 'proi_storage',
         amount: eur('0'),
         simulated_amount: eur('15'),
         difference: eur('15'),

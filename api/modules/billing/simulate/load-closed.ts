@@ -44,7 +44,7 @@ type InvoiceRow = {
 type LineRow = {
   readonly invoice_id: string
   readonly kind: BilledLine['kind']
-  readonly product_item_id: string | null
+  readonly product_item_id: BilledLine['product_item_id']
   readonly amount_excluding_tax: string
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { idOf, newId } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -35,8 +35,8 @@ export async function createSimulation(uow: Uow, of: NewSimulation): Promise<Sim
     id: newId('ppsi'),
     created_at: now,
     updated_at: now,
-    pricing_plan_id: candidate.planId,
-    pricing_plan_version_id: isStored ? candidate.versionId : null,
+    pricing_plan_id: idOf('pric', candidate.planId),
+    pricing_plan_version_id: idOf('ppve', isStored ? candidate.versionId : null),
     catalog_reference: file?.reference ?? null,
     periods: limits.periods ?? PERIODS,
     max_revenue_change: limits.max_revenue_change ?? null,

@@ -1,4 +1,5 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { decimalText, tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 import type { SimulatedInvoice, SimulationResult } from './schema.ts'
 
@@ -7,8 +8,8 @@ export type SimulationStatus = (typeof SIMULATION_STATUSES)[number]
 
 export const versionSimulations = pgTable('pricing_plan_version_simulations', {
   ...tenantColumns<'ppsi'>(),
-  pricing_plan_id: text().notNull(),
-  pricing_plan_version_id: text(),
+  pricing_plan_id: text().$type<Id<'pric'>>().notNull(),
+  pricing_plan_version_id: text().$type<Id<'ppve'>>(),
   catalog_reference: text(),
   periods: integer().notNull(),
   max_revenue_change: decimalText(),
@@ -33,8 +34,8 @@ export const simulatedCustomers = pgTable('simulated_customers', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
   id: text().notNull(),
-  simulation_id: text().notNull(),
-  customer_id: text().notNull(),
+  simulation_id: text().$type<Id<'ppsi'>>().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
   currency: text().notNull(),
   invoice_ids: wireJson<readonly string[]>().notNull(),
   status: text().$type<'SCHEDULED' | 'DONE' | 'ERROR'>().notNull(),

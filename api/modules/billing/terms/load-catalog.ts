@@ -3,6 +3,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import type { TenantTable } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
@@ -144,7 +145,7 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
       items: p.items,
     })
     .from(p)
-    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, versions)))
+    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, idsOf('ppve', versions))))
     .orderBy(asc(p.id))
   return rows.map(({ product_type, pricing_group_id, ...row }) =>
     isOptional({ product_type, pricing_group_id }) ? { ...row, addon: true } : row,

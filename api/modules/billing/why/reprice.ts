@@ -1,6 +1,7 @@
 // Prices an invoice again: a FINAL one from the log and its pinned inputs, any other from its current inputs.
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -109,7 +110,7 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
   const original = await readTenant(deps.database, tenant, async uow => {
     const correction = await correctionWith(uow, row.id)
     if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
-    return await getInvoice(uow, correction.original_invoice_id)
+    return await getInvoice(uow, idOf('invo', correction.original_invoice_id))
   })
   return { ...(await pinnedBasis(deps, tenant, original)), positions: null }
 }

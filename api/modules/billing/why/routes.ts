@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
@@ -65,7 +66,7 @@ export function whyRoutes(app: FastifyInstance, deps: Deps): void {
     url: `${PATH}/verify`,
     params: IdParams,
     response: Verification,
-    handle: ({ tenant }, { params }) => verifyInvoice(deps, tenant, params.id),
+    handle: ({ tenant }, { params }) => verifyInvoice(deps, tenant, idOf('invo', params.id)),
   })
   actionRoute(app, deps, {
     ...view,
@@ -75,7 +76,8 @@ export function whyRoutes(app: FastifyInstance, deps: Deps): void {
     params: IdParams,
     query: ReceiptQuery,
     response: Receipt,
-    handle: ({ tenant }, { params, query }) => getReceipt(deps, { tenant, id: params.id, reference: query.reference }),
+    handle: ({ tenant }, { params, query }) =>
+      getReceipt(deps, { tenant, id: idOf('invo', params.id), reference: query.reference }),
   })
 }
 
@@ -103,7 +105,7 @@ async function findLine(
   tenant: Tenant,
   of: { readonly id: string; readonly line_id: string },
 ): Promise<{ readonly row: InvoiceRow; readonly line: LineView }> {
-  const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, of.id))
+  const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, idOf('invo', of.id)))
   const line = row.content.periods
     .flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))
     .find(({ id }) => id === of.line_id)

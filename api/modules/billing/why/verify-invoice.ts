@@ -2,6 +2,7 @@
 // the issued document.
 import { createHash } from 'node:crypto'
 import { readTenant } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
@@ -19,7 +20,7 @@ const LISTED_MAX = 100
  * Compares the document of a FINAL invoice with its current price, byte for byte. Throws INVALID_OPERATION for an
  * invoice that is not FINAL, belongs to no subscription, or became FINAL before its inputs were stored.
  */
-export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: string) {
+export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'invo'>) {
   const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
     row: await getInvoice(uow, id),
     lines: await linesOfInvoice(uow, id),

@@ -2,6 +2,7 @@
 import { and, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
@@ -71,7 +72,7 @@ function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
 export async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
   if (names.length === 0) return () => undefined
   const { id, reference } = meterProperties
-  const named = or(inArray(id, [...names]), inArray(reference, [...names]))
+  const named = or(inArray(id, idsOf('metp', names)), inArray(reference, [...names]))
   const rows = await uow.tx
     .select({ id, reference })
     .from(meterProperties)

@@ -3,6 +3,7 @@ import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { isPlainDecimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { COMPARATORS } from '../../../../shared/usage/condition.ts'
 import { requireAll } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -73,7 +74,7 @@ async function propertiesOf(uow: Uow, tests: readonly Test[]): Promise<Map<strin
   const rows = await uow.tx
     .select()
     .from(meterProperties)
-    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, ids)))
+    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, idsOf('metp', ids))))
   return new Map(rows.map(row => [row.id, row]))
 }
 

@@ -4,7 +4,7 @@ import type { PAUSABLE } from '../../../resource/shapes.ts'
 import type { UnitName } from './schema.ts'
 
 export const creditTypes = pgTable('credit_types', {
-  ...tenantColumns(),
+  ...tenantColumns<'ctyp'>(),
   reference: text().notNull(),
   status: text().$type<(typeof PAUSABLE)[number]>().notNull(),
   name: text().notNull(),

@@ -2,6 +2,7 @@
 import { and, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { featureResource } from './feature.ts'
@@ -52,7 +53,7 @@ export async function canonicalEntitlements(uow: Uow, entries: readonly Entitlem
 async function lockNamed(uow: Uow, entries: readonly EntitlementInput[]): Promise<Feature[]> {
   const ids = entries.flatMap(entry => entry.feature_id ?? [])
   const references = entries.flatMap(entry => entry.feature_reference ?? [])
-  const named = or(inArray(features.id, [...ids, '']), inArray(features.reference, [...references, '']))
+  const named = or(inArray(features.id, idsOf('feat', [...ids, ''])), inArray(features.reference, [...references, '']))
   return await uow.tx
     .select()
     .from(features)

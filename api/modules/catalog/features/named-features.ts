@@ -2,6 +2,7 @@
 import { and, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { featureResource } from './feature.ts'
@@ -24,7 +25,7 @@ export async function namedFeatures(uow: Uow, given: readonly Given[]): Promise<
     .where(
       and(
         inThisTenant(uow, features),
-        or(inArray(features.id, [...ids, '']), inArray(features.reference, [...references, ''])),
+        or(inArray(features.id, idsOf('feat', [...ids, ''])), inArray(features.reference, [...references, ''])),
       ),
     )
     .for('key share')

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { findOne, lockOne, notFound } from '../../../resource/store.ts'
@@ -71,7 +72,7 @@ export const changeOf = (add: readonly string[], remove: readonly string[]): str
 
 type Known = { readonly removed: boolean; readonly change: string }
 
-async function valuesAmong(uow: Uow, variableId: string, values: readonly string[]): Promise<Map<string, Known>> {
+async function valuesAmong(uow: Uow, variableId: Id<'mepv'>, values: readonly string[]): Promise<Map<string, Known>> {
   const rows = await uow.tx
     .select({ value: stored.value, removed_at: stored.removed_at, change: stored.change })
     .from(stored)
@@ -79,7 +80,7 @@ async function valuesAmong(uow: Uow, variableId: string, values: readonly string
   return new Map(rows.map(row => [row.value, { removed: row.removed_at !== null, change: row.change }]))
 }
 
-const ofVariable = (uow: Uow, variableId: string) =>
+const ofVariable = (uow: Uow, variableId: Id<'mepv'>) =>
   and(inThisTenant(uow, stored), eq(stored.meter_property_variable_id, variableId))
 // One parameter however many values: a statement takes 65,535 of them.
 const among = (values: readonly string[]) =>
@@ -102,7 +103,12 @@ export async function insertValues(
     do update set added_at = excluded.added_at, removed_at = null, change = excluded.change`)
 }
 
-async function removeValues(uow: Uow, variableId: string, values: readonly string[], change: string): Promise<void> {
+async function removeValues(
+  uow: Uow,
+  variableId: Id<'mepv'>,
+  values: readonly string[],
+  change: string,
+): Promise<void> {
   const now = formatInstant(uow.now)
   // What was taken out long ago is forgotten here, so that a list that changes for years does not grow for years.
   const forgotten = formatInstant(instantOf(uow.now - REMEMBERED_MS))

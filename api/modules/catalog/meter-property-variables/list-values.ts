@@ -1,6 +1,7 @@
 // The values of a variable, page by page, and whole for those who bill by them.
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { readSlice } from '../../../list/keyset.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -13,7 +14,7 @@ export type VariableValue = { readonly value: string; readonly added_at: string 
 /** One part of the values, oldest first; a value is its own cursor. Throws RESOURCE_NOT_FOUND, or INVALID_FIELD for a cursor that is none. */
 export async function listValues(
   uow: ReadUow,
-  id: string,
+  id: Id<'mepv'>,
   slice: Slice,
 ): Promise<Sliced<VariableValue & { readonly id: string }>> {
   await getOne(uow, meterPropertyVariableResource, id)
@@ -46,7 +47,7 @@ export async function valuesOfVariables(uow: ReadUow, ids: readonly string[]): P
     .where(
       and(
         inThisTenant(uow, stored),
-        inArray(stored.meter_property_variable_id, [...values.keys()]),
+        inArray(stored.meter_property_variable_id, idsOf('mepv', values.keys())),
         isNull(stored.removed_at),
       ),
     )

@@ -1,6 +1,7 @@
 // The calls on variables that are more than the shared operations: creation with values, and the values themselves.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { idOf } from '../../../../shared/ids.ts'
 import { PageOf, PageQuery } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
@@ -75,7 +76,7 @@ export function meterPropertyVariableRoutes(app: FastifyInstance, deps: RouteDep
     response: PageOf(VariableValue),
     handle: async (uow, { params, query }) => {
       const slice = sliceOf(query)
-      const sliced = await listValues(uow, params.id, slice)
+      const sliced = await listValues(uow, idOf('mepv', params.id), slice)
       const data = sliced.rows.map(({ value, added_at }) => ({ value, added_at }))
       return sliceView(`${PATH}/${encodeURIComponent(params.id)}/values`, query, { slice, sliced, data })
     },

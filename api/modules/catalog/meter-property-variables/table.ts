@@ -1,9 +1,10 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, timestamp } from '../../../resource/columns.ts'
 
 export const meterPropertyVariables = pgTable('meter_property_variables', {
-  ...tenantColumns(),
-  meter_property_id: text().notNull(),
+  ...tenantColumns<'mepv'>(),
+  meter_property_id: text().$type<Id<'metp'>>().notNull(),
   value_count: integer().notNull(),
 })
 
@@ -12,7 +13,7 @@ const { platform_id, environment } = tenantColumns()
 export const meterPropertyVariableValues = pgTable('meter_property_variable_values', {
   platform_id,
   environment,
-  meter_property_variable_id: text().notNull(),
+  meter_property_variable_id: text().$type<Id<'mepv'>>().notNull(),
   value: text().notNull(),
   added_at: timestamp().notNull(),
   /** Null while the value is in the list. */

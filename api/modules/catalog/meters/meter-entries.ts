@@ -2,6 +2,7 @@
 import { and, inArray, or } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type MeterEntry, meterProperties, meterValues } from './table.ts'
 
@@ -28,7 +29,10 @@ export async function resolveEntries(
     .select({ id: table.id, reference: table.reference })
     .from(table)
     .where(
-      and(inThisTenant(uow, table), or(inArray(table.id, [...ids, '']), inArray(table.reference, [...references, '']))),
+      and(
+        inThisTenant(uow, table),
+        or(inArray(table.id, idsOf('metv', [...ids, ''])), inArray(table.reference, [...references, ''])),
+      ),
     )
     .for('key share')
   const seen = new Set<string>()

@@ -1,6 +1,7 @@
 // The pricing groups of versions, and whether each can be selected from.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { SELECTION } from './schema.ts'
 import { type PricingGroup, pricingGroups } from './table.ts'
@@ -11,7 +12,9 @@ export async function groupsOf(uow: ReadUow, versionIds: readonly string[]): Pro
   return await uow.tx
     .select()
     .from(pricingGroups)
-    .where(and(inThisTenant(uow, pricingGroups), inArray(pricingGroups.pricing_plan_version_id, [...versionIds])))
+    .where(
+      and(inThisTenant(uow, pricingGroups), inArray(pricingGroups.pricing_plan_version_id, idsOf('ppve', versionIds))),
+    )
     .orderBy(asc(pricingGroups.display_order), asc(pricingGroups.created_at), asc(pricingGroups.id))
 }
 

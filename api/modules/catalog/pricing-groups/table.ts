@@ -1,10 +1,11 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns } from '../../../resource/columns.ts'
 import type { SelectionConstraint } from './schema.ts'
 
 export const pricingGroups = pgTable('pricing_groups', {
-  ...tenantColumns(),
-  pricing_plan_version_id: text().notNull(),
+  ...tenantColumns<'prgr'>(),
+  pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
   name: text().notNull(),
   product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   selection_constraint: text().$type<SelectionConstraint>().notNull(),

@@ -4,6 +4,7 @@ import { and, arrayOverlaps, asc, inArray, ne } from 'drizzle-orm'
 import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'
 import { Description, IdText, LifecycleStatus, Name, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -88,7 +89,7 @@ async function holdPlans(uow: Uow, ids: readonly string[]): Promise<void> {
   await uow.tx
     .select({ id: pricingPlans.id })
     .from(pricingPlans)
-    .where(and(inThisTenant(uow, pricingPlans), inArray(pricingPlans.id, [...ids])))
+    .where(and(inThisTenant(uow, pricingPlans), inArray(pricingPlans.id, idsOf('pric', ids))))
     .orderBy(asc(pricingPlans.id))
     .for('no key update')
 }

@@ -4,7 +4,7 @@ import type { LIFECYCLE } from '../../../resource/shapes.ts'
 import type { PlanChangeType } from './schema.ts'
 
 export const pricingPlanGroups = pgTable('pricing_plan_groups', {
-  ...tenantColumns(),
+  ...tenantColumns<'ppgr'>(),
   reference: text().notNull(),
   name: text(),
   description: text(),

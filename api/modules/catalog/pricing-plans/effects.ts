@@ -1,6 +1,7 @@
 // The pricings and groups of a version come with it: copied into a new one, and deleted with it.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { saveNew, saveRemoval } from '../../../resource/commands.ts'
 import { afterSave, withDelete } from '../../../resource/rules.ts'
 import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
@@ -18,7 +19,7 @@ import { pricingsOf } from './version-pricings.ts'
 async function copyPricings(uow: Uow, version: PricingPlanVersion, previous: PricingPlanVersion | null): Promise<void> {
   const from = version.copied_from_pricing_plan_version_id
   if (previous || from === null) return
-  const groups = new Map<string, string>()
+  const groups = new Map<string, Id<'prgr'>>()
   for (const { id, name, product_type, selection_constraint, display_order } of await groupsOf(uow, [from])) {
     const shown = { name, product_type, selection_constraint, display_order }
     const copy = await saveNew(uow, pricingGroupResource, { pricing_plan_version_id: version.id, ...shown })

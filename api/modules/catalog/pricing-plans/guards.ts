@@ -1,5 +1,6 @@
 // What a pricing names stays while it does: products, items, variables of conditions, features, and groups.
 import { arrayContains, eq } from 'drizzle-orm'
+import { idOf } from '../../../../shared/ids.ts'
 import { containing, namedBy } from '../../../resource/rules.ts'
 import { conditionsIn } from '../conditions/guards.ts'
 import { entitlementsIn } from '../features/guards.ts'
@@ -15,7 +16,7 @@ export const PRICING_GUARDS = [
     ...byPricing,
     names: containing(pricings.items, id => [{ product_item_ids: [id] }]),
   }),
-  namedBy(pricingGroupResource, { ...byPricing, names: id => eq(pricings.pricing_group_id, id) }),
+  namedBy(pricingGroupResource, { ...byPricing, names: id => eq(pricings.pricing_group_id, idOf('prgr', id)) }),
   conditionsIn(pricings.items, byPricing),
   ...entitlementsIn(byPricing),
 ] as const

@@ -2,6 +2,7 @@
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'
 import { AgentContext, Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -137,6 +138,8 @@ async function versionsOf(uow: ReadUow, planIds: readonly string[]) {
   return await uow.tx
     .select()
     .from(pricingPlanVersions)
-    .where(and(inThisTenant(uow, pricingPlanVersions), inArray(pricingPlanVersions.pricing_plan_id, [...planIds])))
+    .where(
+      and(inThisTenant(uow, pricingPlanVersions), inArray(pricingPlanVersions.pricing_plan_id, idsOf('pric', planIds))),
+    )
     .orderBy(asc(pricingPlanVersions.version))
 }

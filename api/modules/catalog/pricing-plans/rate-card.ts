@@ -5,6 +5,7 @@ import { localDateOf, type Span, startOfLocalDay, type Zone } from '../../../../
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
@@ -27,7 +28,7 @@ export async function loadRateCards(
     .where(
       and(
         inThisTenant(uow, v),
-        inArray(v.pricing_plan_id, [...new Set(planIds)]),
+        inArray(v.pricing_plan_id, idsOf('pric', new Set(planIds))),
         eq(v.status, 'ACTIVE'),
         isNotNull(v.rate_card),
       ),

@@ -1,5 +1,6 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
 import type { Entitlement } from '../features/schema.ts'
@@ -8,13 +9,13 @@ import type { SelectionRules } from './selection-rules.ts'
 import type { CurrencySettings, PeriodSettings } from './variants/settings.ts'
 
 export const pricingPlans = pgTable('pricing_plans', {
-  ...tenantColumns(),
+  ...tenantColumns<'pric'>(),
   reference: text().notNull(),
   name: text(),
   description: text(),
   type: text().$type<'STANDARD' | 'CUSTOM'>().notNull(),
   /** Of a CUSTOM plan: the customer it is for. */
-  customer_id: text(),
+  customer_id: text().$type<Id<'cust'>>(),
   amount_type: text().$type<'EXCLUDING_TAX' | 'INCLUDING_TAX'>().notNull(),
   variant: text().$type<'DEFAULT' | 'RATE_CARD'>().notNull(),
   pricing_plan_selection_rules: wireJson<SelectionRules>().notNull(),
@@ -22,11 +23,11 @@ export const pricingPlans = pgTable('pricing_plans', {
 })
 
 export const pricingPlanVersions = pgTable('pricing_plan_versions', {
-  ...tenantColumns(),
-  pricing_plan_id: text().notNull(),
+  ...tenantColumns<'ppve'>(),
+  pricing_plan_id: text().$type<Id<'pric'>>().notNull(),
   version: integer().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
-  copied_from_pricing_plan_version_id: text(),
+  copied_from_pricing_plan_version_id: text().$type<Id<'ppve'>>(),
   /** Of a rate card: from when on the version is in force. */
   rate_card: wireJson<RateCard>(),
   pricing_currency_settings: wireJson<Static<typeof CurrencySettings>>(),
@@ -34,9 +35,9 @@ export const pricingPlanVersions = pgTable('pricing_plan_versions', {
 })
 
 export const pricings = pgTable('pricings', {
-  ...tenantColumns(),
-  pricing_plan_version_id: text().notNull(),
-  pricing_group_id: text(),
+  ...tenantColumns<'prcg'>(),
+  pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
+  pricing_group_id: text().$type<Id<'prgr'>>(),
   name: text().notNull(),
   product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   product_ids: text().array().notNull(),

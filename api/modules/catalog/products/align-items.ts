@@ -2,6 +2,7 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { changeStatus, deleteResource } from '../../../resource/commands.ts'
 import type { Resource, Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -17,7 +18,7 @@ export async function alignItems(uow: Uow, items: Resource, product: Row, action
   const rows = await uow.tx
     .select({ id: productItems.id, status: productItems.status })
     .from(productItems)
-    .where(and(inThisTenant(uow, productItems), eq(productItems.product_id, id)))
+    .where(and(inThisTenant(uow, productItems), eq(productItems.product_id, idOf('prod', id))))
     .orderBy(asc(productItems.id))
   for (const row of rows) {
     if (action === 'delete') await deleteResource(uow, items, row.id)

@@ -2,6 +2,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { requireOpenTo } from './private-entries.ts'
 import { type Product, products } from './table.ts'
@@ -22,7 +23,7 @@ export async function checkParent(uow: Uow, row: Product, previous: Product | nu
     const [parent] = await uow.tx
       .select({ id: products.id, parent: products.parent_product_id, customer_id: products.customer_id })
       .from(products)
-      .where(and(inThisTenant(uow, products), eq(products.id, above)))
+      .where(and(inThisTenant(uow, products), eq(products.id, idOf('prod', above))))
       .for('no key update')
     if (parent && generation === 0) requireOpenTo(row.customer_id, parent, { noun: 'product', field: FIELD })
     above = parent?.parent ?? null

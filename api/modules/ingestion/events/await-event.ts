@@ -2,6 +2,7 @@
 // for when that cannot be known.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import type { LogPosition } from '../../../usage/event-log.ts'
@@ -56,5 +57,9 @@ const SECOND_MS = 1_000
 export async function reprocessCustomerOf(uow: Uow, view: EventView, event: StoredEvent): Promise<void> {
   const customerId: string | null = view.customer_id
   if (customerId !== null)
-    await scheduleReprocess(uow, { customerId, from: event.timestamp, until: instantOf(event.timestamp + SECOND_MS) })
+    await scheduleReprocess(uow, {
+      customerId: idOf('cust', customerId),
+      from: event.timestamp,
+      until: instantOf(event.timestamp + SECOND_MS),
+    })
 }

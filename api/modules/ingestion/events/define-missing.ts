@@ -3,7 +3,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { looksLikeId } from '../../../../shared/ids.ts'
+import { idOf, looksLikeId } from '../../../../shared/ids.ts'
 import { createResource, updateResource } from '../../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../../resource/define-resource.ts'
 import { findOne, lockOne } from '../../../resource/store.ts'
@@ -227,7 +227,7 @@ async function defineSum(
       and(
         inThisTenant(uow, meterValueCalculations),
         eq(meterValueCalculations.meter_id, meter.id),
-        eq(meterValueCalculations.meter_value_id, value.id),
+        eq(meterValueCalculations.meter_value_id, idOf('metv', value.id)),
         eq(meterValueCalculations.calculation_type, 'SUM'),
       ),
     )

@@ -1,5 +1,6 @@
 // What a meter lists, as the events of it are checked against.
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { findMany, findOne } from '../../../resource/store.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
 import { meterPropertyResource } from '../../catalog/meters/meter-property.ts'
@@ -22,11 +23,11 @@ export async function loadEntries(
   const entries = {
     reference: meter.reference,
     values: meter.meter_values.flatMap(({ id, required = false }) => {
-      const row = values.get(id) as MeterValue | undefined
+      const row = values.get(idOf('metv', id)) as MeterValue | undefined
       return row ? [{ id, reference: row.reference, type: row.type, required }] : []
     }),
     properties: meter.meter_properties.flatMap(({ id, required = false }) => {
-      const row = properties.get(id) as MeterProperty | undefined
+      const row = properties.get(idOf('metp', id)) as MeterProperty | undefined
       return row ? [{ id, reference: row.reference, type: row.type, enumValues: row.enum_values ?? [], required }] : []
     }),
   }

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { eventId } from '../../../../shared/contracts/usage-event.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -107,9 +108,11 @@ async function linesAt(
   { timestamp }: StoredEvent,
   invoiceIds: readonly string[],
 ): Promise<(link: Link) => string | null> {
-  const rows = new Map((await Promise.all(invoiceIds.map(id => findInvoice(uow, id)))).map(row => [row?.id, row]))
+  const rows = new Map(
+    (await Promise.all(invoiceIds.map(id => findInvoice(uow, idOf('invo', id))))).map(row => [row?.id, row]),
+  )
   return ({ invoice_id, pricing_item_config_id, product_item_ids }) => {
-    const periods = invoice_id === null ? [] : (rows.get(invoice_id)?.content.periods ?? [])
+    const periods = invoice_id === null ? [] : (rows.get(idOf('invo', invoice_id))?.content.periods ?? [])
     const lines = periods
       .filter(({ start_at, end_at }) => at(start_at) <= timestamp && timestamp < at(end_at))
       .flatMap(({ groups }) => groups.flatMap(group => group.lines))

@@ -32,7 +32,7 @@ export type MeterDataSettings = {
 export type CustomerName = { id?: string; reference?: string }
 
 export const fileProcessingSettings = pgTable('file_processing_settings', {
-  ...tenantColumns(),
+  ...tenantColumns<'fips'>(),
   reference: text().notNull(),
   type: text().$type<'METER_DATA'>().notNull(),
   meter_data: wireJson<MeterDataSettings>().notNull(),

@@ -2,6 +2,7 @@
 // without the gateway is settled, and when the gateway has answered for the rest.
 import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { fileLineBlocks, files, type LineBlock } from './table.ts'
 
@@ -22,7 +23,7 @@ export type LineOutcome = { readonly status: LineStatus; readonly message?: stri
 
 export type NewBlock = Pick<LineBlock, 'number' | 'first_line' | 'lines' | 'byte_start' | 'byte_end'>
 
-const ofFile = (uow: ReadUow, fileId: string): SQL | undefined =>
+const ofFile = (uow: ReadUow, fileId: Id<'file'>): SQL | undefined =>
   and(
     eq(fileLineBlocks.platform_id, uow.tenant.platformId),
     eq(fileLineBlocks.environment, uow.tenant.environment),
@@ -30,7 +31,7 @@ const ofFile = (uow: ReadUow, fileId: string): SQL | undefined =>
   )
 
 /** The last block that is imported; null before the first. */
-export async function lastBlock(uow: ReadUow, fileId: string): Promise<LineBlock | null> {
+export async function lastBlock(uow: ReadUow, fileId: Id<'file'>): Promise<LineBlock | null> {
   const [block] = await uow.tx
     .select()
     .from(fileLineBlocks)
@@ -41,7 +42,7 @@ export async function lastBlock(uow: ReadUow, fileId: string): Promise<LineBlock
 }
 
 /** Adds blocks whose lines are all IMPORTED, and counts them with the file. */
-export async function addBlocks(uow: Uow, fileId: string, blocks: readonly NewBlock[]): Promise<void> {
+export async function addBlocks(uow: Uow, fileId: Id<'file'>, blocks: readonly NewBlock[]): Promise<void> {
   if (blocks.length === 0) return
   await uow.tx.insert(fileLineBlocks).values(
     blocks.map(block => ({
@@ -64,7 +65,7 @@ export async function addBlocks(uow: Uow, fileId: string, blocks: readonly NewBl
 /** The next blocks, after block `after`, in the order of the file. */
 export async function blocksAfter(
   uow: ReadUow,
-  fileId: string,
+  fileId: Id<'file'>,
   of: { readonly after: number; readonly limit: number },
 ): Promise<LineBlock[]> {
   return await uow.tx
@@ -76,7 +77,7 @@ export async function blocksAfter(
 }
 
 /** The number of the first block with a line that is not settled; null when there is none. */
-export async function firstOpenBlock(uow: ReadUow, fileId: string): Promise<number | null> {
+export async function firstOpenBlock(uow: ReadUow, fileId: Id<'file'>): Promise<number | null> {
   const [block] = await uow.tx
     .select({ number: fileLineBlocks.number })
     .from(fileLineBlocks)
@@ -128,7 +129,7 @@ export async function saveBlock(uow: Uow, before: LineBlock, after: LineBlock): 
   return true
 }
 
-async function count(uow: Uow, fileId: string, more: Readonly<Record<Letter, number>>): Promise<void> {
+async function count(uow: Uow, fileId: Id<'file'>, more: Readonly<Record<Letter, number>>): Promise<void> {
   await uow.tx
     .update(files)
     .set({
@@ -153,7 +154,7 @@ const COUNT_COLUMNS = {
  */
 export async function blocksWithLines(
   uow: ReadUow,
-  fileId: string,
+  fileId: Id<'file'>,
   page: { readonly statuses: readonly LineStatus[]; readonly offset: number; readonly limit: number },
 ): Promise<{ block: LineBlock; before: number }[]> {
   const matching = sql.join(
@@ -185,7 +186,7 @@ export async function blocksWithLines(
  */
 export async function linesThrough(
   uow: ReadUow,
-  fileId: string,
+  fileId: Id<'file'>,
   of: { readonly statuses: readonly LineStatus[]; readonly line: number; readonly cursor: number },
 ): Promise<number | null> {
   const letters = Object.entries(LINE_STATUSES).filter(([, status]) => of.statuses.includes(status))

@@ -1,8 +1,9 @@
 // The bytes of files, in chunks. A chunk belongs to an upload: one that was given up leaves chunks nobody reads.
 import { and, asc, between, eq, ne, type SQL } from 'drizzle-orm'
 import { type Database, type ReadUow, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { fileChunks } from './table.ts'
+import { fileChunks, type StoredFile } from './table.ts'
 
 /** Every chunk but the last has this size, so that a place in the content says where it is. */
 export const CHUNK_BYTES = 262_144
@@ -10,9 +11,15 @@ export const CHUNK_BYTES = 262_144
 const READ_CHUNKS = 4
 
 /** The content of a file is the chunks of one upload. */
-export type ContentKey = { readonly fileId: string; readonly uploadId: string }
+export type ContentKey = { readonly fileId: Id<'file'>; readonly uploadId: Id<'fupl'> }
 
-const ofFile = (uow: ReadUow, fileId: string): SQL | undefined =>
+/** Where the content of the file is; nothing is there of one that never had an upload. */
+export const keyOf = ({ id, upload_id }: Pick<StoredFile, 'id' | 'upload_id'>): ContentKey => ({
+  fileId: id,
+  uploadId: upload_id ?? 'fupl_',
+})
+
+const ofFile = (uow: ReadUow, fileId: Id<'file'>): SQL | undefined =>
   and(
     eq(fileChunks.platform_id, uow.tenant.platformId),
     eq(fileChunks.environment, uow.tenant.environment),
@@ -35,7 +42,7 @@ export async function writeChunks(uow: Uow, key: ContentKey, number: number, chu
 }
 
 /** Removes what other uploads than this one have left of the file; all of them when `keep` is null. */
-export async function removeChunks(uow: Uow, fileId: string, keep: string | null): Promise<void> {
+export async function removeChunks(uow: Uow, fileId: Id<'file'>, keep: Id<'fupl'> | null): Promise<void> {
   await uow.tx
     .delete(fileChunks)
     .where(and(ofFile(uow, fileId), keep === null ? undefined : ne(fileChunks.upload_id, keep)))
@@ -46,7 +53,11 @@ async function readChunks(uow: ReadUow, key: ContentKey, first: number, last: nu
     .select({ bytes: fileChunks.bytes })
     .from(fileChunks)
     .where(
-      and(ofFile(uow, key.fileId), eq(fileChunks.upload_id, key.uploadId), between(fileChunks.number, first, last)),
+      and(
+        ofFile(uow, idOf('file', key.fileId)),
+        eq(fileChunks.upload_id, idOf('fupl', key.uploadId)),
+        between(fileChunks.number, first, last),
+      ),
     )
     .orderBy(asc(fileChunks.number))
   return rows.map(row => row.bytes)

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, readTenant } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -48,7 +49,7 @@ const chunksOf = async (id: string) =>
 const contentHash = async (id: string) => {
   const [file] = await api.sql('select upload_id from files where id = $1', [id])
   const hash = createHash('sha256')
-  const key = { fileId: id, uploadId: file?.['upload_id'] }
+  const key = { fileId: idOf('file', id), uploadId: file?.['upload_id'] }
   for await (const bytes of streamContent(api.database, tenant.tenant, key, 0)) hash.update(bytes)
   return hash.digest('hex')
 }

@@ -2,6 +2,7 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { noSuchCursor, type Slice, type Sliced } from '../../../list/slice.ts'
 import { blocksWithLines, LINE_STATUSES, type LineStatus, linesThrough } from './blocks.ts'
+import { keyOf } from './content.ts'
 import { readBlock } from './read-block.ts'
 import type { StoredFile } from './table.ts'
 
@@ -58,7 +59,7 @@ async function readLines(
   const total = statuses.reduce((sum, status) => sum + counts[status], 0)
   const lines: LineView[] = []
   for (const { block, before } of await blocksWithLines(uow, file.id, page)) {
-    const texts = await readBlock(uow, { fileId: file.id, uploadId: file.upload_id ?? '' }, block)
+    const texts = await readBlock(uow, keyOf(file), block)
     let rank = before
     for (const [place, letter] of [...block.statuses].entries()) {
       const status = LINE_STATUSES[letter as keyof typeof LINE_STATUSES]

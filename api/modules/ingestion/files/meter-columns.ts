@@ -1,5 +1,6 @@
 // What events of a meter may carry, as the columns of its DEFAULT file.
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { findMany } from '../../../resource/store.ts'
 import { meterValueResource } from '../../catalog/meters/meter-value.ts'
 import type { Meter } from '../../catalog/meters/table.ts'
@@ -14,10 +15,13 @@ export async function meterColumns(uow: ReadUow, meter: Meter): Promise<MeterCol
   )
   const types = new Map(values.map(value => [value.id, value.type]))
   // A value is not deleted while a meter lists it.
-  const typeOf = (id: string) => types.get(id) ?? 'NUMBER'
+  const typeOf = (id: Id<'metv'>) => types.get(id) ?? 'NUMBER'
   return {
     id: meter.id,
-    values: meter.meter_values.map(({ id, reference }) => ({ reference: reference ?? id, type: typeOf(id) })),
+    values: meter.meter_values.map(({ id, reference }) => ({
+      reference: reference ?? id,
+      type: typeOf(idOf('metv', id)),
+    })),
     properties: meter.meter_properties.map(({ id, reference }) => reference ?? id),
   }
 }

@@ -2,12 +2,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { type Id, idOf, newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { lockExisting, lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { CHUNK_BYTES, type ContentKey, removeChunks, writeChunks } from './content.ts'
+import { CHUNK_BYTES, type ContentKey, keyOf, removeChunks, writeChunks } from './content.ts'
 import { fileResource } from './file.ts'
 import { type FileStatus, files, type StoredFile } from './table.ts'
 
@@ -72,7 +72,7 @@ export async function receiveContent(
   return await change(async uow => {
     const row = await lockExisting(uow, fileResource, key.fileId)
     requireUpload(row, receiving, key)
-    await removeChunks(uow, key.fileId, key.uploadId)
+    await removeChunks(uow, key.fileId, idOf('fupl', key.uploadId))
     return await saveChange(uow, fileResource, row, receiving.to)
   })
 }
@@ -112,7 +112,7 @@ async function begin({ change, from }: Receiving, idOrReference: string): Promis
   })
 }
 
-const progress = async (uow: Uow, fileId: string, values: { upload_id?: string; content_bytes: number }) =>
+const progress = async (uow: Uow, fileId: Id<'file'>, values: { upload_id?: Id<'fupl'>; content_bytes: number }) =>
   await uow.tx
     .update(files)
     .set({ ...values, upload_at: formatInstant(uow.now) })
@@ -145,16 +145,16 @@ async function giveUp(uow: Uow, receiving: Pick<Receiving, 'from'>, key: Content
 }
 
 /** Removes all there is of the content of a file that has not got it whole. */
-export async function removeContent(uow: Uow, fileId: string): Promise<void> {
+export async function removeContent(uow: Uow, fileId: Id<'file'>): Promise<void> {
   await removeChunks(uow, fileId, null)
   await progress(uow, fileId, { content_bytes: 0 })
 }
 
 /** Removes what an upload left that its sender gave up before `before`, or that a dying process could not remove. */
-export async function removeAbandonedUpload(uow: Uow, fileId: string, before: Instant): Promise<void> {
+export async function removeAbandonedUpload(uow: Uow, fileId: Id<'file'>, before: Instant): Promise<void> {
   const row = await lockOne(uow, fileResource, fileId)
   if (row?.status !== 'CREATED' || row.upload_at === null || Date.parse(row.upload_at) >= before) return
-  await giveUp(uow, { from: 'CREATED' }, { fileId, uploadId: row.upload_id ?? '' })
+  await giveUp(uow, { from: 'CREATED' }, keyOf(row))
 }
 
 /** The same bytes in pieces of CHUNK_BYTES; the last may be shorter. */

@@ -1,4 +1,5 @@
 import { bigint, boolean, customType, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 
 export type FileStatus =
@@ -19,16 +20,16 @@ export type FileMeterData = { meter_id?: string | null; override_ingest_timestam
 export type FileDownloadSettings = { external_location: string }
 
 export const files = pgTable('files', {
-  ...tenantColumns(),
+  ...tenantColumns<'file'>(),
   reference: text().notNull(),
   file_name: text().notNull(),
   status: text().$type<FileStatus>().notNull(),
   type: text().$type<'METER_DATA'>().notNull(),
   name: text(),
   description: text(),
-  customer_id: text(),
+  customer_id: text().$type<Id<'cust'>>(),
   processing_type: text().$type<'DEFAULT' | 'SETTINGS' | 'CUSTOM'>().notNull(),
-  file_processing_settings_id: text(),
+  file_processing_settings_id: text().$type<Id<'fips'>>(),
   meter_data: wireJson<FileMeterData>(),
   content_type: text().notNull(),
   download_settings: wireJson<FileDownloadSettings>(),
@@ -42,7 +43,7 @@ export const files = pgTable('files', {
   lines_done: integer().notNull(),
   lines_skipped: integer().notNull(),
   lines_error: integer().notNull(),
-  upload_id: text(),
+  upload_id: text().$type<Id<'fupl'>>(),
   upload_at: timestamp(),
   content_bytes: bigint({ mode: 'number' }).notNull(),
   processing_started_at: timestamp(),
@@ -57,8 +58,8 @@ const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const fileChunks = pgTable('file_chunks', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  file_id: text().notNull(),
-  upload_id: text().notNull(),
+  file_id: text().$type<Id<'file'>>().notNull(),
+  upload_id: text().$type<Id<'fupl'>>().notNull(),
   number: integer().notNull(),
   bytes: bytea().notNull(),
 })
@@ -66,7 +67,7 @@ export const fileChunks = pgTable('file_chunks', {
 export const fileLineBlocks = pgTable('file_line_blocks', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  file_id: text().notNull(),
+  file_id: text().$type<Id<'file'>>().notNull(),
   number: integer().notNull(),
   first_line: integer().notNull(),
   lines: integer().notNull(),

@@ -3,6 +3,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Static } from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf, idsOf } from '../../../../shared/ids.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import { validatorCompiler } from '../../../http/body/validation.ts'
 import { listOf } from '../../../http/pagination.ts'
@@ -87,7 +88,7 @@ async function propertiesOf(uow: ReadUow, { meter_properties: entries }: Meter):
   return await uow.tx
     .select()
     .from(meterProperties)
-    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, ids)))
+    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, idsOf('metp', ids))))
 }
 
 type Find = (name: string) => MeterProperty | undefined
@@ -121,7 +122,7 @@ async function conditionOf(uow: ReadUow, text: string, find: Find): Promise<Usag
     if (!property) throw new Error('a condition names only properties that were found')
     checkTest(test, property, field)
     const { meter_property_variable_id: id } = test
-    const variable = id === null ? null : variables.get(id)
+    const variable = id === null ? null : variables.get(idOf('mepv', id))
     if (id !== null && !variable)
       throw notFound(meterPropertyVariableResource, id, `${field}.meter_property_variable_id`)
     if (variable) checkVariable(test, variable, field)

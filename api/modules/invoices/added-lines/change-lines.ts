@@ -2,7 +2,7 @@
 // amounts never disagree.
 import { type Actor, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { idOf, newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
 import { change, invalidMove } from '../changes/invoice-change.ts'
@@ -76,9 +76,9 @@ async function changeLines(
   { tenant, actor, id }: OnInvoice,
   work: (uow: Uow, row: InvoiceRow, lines: readonly AddedLine[]) => Promise<void>,
 ): Promise<InvoiceRow> {
-  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, idOf('invo', id)))
   const prepare = async (uow: Uow) => {
-    const row = await lockInvoice(uow, id)
+    const row = await lockInvoice(uow, idOf('invo', id))
     if (row.credit !== null)
       throw invalidMove(
         row,
@@ -90,7 +90,7 @@ async function changeLines(
   }
   const request = { tenant, actor, row: found, mayClose: false, prepare }
   return await producerOf(deps, found).recompute(request, async (uow, current) => {
-    const row = await lockInvoice(uow, id)
+    const row = await lockInvoice(uow, idOf('invo', id))
     if (!current) throw invalidMove(row, 'The subscription no longer has the period of this invoice.')
     const computed = current.compute(null)
     return await change(uow, row, storedColumns(computed), computed.lines)
@@ -152,6 +152,9 @@ export async function checkLine(uow: Uow, body: AddedLineBody, of: LineContext):
     throw error
   }
   if (line.product_item_id)
-    await requireSold(uow, line.product_item_id, { customerId: of.customerId, field: `${path}product_item_id` })
+    await requireSold(uow, idOf('proi', line.product_item_id), {
+      customerId: of.customerId,
+      field: `${path}product_item_id`,
+    })
   return line
 }

@@ -3,6 +3,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { requireOpenTo } from '../../catalog/products/private-entries.ts'
@@ -11,8 +12,8 @@ import { defaultTaxCategory, type InvoicingSettings } from '../document/parties.
 import type { AddedLine, SoldItem } from './price-added-line.ts'
 import { invoiceAddedLines as a } from './table.ts'
 
-const of = (uow: ReadUow, invoiceId: string) => and(inThisTenant(uow, a), eq(a.invoice_id, invoiceId))
-const one = (uow: ReadUow, invoiceId: string, id: string) => and(of(uow, invoiceId), eq(a.id, id))
+const of = (uow: ReadUow, invoiceId: Id<'invo'>) => and(inThisTenant(uow, a), eq(a.invoice_id, invoiceId))
+const one = (uow: ReadUow, invoiceId: Id<'invo'>, id: string) => and(of(uow, invoiceId), eq(a.id, id))
 
 type Platform = Pick<InvoicingSettings, 'default_product_tax_category'>
 
@@ -31,7 +32,7 @@ export async function addedLinesOfMany(
   const rows = await uow.tx
     .select()
     .from(a)
-    .where(and(inThisTenant(uow, a), inArray(a.invoice_id, [...invoiceIds])))
+    .where(and(inThisTenant(uow, a), inArray(a.invoice_id, idsOf('invo', invoiceIds))))
     .orderBy(asc(a.created_at), asc(a.position), asc(a.id))
   const sold = await loadSold(
     uow,
@@ -60,7 +61,7 @@ export async function loadSold(
     .from(i)
     .innerJoin(p, and(inThisTenant(uow, p), eq(p.id, i.product_id)))
     .leftJoin(c, and(inThisTenant(uow, c), eq(c.id, p.category_id)))
-    .where(and(inThisTenant(uow, i), inArray(i.id, [...new Set(itemIds)])))
+    .where(and(inThisTenant(uow, i), inArray(i.id, idsOf('proi', new Set(itemIds)))))
   const fallback = defaultTaxCategory({ platform: platform as InvoicingSettings })
   return new Map(
     rows.map(({ item, product, category }) => [
@@ -89,7 +90,7 @@ export async function loadSold(
  */
 export async function requireSold(
   uow: Uow,
-  id: string,
+  id: Id<'proi'>,
   { customerId, field }: { readonly customerId: string; readonly field: string },
 ): Promise<void> {
   const [row] = await uow.tx
@@ -104,7 +105,7 @@ export async function requireSold(
 }
 
 /** Stores lines at the end of the invoice. */
-export async function insertAdded(uow: Uow, invoiceId: string, lines: readonly AddedLine[]): Promise<void> {
+export async function insertAdded(uow: Uow, invoiceId: Id<'invo'>, lines: readonly AddedLine[]): Promise<void> {
   const { platformId, environment } = uow.tenant
   await uow.tx.insert(a).values(
     lines.map(({ id, line }, index) => ({
@@ -114,23 +115,23 @@ export async function insertAdded(uow: Uow, invoiceId: string, lines: readonly A
       id,
       created_at: formatInstant(uow.now),
       position: index,
-      product_item_id: line.product_item_id ?? null,
+      product_item_id: idOf('proi', line.product_item_id ?? null),
       line,
     })),
   )
 }
 
 /** Replaces a line; false when the invoice has none with this id. */
-export async function replaceAdded(uow: Uow, invoiceId: string, { id, line }: AddedLine): Promise<boolean> {
+export async function replaceAdded(uow: Uow, invoiceId: Id<'invo'>, { id, line }: AddedLine): Promise<boolean> {
   const { rowCount } = await uow.tx
     .update(a)
-    .set({ line, product_item_id: line.product_item_id ?? null })
+    .set({ line, product_item_id: idOf('proi', line.product_item_id ?? null) })
     .where(one(uow, invoiceId, id))
   return rowCount === 1
 }
 
 /** Removes lines; false when the invoice lacks one of them. */
-export async function deleteAdded(uow: Uow, invoiceId: string, ids: readonly string[]): Promise<boolean> {
+export async function deleteAdded(uow: Uow, invoiceId: Id<'invo'>, ids: readonly string[]): Promise<boolean> {
   const { rowCount } = await uow.tx.delete(a).where(and(of(uow, invoiceId), inArray(a.id, [...ids])))
   return rowCount === ids.length
 }

@@ -1,4 +1,5 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { timestamp, wireJson } from '../../../resource/columns.ts'
 import type { StoredLine } from './schema.ts'
 
@@ -8,10 +9,10 @@ import type { StoredLine } from './schema.ts'
 export const invoiceAddedLines = pgTable('invoice_added_lines', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  invoice_id: text().notNull(),
+  invoice_id: text().$type<Id<'invo'>>().notNull(),
   id: text().notNull(),
   created_at: timestamp().notNull(),
   position: integer().notNull(),
-  product_item_id: text(),
+  product_item_id: text().$type<Id<'proi'>>(),
   line: wireJson<StoredLine>().notNull(),
 })

@@ -1,5 +1,6 @@
 // Bulk actions: check, creation, two workers at once, a worker that is killed, and the result of each invoice.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { idOf } from '../../../../shared/ids.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
@@ -41,7 +42,7 @@ const actionOn = (day: string) => ({ type: 'FINALIZE_INVOICES', finalize_invoice
 const itemsOf = async (id: string, query = ''): Promise<Row[]> =>
   (await succeed(tenant, 'GET', `/v1/bulk-actions/${id}/items?order_direction=asc${query}`))['data']
 const runOf = (id: string, more: Partial<BulkDeps> = {}) =>
-  runBulkAction({ ...deps, ...more }, { tenant: tenant.tenant, id, last: false })
+  runBulkAction({ ...deps, ...more }, { tenant: tenant.tenant, id: idOf('bulk', id), last: false })
 
 test('makes every DRAFT of a date FINAL once, beside another worker, and says which could not', async () => {
   const day = '2031-05-07'

@@ -1,6 +1,7 @@
 // Bulk actions as jobs: queued when they are created, and again when the worker that ran one was killed.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import type { Environment } from '../../../../shared/tenant.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
@@ -61,6 +62,6 @@ export const bulkActionJobs = [
     class: 'short',
     rights: {},
     run: (deps, due, { attempt, attemptsMax }) =>
-      runBulkAction(deps, { tenant: tenantOf(due), id: due.id, last: attempt >= attemptsMax }),
+      runBulkAction(deps, { tenant: tenantOf(due), id: idOf('bulk', due.id), last: attempt >= attemptsMax }),
   }),
 ] as const

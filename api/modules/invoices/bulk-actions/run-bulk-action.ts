@@ -4,6 +4,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
@@ -19,7 +20,7 @@ const SERVICE: Actor = { id: null, requestId: null }
 
 export type BulkRun = {
   readonly tenant: Tenant
-  readonly id: string
+  readonly id: Id<'bulk'>
   /** True on the last try: a temporary error then ends the action. */
   readonly last: boolean
 }
@@ -48,7 +49,7 @@ export async function runBulkAction(deps: BulkDeps, { tenant, id, last }: BulkRu
 }
 
 /** Null when there is nothing to do: it has ended. */
-async function begin(uow: Uow, id: string): Promise<BulkAction | null> {
+async function begin(uow: Uow, id: Id<'bulk'>): Promise<BulkAction | null> {
   const row = await lockOne(uow, bulkActionResource, id)
   if (!row || row.status === 'DONE' || row.status === 'ERROR') return null
   if (row.status === 'IN_PROGRESS') return row
@@ -58,7 +59,7 @@ async function begin(uow: Uow, id: string): Promise<BulkAction | null> {
   })
 }
 
-async function nextItem(uow: Uow, id: string): Promise<BulkActionItem | null> {
+async function nextItem(uow: Uow, id: Id<'bulk'>): Promise<BulkActionItem | null> {
   const i = bulkActionItems
   const [item] = await uow.tx
     .select()
@@ -69,7 +70,7 @@ async function nextItem(uow: Uow, id: string): Promise<BulkActionItem | null> {
   return item ?? null
 }
 
-type One = { readonly tenant: Tenant; readonly actor: Actor; readonly invoiceId: string }
+type One = { readonly tenant: Tenant; readonly actor: Actor; readonly invoiceId: Id<'invo'> }
 
 /** Why the invoice did not become FINAL; null when it is. A temporary error is thrown. */
 async function finalizeOne(deps: BulkDeps, { tenant, actor, invoiceId: id }: One): Promise<string | null> {

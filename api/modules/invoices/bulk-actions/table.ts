@@ -1,8 +1,9 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 
 export const bulkActions = pgTable('bulk_actions', {
-  ...tenantColumns(),
+  ...tenantColumns<'bulk'>(),
   type: text().$type<'FINALIZE_INVOICES'>().notNull(),
   status: text().$type<'SCHEDULED' | 'IN_PROGRESS' | 'DONE' | 'ERROR'>().notNull(),
   message: text(),
@@ -14,9 +15,9 @@ export const bulkActions = pgTable('bulk_actions', {
 export type BulkAction = typeof bulkActions.$inferSelect
 
 export const bulkActionItems = pgTable('bulk_action_items', {
-  ...tenantColumns(),
-  bulk_action_id: text().notNull(),
-  invoice_id: text().notNull(),
+  ...tenantColumns<'buit'>(),
+  bulk_action_id: text().$type<Id<'bulk'>>().notNull(),
+  invoice_id: text().$type<Id<'invo'>>().notNull(),
   status: text().$type<'SCHEDULED' | 'SUCCEEDED' | 'FAILED'>().notNull(),
   message: text(),
 })

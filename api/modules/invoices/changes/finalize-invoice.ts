@@ -2,6 +2,7 @@
 import type { Actor } from '../../../../shared/database/database.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { GivenFields } from '../../../resource/custom-fields/values.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
@@ -26,7 +27,7 @@ const RETRY_AFTER_S = 5
  */
 export async function finalizeInvoice(
   deps: InvoiceDeps,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> },
   { fields = null, notes }: SavedWith = {},
 ): Promise<InvoiceRow> {
   const { tenant, actor, id } = of

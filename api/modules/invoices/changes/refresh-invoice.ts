@@ -1,5 +1,6 @@
 // POST …/refresh: computes an invoice that is not FINAL from its current parties, prices and usage.
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type InvoiceDeps, producerOf, storedColumns } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
@@ -13,7 +14,12 @@ import { change, invalidMove } from './invoice-change.ts'
 const SETTLE_MS = 2_000
 
 /** Every kind of refresh computes the whole invoice, so an OPEN or DRAFT invoice never keeps an outdated figure. */
-export async function refreshInvoice(deps: InvoiceDeps, tenant: Tenant, actor: Actor, id: string): Promise<InvoiceRow> {
+export async function refreshInvoice(
+  deps: InvoiceDeps,
+  tenant: Tenant,
+  actor: Actor,
+  id: Id<'invo'>,
+): Promise<InvoiceRow> {
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   checkOpen(found)
   const producer = producerOf(deps, found)

@@ -1,6 +1,7 @@
 // PATCH of an invoice: hold and release, FINAL by hand, paid or unpaid (contract: States and transitions).
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { GivenCustomField } from '../../../resource/custom-fields/schema.ts'
@@ -33,7 +34,7 @@ type Payment = PaymentMark | null
 /** Applies a PATCH. Everything is validated before any part of it is applied. */
 export async function updateInvoice(
   deps: InvoiceDeps,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string; readonly actions?: FieldActions },
+  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'>; readonly actions?: FieldActions },
   patch: InvoicePatch,
 ): Promise<InvoiceRow> {
   const { tenant, actor, id } = of

@@ -1,12 +1,13 @@
 // Invoices that are not to be issued: VOID while not FINAL, and ARCHIVED to remove them from view (semantics 5.1).
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import { type InvoiceRow, isOpenEnded } from '../table.ts'
 import { change, invalidMove } from './invoice-change.ts'
 
-type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly id: string }
+type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> }
 
 /**
  * Makes an OPEN or DRAFT invoice VOID: it gets no number, and no other invoice bills its period. A VOID invoice stays

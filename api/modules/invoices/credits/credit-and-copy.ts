@@ -3,7 +3,7 @@
 import { daysBetween, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { type Id, idOf, newId } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
 import type { StoredLine } from '../added-lines/schema.ts'
@@ -26,9 +26,9 @@ type Made = { original_invoice_id: string; credit_invoice_id: string; new_invoic
  * Makes both or neither, each as a DRAFT, or FINAL at once on request. The copy has the lines of the original as added
  * lines, so that they can be changed; for billing, the original keeps the period. Throws like `creditInvoice`.
  */
-export async function creditAndCopy(uow: Uow, id: string, body: CreditAndCopyBody): Promise<Made> {
+export async function creditAndCopy(uow: Uow, id: Id<'invo'>, body: CreditAndCopyBody): Promise<Made> {
   const { credit_details_source } = body
-  const credit = await creditInvoice(uow, id, credit_details_source ? { credit_details_source } : {})
+  const credit = await creditInvoice(uow, idOf('invo', id), credit_details_source ? { credit_details_source } : {})
   const original = await lockInvoice(uow, id)
   const copy = await copyOf(uow, original)
   if (body.update_credit_invoice_to_final) await finalizeNow(uow, credit.id, await creditAsItIs(uow, credit.id))
@@ -36,7 +36,7 @@ export async function creditAndCopy(uow: Uow, id: string, body: CreditAndCopyBod
   return { original_invoice_id: id, credit_invoice_id: credit.id, new_invoice_id: copy.id }
 }
 
-async function finalizeNow(uow: Uow, id: string, now: Recomputation): Promise<void> {
+async function finalizeNow(uow: Uow, id: Id<'invo'>, now: Recomputation): Promise<void> {
   await makeFinal(uow, await lockInvoice(uow, id), now.compute(uow.now))
   await now.close(uow)
 }

@@ -3,6 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { emit } from '../../../outbox.ts'
 import { insertInvoice } from '../changes/insert-invoice.ts'
 import { invalidMove } from '../changes/invoice-change.ts'
@@ -25,7 +26,7 @@ import type { CreditBody, CreditTerms } from './schema.ts'
  * INVALID_OPERATION for an invoice that is not FINAL or has nothing left, INVALID_FIELD for a part that does not exist
  * or is not left.
  */
-export async function creditInvoice(uow: Uow, id: string, body: CreditBody): Promise<InvoiceRow> {
+export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody): Promise<InvoiceRow> {
   const original = await lockInvoice(uow, id)
   if (original.status !== 'FINAL')
     throw invalidMove(original, `Only a FINAL invoice can be credited, and this one is ${original.status}.`)

@@ -3,6 +3,7 @@
 import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { settle } from '../changes/pay-invoice.ts'
 import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
@@ -36,7 +37,7 @@ export const creditProducer = (database: Database): InvoiceProducer => ({
 })
 
 /** A credit note as it can be saved now. The caller holds the lock of its original. */
-export async function creditAsItIs(uow: Uow, id: string): Promise<Recomputation> {
+export async function creditAsItIs(uow: Uow, id: Id<'invo'>): Promise<Recomputation> {
   const row = await lockInvoice(uow, id)
   const { columns, lines, day } = await computed(uow, row)
   return {

@@ -1,6 +1,7 @@
 // The documents linked to an invoice: what it credits or copies, and what credits or copies it.
 import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { amount, moneyView, toMoney } from '../../../../shared/money.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { lockInvoice } from '../repository.ts'
@@ -20,7 +21,15 @@ export async function linksOf(uow: ReadUow, row: StoredInvoice): Promise<LinkedI
       currency: v.billing_currency,
     })
     .from(v)
-    .where(and(inThisTenant(uow, v), or(eq(v.original_invoice_id, row.id), eq(v.id, row.original_invoice_id ?? ''))))
+    .where(
+      and(
+        inThisTenant(uow, v),
+        or(
+          eq(v.original_invoice_id, row.id),
+          row.original_invoice_id === null ? undefined : eq(v.id, row.original_invoice_id),
+        ),
+      ),
+    )
     .orderBy(asc(v.created_at), asc(v.id))
   return others.map(({ id, original_invoice_id, credit, invoice_number, invoice_date, ...of }) => {
     const isOurs = original_invoice_id === row.id
@@ -36,7 +45,7 @@ export async function linksOf(uow: ReadUow, row: StoredInvoice): Promise<LinkedI
 }
 
 /** The credit notes of an invoice that count: those that are, or will be, issued. */
-export const creditsOf = async (uow: ReadUow, originalId: string): Promise<StoredInvoice[]> =>
+export const creditsOf = async (uow: ReadUow, originalId: Id<'invo'>): Promise<StoredInvoice[]> =>
   await uow.tx
     .select()
     .from(v)

@@ -68,7 +68,7 @@ export async function loadBillingEntities(
       tax_registrations: b.tax_registrations,
     })
     .from(b)
-    .where(and(inThisTenant(uow, b), inArray(b.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, b), inArray(b.id, idsOf('bill', new Set(ids)))))
   return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
 }
 

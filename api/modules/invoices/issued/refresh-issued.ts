@@ -1,6 +1,8 @@
 // POST …/refresh of a FINAL invoice: what it shows besides its amounts (contract: Invoices and payments; semantics 5.6).
+
 import { localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
 import { change, invalidMove } from '../changes/invoice-change.ts'
@@ -25,11 +27,11 @@ const OF_ISSUED = ['CUSTOM_FIELD', 'PAYMENT_ACCEPTOR', 'TAX_RATES'] as const
  */
 export async function refreshByKinds(
   deps: InvoiceDeps,
-  { tenant, actor, id }: { readonly tenant: Tenant; readonly actor: Actor; readonly id: string },
+  { tenant, actor, id }: { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> },
   types: readonly string[],
 ): Promise<InvoiceRow> {
-  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
-  if (found.status !== 'FINAL') return await refreshInvoice(deps, tenant, actor, id)
+  const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, idOf('invo', id)))
+  if (found.status !== 'FINAL') return await refreshInvoice(deps, tenant, actor, idOf('invo', id))
   return await inTenant(deps.database, tenant, actor, async uow => {
     await producerOf(deps, found).lock(uow, found)
     return await refreshIssued(uow, await lockInvoice(uow, id), types)

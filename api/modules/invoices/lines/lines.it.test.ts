@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
@@ -44,7 +45,7 @@ async function draftOfMarch(): Promise<InvoiceView> {
   return found
 }
 
-const rowsOf = (id: string, of = tenant): Promise<InvoiceLineRow[]> =>
+const rowsOf = (id: Id<'invo'>, of = tenant): Promise<InvoiceLineRow[]> =>
   readTenant(api.database, of.tenant, uow => linesOfInvoice(uow, id))
 const shownLines = (invoice: InvoiceView) =>
   (invoice.periods ?? []).flatMap(period => period.groups.flatMap(group => group.lines ?? []))
@@ -52,7 +53,7 @@ const shownLines = (invoice: InvoiceView) =>
 describe('the rows of an invoice', () => {
   test('are its lines in their order, with what each is of, and sum to the invoice', async () => {
     const invoice = await draftOfMarch()
-    const rows = await rowsOf(invoice.id)
+    const rows = await rowsOf(idOf('invo', invoice.id))
     expect(rows.map(row => [row.line_id, row.amount_excluding_tax])).toEqual(
       shownLines(invoice).map(line => [line.id, plain(decimal(line.amount_excluding_tax.quantity))]),
     )
@@ -77,9 +78,9 @@ describe('the rows of an invoice', () => {
   test('are replaced while it is a DRAFT, and neither changed, added nor removed once it is FINAL', async () => {
     const draft = await draftOfMarch()
     await succeed(tenant, 'POST', `/v1/invoices/${draft.id}/refresh`, { type: 'FULL' })
-    expect(await rowsOf(draft.id)).toHaveLength(2)
+    expect(await rowsOf(idOf('invo', draft.id))).toHaveLength(2)
     await succeed(tenant, 'PATCH', `/v1/invoices/${draft.id}`, { status: 'FINAL' })
-    const final = await rowsOf(draft.id)
+    const final = await rowsOf(idOf('invo', draft.id))
     expect(final).toHaveLength(2)
     for (const statement of [
       `update invoice_lines set line_order = line_order + 10 where invoice_id = '${draft.id}'`,
@@ -88,12 +89,13 @@ describe('the rows of an invoice', () => {
          null, null, null, null, 0, 0, 0, null, '{}' from invoice_lines where invoice_id = '${draft.id}' limit 1`,
     ])
       await expect(api.sql(statement), statement).rejects.toThrow('FINAL')
-    expect(await rowsOf(draft.id)).toEqual(final)
+    expect(await rowsOf(idOf('invo', draft.id))).toEqual(final)
   })
 
   test('are read by no other platform and not in the other environment', async () => {
     const { id } = await draftOfMarch()
-    for (const other of [api.tenants.bTest, api.tenants.aLive]) expect(await rowsOf(id, other)).toEqual([])
+    for (const other of [api.tenants.bTest, api.tenants.aLive])
+      expect(await rowsOf(idOf('invo', id), other)).toEqual([])
   })
 
   test('that the migration makes of a stored document are those written with it', async () => {
@@ -102,7 +104,9 @@ describe('the rows of an invoice', () => {
     const [, select] = /insert into invoice_lines [^)]*\)\n(select[\s\S]*?);/.exec(file) ?? []
     if (!select) throw new Error('the migration makes rows of documents')
     // An older document kept the keys of its advance charges.
-    const keys = (await rowsOf(id)).flatMap(({ source }) => (source['in_advance'] === true ? [source['key']] : []))
+    const keys = (await rowsOf(idOf('invo', id))).flatMap(({ source }) =>
+      source['in_advance'] === true ? [source['key']] : [],
+    )
     await api.sql(`update invoices set content = content || $1::jsonb where id = $2`, [
       JSON.stringify({ advance_charges: keys }),
       id,

@@ -1,15 +1,16 @@
 // Every query of invoice lines.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type InvoiceLineRow, invoiceLines, type LineValues } from './table.ts'
 
-const of = (uow: ReadUow, invoiceId: string) =>
+const of = (uow: ReadUow, invoiceId: Id<'invo'>) =>
   and(inThisTenant(uow, invoiceLines), eq(invoiceLines.invoice_id, invoiceId))
 
 /** The lines of an invoice in their order. */
-export const linesOfInvoice = (uow: ReadUow, invoiceId: string): Promise<InvoiceLineRow[]> =>
+export const linesOfInvoice = (uow: ReadUow, invoiceId: Id<'invo'>): Promise<InvoiceLineRow[]> =>
   uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
 
 /** The new lines of an invoice. */
@@ -21,7 +22,7 @@ export async function replaceLinesOfMany(uow: Uow, all: readonly LinesOf[]): Pro
   if (replaced.length > 0)
     await uow.tx
       .delete(invoiceLines)
-      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, replaced)))
+      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, idsOf('invo', replaced))))
   const rows = all.flatMap(({ invoiceId, lines }) => lines.map(line => ({ ...line, invoice_id: invoiceId })))
   await insertMany(uow, invoiceLines, rows)
 }

@@ -1,5 +1,6 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
 
 export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
@@ -12,18 +13,18 @@ export type LineKind = (typeof LINE_KINDS)[number]
 export const invoiceLines = pgTable('invoice_lines', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  invoice_id: text().notNull(),
+  invoice_id: text().$type<Id<'invo'>>().notNull(),
   line_id: text().notNull(),
   line_order: integer().notNull(),
   kind: text().$type<LineKind>().notNull(),
-  pricing_plan_subscription_id: text(),
-  pricing_plan_schedule_id: text(),
-  product_category_id: text(),
-  product_id: text(),
-  product_item_id: text(),
-  pricing_id: text(),
-  pricing_item_id: text(),
-  pricing_item_config_id: text(),
+  pricing_plan_subscription_id: text().$type<Id<'ppsu'>>(),
+  pricing_plan_schedule_id: text().$type<Id<'ppsc'>>(),
+  product_category_id: text().$type<Id<'proc'>>(),
+  product_id: text().$type<Id<'prod'>>(),
+  product_item_id: text().$type<Id<'proi'>>(),
+  pricing_id: text().$type<Id<'prcg'>>(),
+  pricing_item_id: text().$type<Id<'prii'>>(),
+  pricing_item_config_id: text().$type<Id<'pico'>>(),
   service_start: timestamp(),
   service_end: timestamp(),
   amount_excluding_tax: decimalText().notNull(),

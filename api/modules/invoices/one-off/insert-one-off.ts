@@ -1,5 +1,6 @@
 // Stores an invoice that has only added lines, new or copied.
 import type { Uow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { emit } from '../../../outbox.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
 import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
@@ -44,14 +45,14 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
       holds_period: of.originalId === null,
       own_notes: [...of.notes],
       one_off: terms,
-      original_invoice_id: of.originalId,
+      original_invoice_id: idOf('invo', of.originalId),
       invoice_number: null,
       status: 'DRAFT',
       producer: ONE_OFF_BILLING,
       type: of.type,
       billing_type: 'DEFAULT',
-      customer_id: loaded.parties.customer.id,
-      billing_entity_id: loaded.parties.billing_entity.id,
+      customer_id: idOf('cust', loaded.parties.customer.id),
+      billing_entity_id: idOf('bill', loaded.parties.billing_entity.id),
       pricing_plan_subscription_id: null,
       on_hold: of.onHold,
       payment_status: 'UNPAID',
@@ -66,7 +67,7 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
 }
 
 /** Emits INVOICE.CREATED for a complete invoice, and returns it. */
-export async function announce(uow: Uow, id: string): Promise<InvoiceRow> {
+export async function announce(uow: Uow, id: Id<'invo'>): Promise<InvoiceRow> {
   const created = await getInvoice(uow, id)
   await emit(uow, { type: 'INVOICE.CREATED', objectId: id, data: invoiceView(created, uow.now), previous: null })
   return created

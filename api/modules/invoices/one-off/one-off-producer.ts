@@ -1,5 +1,6 @@
 // The producer of one-off invoices: all their inputs are in the database, so one transaction computes and saves them.
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
 import { NO_PAYERS, openPurse } from '../funds.ts'
@@ -26,7 +27,7 @@ export const oneOffProducer = (database: Database): InvoiceProducer => ({
 })
 
 /** A one-off invoice as it can be saved now. */
-export async function oneOffAsItIs(uow: Uow, invoiceId: string): Promise<Recomputation> {
+export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation> {
   const row = await lockInvoice(uow, invoiceId)
   const { one_off: terms } = row
   if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)

@@ -3,6 +3,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emitAll } from '../../../outbox.ts'
@@ -65,7 +66,7 @@ async function announceRound(uow: Uow, clockId: string | null): Promise<string[]
   await uow.tx
     .update(invoices)
     .set({ overdue_at: formatInstant(uow.now) })
-    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, ids), eq(invoices.status, 'FINAL')))
+    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, idsOf('invo', ids)), eq(invoices.status, 'FINAL')))
   const rows = await loadInvoices(uow, ids)
   await emitAll(
     uow,

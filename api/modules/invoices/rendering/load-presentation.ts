@@ -2,6 +2,7 @@
 // how to pay and the names of units are current, because they are not part of what was issued.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productItems } from '../../catalog/products/table.ts'
 import { type PaymentAcceptor, paymentAcceptors } from '../../parties/payment-acceptors/table.ts'
@@ -14,7 +15,7 @@ import type { Logo, PaymentInstruction, Presentation, UnitName } from './model/p
 import type { DocumentSource } from './render-document.ts'
 
 /** An invoice with everything that its documents show. Throws RESOURCE_NOT_FOUND. */
-export async function loadDocument(uow: ReadUow, id: string): Promise<DocumentSource> {
+export async function loadDocument(uow: ReadUow, id: Id<'invo'>): Promise<DocumentSource> {
   const invoice = await wholeInvoice(uow, await getInvoice(uow, id))
   return { invoice, presentation: await loadPresentation(uow, invoice) }
 }
@@ -40,7 +41,13 @@ async function paymentOf(uow: ReadUow, invoice: InvoiceView): Promise<PaymentIns
   const rows = await uow.tx
     .select()
     .from(p)
-    .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, invoice.billing_entity_id), eq(p.status, 'ACTIVE')))
+    .where(
+      and(
+        inThisTenant(uow, p),
+        eq(p.billing_entity_id, idOf('bill', invoice.billing_entity_id)),
+        eq(p.status, 'ACTIVE'),
+      ),
+    )
     .orderBy(asc(p.reference))
   const seller = sellerOf(invoice)
   return rows.flatMap(row => instructionOf(row, seller.legal_name ?? seller.reference))
@@ -63,7 +70,7 @@ async function unitsOf(uow: ReadUow, { periods = [] }: InvoiceView): Promise<Rea
   const rows = await uow.tx
     .select({ id: productItems.id, unit: productItems.unit_name })
     .from(productItems)
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, ids)))
+    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', ids))))
   return new Map(
     rows.flatMap(({ id, unit }) => {
       const plural = unit?.plural ?? unit?.singular

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { IdParams } from '../../../http/params.ts'
 import { actionRoute, type RouteDeps } from '../../../http/route.ts'
@@ -36,7 +37,7 @@ export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentD
     url: '/v1/invoices/:id/pdf',
     response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
     handle: async ({ tenant, database }, { params }, reply) => {
-      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, idOf('invo', params.id)))
       return asFile(reply, await renderDocument('PDF', source))
     },
   })
@@ -48,7 +49,7 @@ export function documentRoutes(app: FastifyInstance, deps: RouteDeps & DocumentD
     query: Shape({ format: Optional(OneOf(...DOCUMENT_FORMATS)) }),
     response: DownloadUrl,
     handle: async ({ tenant, database }, { params, query }) => {
-      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, idOf('invo', params.id)))
       const format = query.format ?? 'PDF'
       checkFormat(format, source)
       const { id } = source.invoice
@@ -73,7 +74,7 @@ function eInvoiceRoutes(app: FastifyInstance, deps: RouteDeps): void {
     query: Shape({ include_invoice_pdf: Optional(OneOf('true', 'false')) }),
     response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/xml' })),
     handle: async ({ tenant, database }, { params, query }, reply) => {
-      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, idOf('invo', params.id)))
       return asFile(reply, await renderUbl(source, { withPdf: query.include_invoice_pdf === 'true' }))
     },
   })
@@ -83,7 +84,7 @@ function eInvoiceRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: '/v1/invoices/:id/factur-x',
     response: Type.Unsafe<Buffer>(Type.String({ format: 'binary', description: 'application/pdf' })),
     handle: async ({ tenant, database }, { params }, reply) => {
-      const source = await readTenant(database, tenant, uow => loadDocument(uow, params.id))
+      const source = await readTenant(database, tenant, uow => loadDocument(uow, idOf('invo', params.id)))
       return asFile(reply, await renderDocument('FACTUR_X', source))
     },
   })
@@ -101,7 +102,7 @@ function linkedRoute(app: FastifyInstance, deps: RouteDeps & DocumentDeps): void
     if (linked === null) {
       throw new AppError('RESOURCE_NOT_FOUND', 'This link has expired or is not complete. Request a new one.')
     }
-    const source = await readTenant(database, linked.tenant, uow => loadDocument(uow, linked.invoiceId))
+    const source = await readTenant(database, linked.tenant, uow => loadDocument(uow, idOf('invo', linked.invoiceId)))
     const rendered = await renderDocument(linked.format, source)
     reply
       .header('cache-control', 'private, no-store')

@@ -6,7 +6,7 @@ import type { TaxIds, TaxIdValidation, TaxRegistration } from '../tax-ids/schema
 import type { TaxSettings } from './schema.ts'
 
 export const billingEntities = pgTable('billing_entities', {
-  ...tenantColumns(),
+  ...tenantColumns<'bill'>(),
   reference: text().notNull(),
   status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
   timezone: text(),

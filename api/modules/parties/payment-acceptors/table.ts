@@ -1,10 +1,11 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { BankAccount, CustomRedirect } from './schema.ts'
 
 export const paymentAcceptors = pgTable('payment_acceptors', {
-  ...tenantColumns(),
-  billing_entity_id: text().notNull(),
+  ...tenantColumns<'paya'>(),
+  billing_entity_id: text().$type<Id<'bill'>>().notNull(),
   reference: text().notNull(),
   name: text(),
   description: text(),

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type {
   ApiSettings,
@@ -14,14 +15,14 @@ import type {
 import type { SubscriptionSettings } from './subscription-settings.ts'
 
 export const platforms = pgTable('platforms', {
-  ...tenantColumns(),
+  ...tenantColumns<'plat'>(),
   id: text().notNull().generatedAlwaysAs(sql`platform_id`),
   reference: text(),
   name: text().notNull(),
   description: text(),
   status: text().notNull(),
   timezone: text().notNull(),
-  default_billing_entity_id: text(),
+  default_billing_entity_id: text().$type<Id<'bill'>>(),
   default_product_tax_category: text().$type<'STANDARD' | 'NO_TAX' | 'EXEMPT'>().notNull(),
   default_pricing_currency: text(),
   branding: wireJson<Branding>().notNull(),

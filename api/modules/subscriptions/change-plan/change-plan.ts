@@ -4,6 +4,7 @@ import { and, arrayContains, eq, ne } from 'drizzle-orm'
 import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { createResource, saveChange } from '../../../resource/commands.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
@@ -105,7 +106,7 @@ async function moveOf(uow: Uow, { subscription, current, request }: Change): Pro
       ),
     )
     .for('share')
-  await requirePlan(uow, request.pricing_plan_id)
+  await requirePlan(uow, idOf('pric', request.pricing_plan_id))
   const billingPeriod = current.billing_period ?? subscription.billing_period
   if (request.billing_period !== undefined && request.pricing_plan_id !== current.pricing_plan_id) {
     const message =
@@ -120,7 +121,7 @@ async function moveOf(uow: Uow, { subscription, current, request }: Change): Pro
   )
 }
 
-async function requirePlan(uow: Uow, id: string): Promise<void> {
+async function requirePlan(uow: Uow, id: Id<'pric'>): Promise<void> {
   const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, id))
   const [plan] = await uow.tx.select({ id: pricingPlans.id }).from(pricingPlans).where(where)
   if (!plan) throw notFound(pricingPlanResource, id, 'pricing_plan_id')

@@ -3,6 +3,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
@@ -107,7 +108,10 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
     .select({ id: pricings.id, items: pricings.items })
     .from(pricings)
     .where(
-      and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
+      and(
+        inThisTenant(uow, pricings),
+        inArray(pricings.pricing_plan_version_id, idsOf('ppve', await versionsSold(uow, schedule))),
+      ),
     )
   const terms = await scheduleTerms(uow, schedule)
   const items = priced.flatMap(pricing => soldItems(pricing.items, terms))
@@ -121,9 +125,9 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
     })
     .from(productItems)
     .innerJoin(products, and(inThisTenant(uow, products), eq(products.id, productItems.product_id)))
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, [...itemIds, ''])))
+    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', [...itemIds, '']))))
   const metered = new Set(of.flatMap(row => (row.model === 'USAGE_BASED' ? [row.id] : [])))
-  const ofMetered = items.filter(item => item.product_item_ids.some(id => metered.has(id)))
+  const ofMetered = items.filter(item => item.product_item_ids.some(id => metered.has(idOf('proi', id))))
   return {
     metered: new Set(ofMetered.flatMap(item => item.configs.map(config => config.id))),
     pricing_item_configs: new Set(items.flatMap(item => item.configs.map(config => config.id))),

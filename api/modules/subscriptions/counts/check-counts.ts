@@ -4,6 +4,7 @@ import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
@@ -44,7 +45,7 @@ export async function pricesOfVersions(
       items: pricings.items,
     })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, [...versionIds])))
+    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
   const items = priced
     .map(pricing => overridden(pricing, overrides))
     .flatMap(({ versionId, items: own }) => soldItems(own, terms).map(item => ({ ...item, versionId })))
@@ -54,7 +55,7 @@ export async function pricesOfVersions(
     .where(
       and(
         inThisTenant(uow, productItems),
-        inArray(productItems.id, [...items.flatMap(item => item.product_item_ids), '']),
+        inArray(productItems.id, idsOf('proi', [...items.flatMap(item => item.product_item_ids), ''])),
       ),
     )
   const modelOf = new Map<string, string>(models.map(({ id, model }) => [id, model]))
@@ -93,7 +94,7 @@ export async function metricsOf(
       meterValues,
       and(inThisTenant(uow, meterValues), eq(meterValues.id, meterValueCalculations.meter_value_id)),
     )
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, [...ids, ''])))
+    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', ids))))
   return new Map(rows.map(({ id, type }) => [id, type ?? 'NUMBER']))
 }
 

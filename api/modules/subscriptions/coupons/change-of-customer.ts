@@ -2,6 +2,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { afterSave, beforeSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { moveRedemptions } from '../../coupons/store-redemptions.ts'
@@ -25,7 +26,7 @@ async function refuseOthersCodes(uow: Uow, row: Subscription, previous: Subscrip
   const codes = await uow.tx
     .select({ id: promotionCodes.id, code: promotionCodes.code, limited_to: promotionCodes.limited_to })
     .from(promotionCodes)
-    .where(and(inThisTenant(uow, promotionCodes), inArray(promotionCodes.id, codeIds)))
+    .where(and(inThisTenant(uow, promotionCodes), inArray(promotionCodes.id, idsOf('prco', codeIds))))
   const others = codes.find(code => !isFor(code, row))
   if (!others) return
   const schedule = own.find(({ applied }) => applied.some(each => each.promotion_code_id === others.id))

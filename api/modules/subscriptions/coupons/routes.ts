@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { listOf, PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
@@ -89,7 +90,7 @@ export function redemptionRoutes(app: FastifyInstance, deps: RouteDeps): void {
       handle: async (uow, { params, query: given }) => {
         const { id } = await getOne(uow, resource, params.id)
         const query = given as ListQuery
-        const conditions = [eq(couponRedemptions[by], id), ...(await filterConditions(uow, SPEC, query))]
+        const conditions = [eq(couponRedemptions[by], idOf('coup', id)), ...(await filterConditions(uow, SPEC, query))]
         const slice = sliceOf(query)
         const sliced = await listSlice<Redeemed>(uow, SPEC, { conditions, order: orderOf(SPEC, query), slice })
         const data = await redemptionViews(uow, sliced.rows, listOf(query['expand[]']))

@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { findOne, getOne, requireAll } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -104,7 +105,7 @@ async function hold(uow: Uow, named: readonly Named[]): Promise<void> {
   await uow.tx
     .select({ id: coupons.id })
     .from(coupons)
-    .where(and(inThisTenant(uow, coupons), inArray(coupons.id, couponIds)))
+    .where(and(inThisTenant(uow, coupons), inArray(coupons.id, idsOf('coup', couponIds))))
     .orderBy(asc(coupons.id))
     .for('no key update')
   if (codeIds.length === 0) return

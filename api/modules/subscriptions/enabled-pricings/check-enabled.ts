@@ -2,6 +2,7 @@
 import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
@@ -28,7 +29,10 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
     })
     .from(pricings)
     .where(
-      and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, await versionsSold(uow, schedule))),
+      and(
+        inThisTenant(uow, pricings),
+        inArray(pricings.pricing_plan_version_id, idsOf('ppve', await versionsSold(uow, schedule))),
+      ),
     )
   for (const [index, { pricing_id }] of enabled.entries()) {
     const field = `enabled_pricings.${index}.pricing_id`

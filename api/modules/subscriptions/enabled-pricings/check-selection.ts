@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -45,7 +46,10 @@ async function versionsOf(uow: Uow, schedule: Schedule) {
 }
 
 /** The groups of all versions of a plan, with their pricings. */
-async function groupsByVersion(uow: ReadUow, planId: string): Promise<ReadonlyMap<string, readonly SelectionGroup[]>> {
+async function groupsByVersion(
+  uow: ReadUow,
+  planId: Id<'pric'>,
+): Promise<ReadonlyMap<string, readonly SelectionGroup[]>> {
   const g = pricingGroups
   const rows = await uow.tx
     .select({

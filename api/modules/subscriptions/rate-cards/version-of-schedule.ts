@@ -1,5 +1,7 @@
 // Which version prices a schedule at a moment: its own, or of a rate card the one in force then (semantics 3.1).
+
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import { loadHeldPrices } from '../enabled-pricings/held-prices.ts'
@@ -11,7 +13,7 @@ type Priced = Pick<
 >
 
 /** The id of the version; null where the rate card has none in force in the schedule at that moment. */
-export async function versionOfSchedule(uow: ReadUow, schedule: Priced, moment: Instant): Promise<string | null> {
+export async function versionOfSchedule(uow: ReadUow, schedule: Priced, moment: Instant): Promise<Id<'ppve'> | null> {
   const { pricing_plan_id: planId, start_at, end_at } = schedule
   if (!(await loadRateCards(uow, [planId])).has(planId)) return schedule.pricing_plan_version_id
   const held = {
@@ -24,5 +26,5 @@ export async function versionOfSchedule(uow: ReadUow, schedule: Priced, moment: 
   }
   const versions = (await loadHeldPrices(uow, [held]))(held)
   const inForce = versions.find(({ start_ms, end_ms }) => start_ms <= moment && (end_ms === null || moment < end_ms))
-  return inForce?.version_id ?? null
+  return idOf('ppve', inForce?.version_id ?? null)
 }

@@ -1,6 +1,7 @@
 // What changes a schedule. Every command first takes the lock of the subscription, so the schedules of one are changed in turn.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
@@ -152,7 +153,10 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   await checkIncludedVolumes(uow, schedule)
   await checkCounts(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
-  return await saveChange(uow, scheduleResource, schedule, { status: 'ACTIVE', pricing_plan_version_id })
+  return await saveChange(uow, scheduleResource, schedule, {
+    status: 'ACTIVE',
+    pricing_plan_version_id: idOf('ppve', pricing_plan_version_id),
+  })
 }
 
 export async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {

@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { exchangeBefore } from '../../../../shared/billing/exchange-rates.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { findOne, getOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -157,15 +158,16 @@ async function requireInForce(uow: Uow, schedule: Schedule, activating: boolean)
     throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
   }
   return versionsDuring(versions, schedule).map(each => ({
-    id: each.pricing_plan_version_id,
+    id: idOf('ppve', each.pricing_plan_version_id),
     status: 'ACTIVE' as const,
   }))
 }
 
 /** The version that a schedule names: on a rate card the one in force at its start, once there is one. */
-export async function versionAtStart(uow: ReadUow, schedule: Schedule): Promise<string> {
+export async function versionAtStart(uow: ReadUow, schedule: Schedule): Promise<Id<'ppve'>> {
   const versions = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id) ?? []
-  return versionAt(versions, schedule.start_at)?.pricing_plan_version_id ?? schedule.pricing_plan_version_id
+  const inForce = versionAt(versions, schedule.start_at)
+  return inForce ? idOf('ppve', inForce.pricing_plan_version_id) : schedule.pricing_plan_version_id
 }
 
 /** A CUSTOM plan is for one customer (semantics 3.1). */

@@ -124,8 +124,10 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
   },
 })
 
-const subscriptionOf = async (uow: Uow, schedule: { pricing_plan_subscription_id: string }): Promise<Subscription> =>
-  await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
+const subscriptionOf = async (
+  uow: Uow,
+  schedule: { pricing_plan_subscription_id: Id<'ppsu'> },
+): Promise<Subscription> => await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
 
 /** The schedules of a subscription in the order of time. */
 export async function listSchedules(uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<Schedule[]> {

@@ -2,7 +2,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf, newId } from '../../../../shared/ids.ts'
+import { type Id, idOf, newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
@@ -123,7 +123,7 @@ async function attach(uow: Uow, clock: TestClock, given: readonly string[]): Pro
 }
 
 /** What a customer has been billed so far was billed in another time. The caller holds the customer. */
-async function requireNew(uow: Uow, customerId: string, field: string): Promise<void> {
+async function requireNew(uow: Uow, customerId: Id<'cust'>, field: string): Promise<void> {
   const [other] = await uow.tx
     .select({ id: testClockCustomers.test_clock_id })
     .from(testClockCustomers)

@@ -1,4 +1,5 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
+import type { Id } from '../../../../shared/ids.ts'
 import { timestamp } from '../../../resource/columns.ts'
 
 export const testClocks = pgTable('test_clocks', {
@@ -14,7 +15,7 @@ export const testClocks = pgTable('test_clocks', {
 export const testClockCustomers = pgTable('test_clock_customers', {
   platform_id: text().notNull(),
   environment: text().$type<'TEST' | 'LIVE'>().notNull(),
-  customer_id: text().notNull(),
+  customer_id: text().$type<Id<'cust'>>().notNull(),
   test_clock_id: text().notNull(),
 })
 

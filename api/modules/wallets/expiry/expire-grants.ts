@@ -3,6 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { storedTimeText } from '../../../resource/columns.ts'
@@ -44,7 +45,7 @@ async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.open > 0
     and a.expire_at <= ${formatInstant(uow.now)}::timestamptz
     and ${clockId === null ? livesByTheDay(sql`a`) : livesBy(clockId)}`
-  const found = await uow.tx.execute<{ grant_id: string; wallet_id: string }>(sql`
+  const found = await uow.tx.execute<{ grant_id: Id<'wgra'>; wallet_id: Id<'wall'> }>(sql`
     select grant_id, wallet_id from wallet_grant_accounts a where ${due} order by expire_at, grant_id limit ${BATCH}`)
   if (found.rows.length === 0) return 0
   await holdWallets(
@@ -52,7 +53,12 @@ async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
     found.rows.map(({ wallet_id }) => wallet_id),
   )
   // What was open before the wallets were locked may have been spent since.
-  const { rows } = await uow.tx.execute<{ grant_id: string; wallet_id: string; open: string; expire_at: string }>(sql`
+  const { rows } = await uow.tx.execute<{
+    grant_id: Id<'wgra'>
+    wallet_id: Id<'wall'>
+    open: string
+    expire_at: string
+  }>(sql`
     select grant_id, wallet_id, open, expire_at::text as expire_at from wallet_grant_accounts a
     where ${due} and a.grant_id = any(${sql.param(found.rows.map(({ grant_id }) => grant_id))}::text[])`)
   await postEntries(

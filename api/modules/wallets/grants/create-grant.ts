@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { Amount, Description, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { getOne, requireAll } from '../../../resource/store.ts'
@@ -54,9 +55,9 @@ export async function createGrant(uow: Uow, body: GrantBody): Promise<WalletGran
   if (expire_at !== null && at(expire_at) <= at(start_at))
     refuse('expire_at', `A grant expires after it starts, which is at ${start_at}.`)
   const grant = {
-    customer_id,
-    billing_entity_id,
-    wallet_id,
+    customer_id: wallet.customer_id,
+    billing_entity_id: idOf('bill', billing_entity_id),
+    wallet_id: wallet.id,
     type: body.type ?? 'DEFAULT',
     description: body.description ?? null,
     grant_amount: body.grant_amount ?? null,

@@ -3,6 +3,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { getOne, lockExisting } from '../../../resource/store.ts'
@@ -19,7 +20,7 @@ import { walletGrantResource } from '../wallet-grant.ts'
  */
 export async function revertGrant(
   uow: Uow,
-  id: string,
+  id: Id<'wgra'>,
   of: {
     readonly reason: RevertReason
     readonly cause: Cause

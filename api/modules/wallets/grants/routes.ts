@@ -1,6 +1,7 @@
 // The routes that create and revert grants; reading them works as for any resource (wallet-grant.ts).
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
+import { idOf } from '../../../../shared/ids.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
@@ -34,7 +35,7 @@ export function grantRoutes(app: FastifyInstance, deps: RouteDeps): void {
     status: 200,
     handle: async (uow, { params }) => {
       const cause = { type: 'REQUEST', id: uow.actor.requestId } as const
-      const row = await revertGrant(uow, params.id, { reason: 'WALLET_GRANT_REVERTED', cause })
+      const row = await revertGrant(uow, idOf('wgra', params.id), { reason: 'WALLET_GRANT_REVERTED', cause })
       return await viewOf(uow, walletGrantResource, row)
     },
   })

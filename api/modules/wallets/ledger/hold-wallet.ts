@@ -2,6 +2,7 @@
 // posts.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Wallet, wallets } from '../table.ts'
 
@@ -10,6 +11,6 @@ export const holdWallets = (uow: Uow, ids: readonly string[]): Promise<Wallet[]>
   uow.tx
     .select()
     .from(wallets)
-    .where(and(inThisTenant(uow, wallets), inArray(wallets.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, wallets), inArray(wallets.id, idsOf('wall', new Set(ids)))))
     .orderBy(asc(wallets.id))
     .for('no key update')

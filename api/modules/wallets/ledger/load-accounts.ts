@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, gt, inArray, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, sum } from '../../../../shared/decimal.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type GrantAccounts, walletGrantAccounts, walletGrants } from '../table.ts'
@@ -27,11 +28,17 @@ export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[
     })
     .from(a)
     .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))
-    .where(and(inThisTenant(uow, a), inArray(a.wallet_id, [...walletIds]), or(gt(a.open, '0'), gt(a.reserved, '0'))))
+    .where(
+      and(
+        inThisTenant(uow, a),
+        inArray(a.wallet_id, idsOf('wall', walletIds)),
+        or(gt(a.open, '0'), gt(a.reserved, '0')),
+      ),
+    )
 }
 
 /** How much of a wallet is reserved now. */
-export async function reservedOf(uow: ReadUow, walletId: string): Promise<Decimal> {
+export async function reservedOf(uow: ReadUow, walletId: Id<'wall'>): Promise<Decimal> {
   const rows = await uow.tx
     .select({ reserved: a.reserved })
     .from(a)

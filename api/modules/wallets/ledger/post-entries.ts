@@ -3,7 +3,7 @@
 import { MOVES, type Move } from '../../../../shared/billing/wallets/ledger.ts'
 import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
-import { newId } from '../../../../shared/ids.ts'
+import { type Id, newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { type WalletEntry, walletEntries } from '../table.ts'
@@ -16,8 +16,8 @@ export type Cause = {
 }
 
 export type NewEntry = {
-  readonly walletId: string
-  readonly grantId: string
+  readonly walletId: Id<'wall'>
+  readonly grantId: Id<'wgra'>
   readonly move: Move
   /** Above zero. */
   readonly quantity: Decimal

@@ -5,6 +5,7 @@ import type { GrantPart } from '../../../../shared/billing/wallets/spending-orde
 import type { Actor } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { Wallet, WalletReservation } from '../table.ts'
 import type { WalletUnit } from '../unit.ts'
@@ -84,7 +85,7 @@ function reserve(
   const row: WalletReservation = {
     platform_id: wallet.platform_id,
     environment: wallet.environment,
-    id: of.id,
+    id: idOf('wres', of.id),
     created_at: now,
     updated_at: now,
     wallet_id: wallet.id,

@@ -5,6 +5,7 @@ import { unionAll } from 'drizzle-orm/pg-core'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
 import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -61,7 +62,12 @@ async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet
     .select({ wallet: wallets, credit: walletTypes.credit, balance: walletTypes.balance })
     .from(wallets)
     .innerJoin(walletTypes, and(inThisTenant(uow, walletTypes), eq(walletTypes.id, wallets.wallet_type_id)))
-    .where(and(inThisTenant(uow, wallets), or(inArray(wallets.id, unique), inArray(wallets.reference, unique))))
+    .where(
+      and(
+        inThisTenant(uow, wallets),
+        or(inArray(wallets.id, idsOf('wall', unique)), inArray(wallets.reference, unique)),
+      ),
+    )
     .orderBy(wallets.id)
     .for('no key update', { of: wallets })
   return rows.map(({ wallet, ...type }) => ({ wallet, unit: unitOf(type) }))
@@ -75,7 +81,7 @@ async function loadReservations(
 ): Promise<WalletReservation[]> {
   if (walletIds.length === 0) return []
   const r = walletReservations
-  const of = and(inThisTenant(uow, r), inArray(r.wallet_id, [...walletIds]))
+  const of = and(inThisTenant(uow, r), inArray(r.wallet_id, idsOf('wall', walletIds)))
   const names = [...new Set(operations.map(each => (each.kind === 'RESERVE' ? each.reference : each.reservation)))]
   const ended = uow.tx
     .select()
@@ -90,7 +96,7 @@ async function loadReservations(
   const byId = uow.tx
     .select()
     .from(r)
-    .where(and(inThisTenant(uow, r), inArray(r.id, names)))
+    .where(and(inThisTenant(uow, r), inArray(r.id, idsOf('wres', names))))
   // One statement, and each part by its index.
   const found = await unionAll(ended, named, byId)
   return [...new Map(found.map(row => [row.id, row])).values()]
@@ -124,7 +130,15 @@ function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>,
         id: row.id,
         reason: row.status === 'EXPIRED' ? 'LEASE_ENDED' : null,
       } as const
-      entries.push(...moves.map(moved => ({ ...moved, walletId: row.wallet_id, cause, actor })))
+      entries.push(
+        ...moves.map(moved => ({
+          ...moved,
+          grantId: idOf('wgra', moved.grantId),
+          walletId: row.wallet_id,
+          cause,
+          actor,
+        })),
+      )
     },
   }
   return { batch, entries, changed }

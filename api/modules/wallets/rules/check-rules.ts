@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { currencyOfPrice } from '../../../../shared/rating/parse-price-config.ts'
 import { beforeSave, containingAt, type Guard } from '../../../resource/rules.ts'
 import { requireAll } from '../../../resource/store.ts'
@@ -51,7 +52,7 @@ async function checkRules(uow: Uow, row: Pricing): Promise<void> {
   const ids = rules.map(({ rule, field }) => ({ id: rule.wallet_type_id, field: `${field}.wallet_type_id` }))
   const types = new Map((await requireAll(uow, walletTypeResource, ids)).map(type => [type.id, type]))
   for (const placed of rules) {
-    const type = types.get(placed.rule.wallet_type_id)
+    const type = types.get(idOf('wtyp', placed.rule.wallet_type_id))
     if (type) checkUnit(placed, type)
   }
   checkSeatKeys(rules, await otherRules(uow, row))

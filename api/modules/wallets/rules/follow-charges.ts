@@ -6,6 +6,7 @@ import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import { saveNew } from '../../../resource/commands.ts'
 import { findMany } from '../../../resource/store.ts'
@@ -170,7 +171,7 @@ async function loadKnown(uow: Uow, invoiceId: string, due: readonly ChargeGrant[
 }
 
 /** The customer's wallet of each type, made where there is none. */
-async function walletsFor(uow: Uow, customerId: string, typeIds: readonly string[]): Promise<Map<string, Target>> {
+async function walletsFor(uow: Uow, customerId: Id<'cust'>, typeIds: readonly string[]): Promise<Map<string, Target>> {
   if (typeIds.length === 0) return new Map()
   const types = await findMany(uow, walletTypeResource, typeIds)
   const own = await uow.tx
@@ -180,7 +181,7 @@ async function walletsFor(uow: Uow, customerId: string, typeIds: readonly string
       and(
         inThisTenant(uow, wallets),
         eq(wallets.customer_id, customerId),
-        inArray(wallets.wallet_type_id, [...typeIds]),
+        inArray(wallets.wallet_type_id, idsOf('wtyp', typeIds)),
       ),
     )
   const into = new Map<string, Target>()

@@ -2,6 +2,7 @@
 // computed again, becomes VOID or is deleted (contract: Invoice with amount-denominated wallet spend). A credit note gives it back.
 import type { Uow } from '../../../../shared/database/database.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -29,7 +30,7 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const uses = isGone ? new Map<string, PocketUse>() : usesOf(row.content)
   const before = previous ? usesOf(previous.content) : new Map<string, PocketUse>()
   const pockets = new Map<string, Pocket>([...before, ...uses])
-  const walletIds = [...new Set([...pockets.values()].map(({ walletId }) => walletId))]
+  const walletIds = idsOf('wall', new Set([...pockets.values()].map(({ walletId }) => walletId)))
   const service = serviceOf(row)
   if (walletIds.length === 0 || service === null) return
   await holdWallets(uow, walletIds)

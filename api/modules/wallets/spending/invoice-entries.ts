@@ -1,7 +1,9 @@
 // What an invoice moves in the ledger when it is saved: from what it holds of each grant to what it needs of it. Pure.
+
 import type { Move } from '../../../../shared/billing/wallets/ledger.ts'
 import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
 import { type PocketUse, pocketKey } from '../../invoices/wallet-uses.ts'
 import type { NewEntry } from '../ledger/post-entries.ts'
@@ -39,7 +41,7 @@ function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spe
       ? [
           {
             walletId: grant.walletId,
-            grantId: grant.id,
+            grantId: idOf('wgra', grant.id),
             move,
             quantity,
             cause,

@@ -7,6 +7,7 @@ import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
@@ -24,7 +25,7 @@ import {
   usableGrants,
 } from './usable-grants.ts'
 
-type Paying = { readonly walletId: string; readonly walletTypeId: string; readonly customerId: string }
+type Paying = { readonly walletId: Id<'wall'>; readonly walletTypeId: string; readonly customerId: string }
 type PayingMoney = Paying & Pick<WalletBalance, 'taxCategory' | 'currency'>
 type PayingAfterTax = Paying & Pick<PrepaidBalance, 'currency'> & { readonly taxCategory: null }
 type PayingCredits = Paying & { readonly creditTypeId: string }
@@ -69,7 +70,7 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
     .where(
       and(
         inThisTenant(uow, wallets),
-        inArray(wallets.customer_id, [...new Set(customerIds)]),
+        inArray(wallets.customer_id, idsOf('cust', new Set(customerIds))),
         inArray(wallets.status, ['ACTIVE', 'DEPRECATED']),
       ),
     )

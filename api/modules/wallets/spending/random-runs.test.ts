@@ -20,6 +20,7 @@ import { invoiceEntries } from './invoice-entries.ts'
 import { returnEntries } from './return-credited.ts'
 import { type FundedGrant, spentAt, usableGrants } from './usable-grants.ts'
 
+const WALLET = 'wall_1'
 const DAY = 86_400_000
 const day = (number: number): Instant => instantOf(number * DAY)
 const INVOICES = ['i0', 'i1', 'i2']
@@ -165,10 +166,10 @@ class Ledger {
     const own = all.get(invoice) ?? new Map<string, Decimal>()
     all.set(invoice, own.set(id, (own.get(id) ?? ZERO).plus(change)))
   }
-  booked(): BookedGrant[] {
+  booked(): (BookedGrant & { walletId: typeof WALLET })[] {
     return this.grants.map(grant => ({
       ...grant,
-      walletId: 'w',
+      walletId: WALLET,
       isReverted: this.reverted.has(grant.id),
       open: this.of(grant.id).OPEN,
     }))
@@ -186,7 +187,7 @@ class Ledger {
   ): void {
     const service = interval(of.start, of.end)
     const grants = usableGrants(this.funded(), this.held.get(invoice) ?? new Map(), { service, now: of.now })
-    const pockets = SEATS.map(seatOf => pocketKey({ walletId: 'w', seatOf }))
+    const pockets = SEATS.map(seatOf => pocketKey({ walletId: WALLET, seatOf }))
     const uses = new Map(
       pockets.map((pocket, index) => {
         const there = sum(grants.filter(grant => pocketKey(grant) === pocket).map(({ open }) => open))
@@ -205,7 +206,7 @@ class Ledger {
   }
   reserve(key: string, seat: string | null, quantity: number, now: Instant): boolean {
     const done = createGrantBook(this.booked()).reserve(
-      { walletId: 'w', customerId: seat },
+      { walletId: WALLET, customerId: seat },
       decimalOfInteger(quantity),
       now,
     )

@@ -3,6 +3,7 @@ import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { inSpendingOrder, type SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
@@ -16,7 +17,7 @@ import { walletEntries, walletGrantAccounts, walletGrants } from '../table.ts'
 
 /** A grant with what invoices have spent of it and no credit note has given back. */
 type SpentGrant = SpendableGrant & {
-  readonly walletId: string
+  readonly walletId: Id<'wall'>
   readonly seatOf: string | null
   readonly isReverted: boolean
   readonly spent: Decimal
@@ -68,7 +69,7 @@ export function returnEntries(creditId: string, grants: readonly SpentGrant[], q
       const part = min(spent, left)
       if (part.lte(ZERO)) return []
       left = left.minus(part)
-      const returned = { walletId, grantId, quantity: part, cause } as const
+      const returned = { walletId, grantId: idOf('wgra', grantId), quantity: part, cause } as const
       return [{ ...returned, move: 'RETURN' }, ...(isReverted ? [{ ...returned, move: 'REVERT' } as const] : [])]
     })
 }

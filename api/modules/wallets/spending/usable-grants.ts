@@ -4,13 +4,14 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { walletGrantAccounts, walletGrants } from '../table.ts'
 
 /** A grant with its open part and its expired part. */
 export type FundedGrant = SpendableGrant & {
-  readonly walletId: string
+  readonly walletId: Id<'wall'>
   /** The customer whose usage alone may spend it; null for all usage. */
   readonly seatOf: string | null
   readonly isReverted: boolean
@@ -48,7 +49,7 @@ export function usableGrants(
 }
 
 /** The grants of these wallets that an invoice may be able to use. The wallets are locked. */
-export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[]): Promise<FundedGrant[]> {
+export async function loadFundedGrants(uow: ReadUow, walletIds: readonly Id<'wall'>[]): Promise<FundedGrant[]> {
   if (walletIds.length === 0) return []
   const [a, g] = [walletGrantAccounts, walletGrants]
   const rows = await uow.tx
@@ -58,7 +59,7 @@ export async function loadFundedGrants(uow: ReadUow, walletIds: readonly string[
     .where(
       and(
         inThisTenant(uow, a),
-        inArray(a.wallet_id, [...walletIds]),
+        inArray(a.wallet_id, walletIds),
         or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0')),
       ),
     )

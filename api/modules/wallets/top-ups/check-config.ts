@@ -4,6 +4,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { chargeOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
@@ -131,7 +132,7 @@ export async function checkItem(
   const sold = await uow.tx
     .select({ items: pricings.items })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, versionId ?? '')))
+    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, idOf('ppve', versionId ?? ''))))
   const terms = await scheduleTerms(uow, schedule)
   const item = sold.flatMap(({ items }) => soldItems(items, terms)).find(({ id }) => id === row.pricing_item_id)
   const grants = (item?.configs ?? []).some(config =>

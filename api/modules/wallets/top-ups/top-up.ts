@@ -12,6 +12,7 @@ import {
 import { decimal, sum } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
@@ -119,7 +120,7 @@ async function isDue(uow: Uow, config: AutoTopUpConfig): Promise<boolean> {
 }
 
 /** Whether a top-up of the wallet is still to be paid: a customer who does not pay gets no second one. */
-async function isInFlight(uow: Uow, walletId: string): Promise<boolean> {
+async function isInFlight(uow: Uow, walletId: Id<'wall'>): Promise<boolean> {
   const c = autoTopUpConfigs
   const [unpaid] = await uow.tx
     .select({ id: invoices.id })

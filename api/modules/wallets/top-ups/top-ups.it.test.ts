@@ -1,6 +1,7 @@
 // Top-ups: charges on demand that grant to a wallet, and those that a low balance sets off, each once (semantics 6).
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/logger.ts'
 import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
@@ -174,7 +175,7 @@ async function configured(more: object = {}, frozen_time?: string) {
   const config = await succeed(tenant, 'POST', CONFIGS, body)
   return { one, wallet, body, id: String(config['id']) }
 }
-const run = (id: string, failpoint?: () => Promise<void>) =>
+const run = (id: Id<'atuc'>, failpoint?: () => Promise<void>) =>
   topUp({ database: api.database, failpoint }, tenant.tenant, { id })
 const isLow = async (): Promise<boolean> =>
   (await findLowWallets(worker)).some(
@@ -184,7 +185,7 @@ const isLow = async (): Promise<boolean> =>
 
 test('tops up once below the threshold beside another worker, and again only when the last one is paid', async () => {
   const { one, wallet, id } = await configured()
-  const [first, second] = await Promise.all([run(id), run(id)])
+  const [first, second] = await Promise.all([run(idOf('atuc', id)), run(idOf('atuc', id))])
   const invoiceId = first ?? second
   expect([first, second].filter(made => made !== null)).toHaveLength(1)
   expect(await of.balance(wallet)).toBe('100 / 0 / 100')
@@ -193,33 +194,33 @@ test('tops up once below the threshold beside another worker, and again only whe
     payment_status: 'UNPAID',
     invoice_amount_including_tax: eur('12.10'),
   })
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   await post(`wallets/${wallet['id']}/reservations`, {
     reference: 'call-1',
     credits: { quantity: '85', credit_type_id: of.creditType['id'] },
   })
   // 15 are open, and the last top-up is not paid.
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   await post('payments', { customer_id: one.customer, invoice_id: invoiceId, amount: eur('12.10') })
-  const next = await run(id)
+  const next = await run(idOf('atuc', id))
   expect(next).not.toBeNull()
   expect(await of.balance(wallet)).toBe('200 / 85 / 115')
   expect(await invoicesOf(one)).toHaveLength(2)
   expect(await succeed(tenant, 'GET', `${CONFIGS}/${id}`)).toMatchObject({ last_invoice_id: next, failed_attempts: 0 })
   await expectPayloads(api, id, ['AUTO_TOP_UP_CONFIG.CREATED', 'AUTO_TOP_UP_CONFIG.UPDATED'])
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
 })
 
 test('a worker that is killed before it commits leaves nothing, and the next one tops up', async () => {
   const { one, wallet, id } = await configured({ pricing_item_id: items.PACK, topup_amount: null })
   await expect(
-    run(id, async () => {
+    run(idOf('atuc', id), async () => {
       throw new Error('killed')
     }),
   ).rejects.toThrow('killed')
   expect([await of.balance(wallet), (await invoicesOf(one)).length]).toEqual(['0 / 0 / 0', 0])
-  expect(await run(id)).not.toBeNull()
+  expect(await run(idOf('atuc', id))).not.toBeNull()
   expect([await of.balance(wallet), (await invoicesOf(one)).length]).toEqual(['100 / 0 / 100', 1])
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
 })
@@ -240,7 +241,7 @@ test('a fault of one top-up holds up no other, and is thrown in the end', async 
 test('a wallet that is not ACTIVE is not topped up', async () => {
   const { one, wallet, id } = await configured()
   await succeed(tenant, 'POST', `/v1/wallets/${wallet['id']}/archive`)
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   expect(await invoicesOf(one)).toEqual([])
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
 })
@@ -249,14 +250,14 @@ test('a charge that is refused is kept, and tried again after waits that grow', 
   const { one, id } = await configured()
   const cancel = `/v1/pricing-plan-subscriptions/${one.subscription}/cancel`
   await succeed(tenant, 'POST', cancel, { type: 'NOW' })
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   const failed = await succeed(tenant, 'GET', `${CONFIGS}/${id}`)
   expect(failed).toMatchObject({ failed_attempts: 1, next_attempt_at: '2026-03-10T12:15:00Z' })
   expect(failed['last_failure']).toContain('CANCELLED')
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   expect(await succeed(tenant, 'GET', `${CONFIGS}/${id}`)).toMatchObject({ failed_attempts: 1 })
   api.clock.set(Date.parse('2026-03-10T12:15:00Z'))
-  expect(await run(id)).toBeNull()
+  expect(await run(idOf('atuc', id))).toBeNull()
   expect(await succeed(tenant, 'GET', `${CONFIGS}/${id}`)).toMatchObject({
     failed_attempts: 2,
     next_attempt_at: '2026-03-10T12:45:00Z',
@@ -295,7 +296,7 @@ test('what cannot be charged, or grants nothing to the wallet, is refused with i
   }
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/activate`)
   expect(await isLow()).toBe(true)
-  expect(await run(id)).not.toBeNull()
+  expect(await run(idOf('atuc', id))).not.toBeNull()
   expect(await isLow()).toBe(false)
 })
 

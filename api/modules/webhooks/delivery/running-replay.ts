@@ -1,6 +1,7 @@
 // The running replay of a webhook, as the API sees it.
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -13,11 +14,11 @@ export type RunningReplay = Pick<WebhookReplay, 'id' | 'to_position' | 'scope' |
 export const RUNNING_REPLAY = sql.raw(`case when r.id is null then null else jsonb_build_object('id', r.id,
   'to_position', r.to_position::text, 'scope', r.scope, 'events_per_second', r.events_per_second) end`)
 
-const running = (uow: ReadUow, webhookId: string) =>
+const running = (uow: ReadUow, webhookId: Id<'webh'>) =>
   and(inThisTenant(uow, table), eq(table.webhook_id, webhookId), eq(table.status, 'RUNNING'))
 
 /** The running replay; null when there is none. */
-export async function runningReplay(uow: ReadUow, webhookId: string): Promise<WebhookReplay | null> {
+export async function runningReplay(uow: ReadUow, webhookId: Id<'webh'>): Promise<WebhookReplay | null> {
   const [found] = await uow.tx.select().from(table).where(running(uow, webhookId))
   return found ?? null
 }
@@ -35,7 +36,7 @@ export const replayView = (replay: WebhookReplay, events_remaining: number | nul
  * Ends the running replay, if there is one: the queue continues after the events it had sent before. Emits
  * WEBHOOK_REPLAY.CANCELLED.
  */
-export async function cancelReplay(uow: Uow, webhookId: string): Promise<void> {
+export async function cancelReplay(uow: Uow, webhookId: Id<'webh'>): Promise<void> {
   const { platformId, environment } = uow.tenant
   // Locks the queue first, as recording a turn does, so that the two cannot deadlock.
   await uow.tx.execute(sql`

@@ -5,6 +5,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
+import { type Id, idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../../shared/time.ts'
 import { insertMany } from '../../../../resource/many-rows.ts'
@@ -82,7 +83,7 @@ async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<strin
       .where(
         and(
           inThisTenant(uow, pinnedInputs),
-          inArray(pinnedInputs.invoice_id, ids),
+          inArray(pinnedInputs.invoice_id, idsOf('invo', ids)),
           eq(pinnedInputs.has_receipt, false),
         ),
       )
@@ -105,7 +106,7 @@ async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<strin
  */
 export async function getReceipt(
   deps: ReceiptDeps,
-  of: { readonly tenant: Tenant; readonly id: string; readonly reference: string | undefined },
+  of: { readonly tenant: Tenant; readonly id: Id<'invo'>; readonly reference: string | undefined },
 ) {
   const { tenant, id, reference } = of
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { type ProductItem, productItems } from '../../products/table.ts'
 import type { PricingItem } from '../schema.ts'
@@ -85,7 +86,7 @@ async function sellingCredits(uow: Uow, ids: readonly string[]): Promise<Map<str
     .where(
       and(
         inThisTenant(uow, productItems),
-        inArray(productItems.id, [...new Set(ids)]),
+        inArray(productItems.id, idsOf('proi', new Set(ids))),
         eq(productItems.model_type, 'CREDITS'),
       ),
     )

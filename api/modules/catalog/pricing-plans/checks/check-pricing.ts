@@ -2,6 +2,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
+import type { Id } from '../../../../../shared/ids.ts'
 import { requireAll } from '../../../../resource/store.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { checkConditions, type MeteredConditions, refuseOptional, testsOf } from '../../conditions/check-conditions.ts'
@@ -64,7 +65,7 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
 }
 
 /** The customer of a CUSTOM plan; null for a plan for everyone. */
-async function customerOf(uow: Uow, versionId: string): Promise<string | null> {
+async function customerOf(uow: Uow, versionId: Id<'ppve'>): Promise<string | null> {
   const [plan] = await uow.tx
     .select({ customer_id: pricingPlans.customer_id })
     .from(pricingPlanVersions)

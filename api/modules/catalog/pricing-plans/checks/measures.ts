@@ -1,6 +1,7 @@
 // What the items of a pricing are measured by.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { type Meter, meters, meterValueCalculations, meterValues } from '../../meters/table.ts'
 import type { ProductItem } from '../../products/table.ts'
@@ -30,6 +31,6 @@ export async function measuresOf(uow: ReadUow, items: readonly ProductItem[]): P
     .from(c)
     .innerJoin(meters, and(inThisTenant(uow, meters), eq(meters.id, c.meter_id)))
     .leftJoin(meterValues, and(inThisTenant(uow, meterValues), eq(meterValues.id, c.meter_value_id)))
-    .where(and(inThisTenant(uow, c), inArray(c.id, ids)))
+    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('bmet', ids))))
   return new Map(rows.map(({ id, type, persist, ...meter }) => [id, { metric: type ?? 'NUMBER', persist, meter }]))
 }

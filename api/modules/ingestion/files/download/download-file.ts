@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
+import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { OutboundPolicy } from '../../../../../shared/outbound/judge-url.ts'
 import type { OutboundRequest } from '../../../../../shared/outbound/outbound-request.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
@@ -64,7 +65,7 @@ export async function downloadFile(deps: DownloadDeps, lease: Lease): Promise<'D
     lease.signal.throwIfAborted()
     const failure = failureOf(error)
     if (failure === null) throw error
-    return await lease.change(uow => noteFailure(uow, lease.fileId, { failure, waitsMs: deps.waitsMs }))
+    return await lease.change(uow => noteFailure(uow, idOf('file', lease.fileId), { failure, waitsMs: deps.waitsMs }))
   }
 }
 
@@ -77,7 +78,7 @@ function failureOf(error: unknown): FailedDownload | null {
 
 type Failure = { readonly failure: FailedDownload; readonly waitsMs: readonly number[] }
 
-async function noteFailure(uow: Uow, fileId: string, { failure, waitsMs }: Failure): Promise<'RETRIED' | 'ERROR'> {
+async function noteFailure(uow: Uow, fileId: Id<'file'>, { failure, waitsMs }: Failure): Promise<'RETRIED' | 'ERROR'> {
   const row = await lockExisting(uow, fileResource, fileId)
   const attempts = row.download_attempts + 1
   const waitMs = failure.isFinal ? undefined : waitsMs[attempts - 1]

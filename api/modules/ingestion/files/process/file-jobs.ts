@@ -2,6 +2,7 @@
 // minute, and the one at the start, make another; the lease of the file says when that one may begin.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, inTenant, type SystemTransaction } from '../../../../../shared/database/database.ts'
+import { idOf } from '../../../../../shared/ids.ts'
 import type { Logger } from '../../../../../shared/logger.ts'
 import type { Environment } from '../../../../../shared/tenant.ts'
 import { instantOf } from '../../../../../shared/time.ts'
@@ -73,7 +74,9 @@ async function removeUploads(deps: FileJobDeps): Promise<void> {
   )
   for (const { platform_id: platformId, environment, id } of found.rows) {
     const actor = { id: null, requestId: null }
-    await inTenant(database, { platformId, environment }, actor, uow => removeAbandonedUpload(uow, id, before))
+    await inTenant(database, { platformId, environment }, actor, uow =>
+      removeAbandonedUpload(uow, idOf('file', id), before),
+    )
   }
 }
 

@@ -4,11 +4,12 @@ import { isUtf8 } from 'node:buffer'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { type Database, readTenant } from '../../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
+import { type Id, idOf } from '../../../../../shared/ids.ts'
 import { saveChange } from '../../../../resource/commands.ts'
 import { lockOne } from '../../../../resource/store.ts'
 import { addBlocks, LINES_MAX, lastBlock, type NewBlock } from '../blocks.ts'
 import { BlockBuilder } from '../build-blocks.ts'
-import { type ContentKey, streamContent } from '../content.ts'
+import { type ContentKey, keyOf, streamContent } from '../content.ts'
 import { readHeader } from '../csv/read-header.ts'
 import { type RawRecord, RecordSplitter } from '../csv/split-records.ts'
 import { fileResource } from '../file.ts'
@@ -25,7 +26,7 @@ const BLOCKS_A_COMMIT = 20
 /** Moves the file to a status, with what else changes; a file that is there already, or is moved nowhere, stays as it is. */
 export async function moveFile(
   uow: Uow,
-  fileId: string,
+  fileId: Id<'file'>,
   status: FileStatus | null,
   more: Partial<StoredFile> = {},
 ): Promise<StoredFile> {
@@ -38,7 +39,7 @@ export async function moveFile(
 /** Imports a file that is UPLOADED, DOWNLOADED or IMPORTING; it is TO_BE_PROCESSED after. Throws UnreadableFile. */
 export async function importFile(deps: ImportDeps, lease: Lease): Promise<void> {
   const file = await lease.change(uow => moveFile(uow, lease.fileId, 'IMPORTING'))
-  const key = { fileId: file.id, uploadId: file.upload_id ?? '' }
+  const key = keyOf(file)
   const header = await firstRecord(deps.database, lease, key)
   if (header === null) throw new UnreadableFile('The file is empty: its first line must name the columns.')
   const columns = readHeader(header.bytes)
@@ -75,13 +76,13 @@ async function importLines(
   lease: Lease,
   { key, after }: { readonly key: ContentKey; readonly after: number },
 ): Promise<number> {
-  const last = await readTenant(database, lease.tenant, uow => lastBlock(uow, lease.fileId))
+  const last = await readTenant(database, lease.tenant, uow => lastBlock(uow, idOf('file', lease.fileId)))
   const builder = new BlockBuilder(last)
   let blocks: NewBlock[] = []
   const save = async (): Promise<void> => {
     const saved = blocks
     blocks = []
-    await lease.change(uow => addBlocks(uow, lease.fileId, saved))
+    await lease.change(uow => addBlocks(uow, idOf('file', lease.fileId), saved))
     await failpoint('files.after-import')
   }
   for await (const record of recordsFrom(database, lease, key, last?.byte_end ?? after)) {

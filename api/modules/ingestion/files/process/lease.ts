@@ -5,6 +5,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, type Uow } from '../../../../../shared/database/database.ts'
+import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import type { FileStatus } from '../table.ts'
 
@@ -26,7 +27,7 @@ const UNFINISHED: Readonly<Record<Stage, readonly FileStatus[]>> = {
 class LeaseLost extends Error {}
 
 export type Lease = {
-  readonly fileId: string
+  readonly fileId: Id<'file'>
   readonly tenant: Tenant
   /** Given when the worker stops or the lease is lost. */
   readonly signal: AbortSignal
@@ -44,7 +45,7 @@ export type Turn = { readonly workerId: string; readonly stop: AbortSignal; read
  */
 export async function takeFile(database: Database, tenant: Tenant, of: Turn): Promise<Lease | null> {
   const fileId = await inTenant(database, tenant, SYSTEM, uow => claim(uow, of))
-  return fileId === null ? null : createLease(database, tenant, { ...of, fileId })
+  return fileId === null ? null : createLease(database, tenant, { ...of, fileId: idOf('file', fileId) })
 }
 
 async function claim({ tx, tenant }: Uow, { workerId, stage }: Turn): Promise<string | null> {
@@ -66,7 +67,7 @@ const listOf = (statuses: readonly FileStatus[]): string => `(${statuses.map(sta
 /** Part of the text, so that the partial indexes serve it. */
 export const UNFINISHED_SQL = { download: listOf(UNFINISHED.download), process: listOf(UNFINISHED.process) }
 
-type Claimed = { readonly fileId: string; readonly workerId: string; readonly stop: AbortSignal }
+type Claimed = { readonly fileId: Id<'file'>; readonly workerId: string; readonly stop: AbortSignal }
 
 function createLease(database: Database, tenant: Tenant, { fileId, workerId, stop }: Claimed): Lease {
   const lost = new AbortController()

@@ -6,6 +6,7 @@ import { type Database, readTenant } from '../../../../../shared/database/databa
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
 import { formatInstant } from '../../../../../shared/time.ts'
 import { blocksAfter, firstOpenBlock, type LineOutcome, saveBlock, withOutcomes } from '../blocks.ts'
+import { keyOf } from '../content.ts'
 import { parseRecords } from '../csv/parse-records.ts'
 import { loadFacts, loadPlan } from '../mapping/load-plan.ts'
 import type { FileFacts, Plan } from '../mapping/plan.ts'
@@ -85,7 +86,7 @@ async function recall(work: Work, before: number): Promise<void> {
 async function readBlocks(work: Work, after: number): Promise<OpenBlock[]> {
   const { lease, file, plan, facts } = work
   lease.signal.throwIfAborted()
-  const key = { fileId: file.id, uploadId: file.upload_id ?? '' }
+  const key = keyOf(file)
   return await readTenant(work.deps.database, lease.tenant, async uow => {
     const open: OpenBlock[] = []
     for (const block of await blocksAfter(uow, file.id, { after, limit: BLOCKS_A_LOOK })) {
