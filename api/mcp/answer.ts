@@ -87,6 +87,7 @@ const WRITTEN_BY_USERS = new Set([
   'tax_exempt_note',
   'reason',
   'note',
+  'source',
   'notes',
   'line1',
   'line2',
