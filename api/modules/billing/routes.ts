@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
 import { Optional, Shape, Timestamp } from '../../resource/shapes.ts'
+import { previewInvoices } from './preview/preview-invoices.ts'
+import { InvoicePreview } from './preview/preview-shape.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
-import { previewInvoices } from './run/preview-invoices.ts'
-import { InvoicePreview } from './run/preview-shape.ts'
 
 const INVOICES_PER_SCHEDULE_MAX = 12
 const PreviewBody = Shape({

@@ -19,7 +19,7 @@ import { type BillingEntityInput, type CustomerInput, zoneOfParties } from '../.
 import { platformResource } from '../../parties/platforms/platform.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { tieringTime } from '../charges/usage-steps.ts'
-import { previewView } from '../run/preview-invoices.ts'
+import { previewView } from '../preview/preview-invoices.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadCatalog } from '../terms/load-catalog.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../../resource/shapes.ts'
 import { PricingItemConfigShape } from '../../catalog/pricing-plans/schema.ts'
 import { BandDetails, MeterValue } from '../../invoices/lines/schema.ts'
-import { InvoicePreview } from '../run/preview-shape.ts'
+import { InvoicePreview } from '../preview/preview-shape.ts'
 
 const QUANTITIES_MAX = 100
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))

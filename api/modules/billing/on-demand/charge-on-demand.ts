@@ -18,7 +18,7 @@ import { type InvoiceRow, type OnDemandTerms, UNTOUCHED } from '../../invoices/t
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
-import { type InvoicePreview, unsavedView } from '../run/preview-invoices.ts'
+import { type InvoicePreview, unsavedView } from '../preview/preview-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'

@@ -4,10 +4,10 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { takesLate } from '../late/closed-usage.ts'
+import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
-import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 /** Most invoices that one preview computes. */
 const PREVIEWS_MAX = 60

@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
+import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type ExampleItem, eur, exampleInputs, metered, recurring } from '../testing/example-inputs.ts'
 import { previewWindows } from './preview-windows.ts'
-import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 const START = '2026-03-01T00:00:00Z'
 const USAGE = metered([{ amount: eur('1') }])
