@@ -88,11 +88,23 @@ describe('a change of overrides', () => {
       ['P: SPECIFIC [i: ALL [b=8], j: SPECIFIC [c=3]]', 'Q: ALL [k: ALL [d=4]]'],
     ],
     [
+      'takes back an item of a pricing of ALL, which then has the prices of the plan',
+      [pricing('Q', [item('k', [], 'SPECIFIC')])],
+      ['P: SPECIFIC [i: SPECIFIC [a=1 b=2], j: SPECIFIC [c=3]]', 'Q: ALL [k: SPECIFIC []]'],
+    ],
+    [
       'with SPECIFIC changes a price of an override of ALL',
       [pricing('Q', [item('k', [flat('d', '5')], 'SPECIFIC')])],
       ['P: SPECIFIC [i: SPECIFIC [a=1 b=2], j: SPECIFIC [c=3]]', 'Q: ALL [k: ALL [d=5]]'],
     ],
   ])('%s', (_title, given, expected) => expect(shown(changedOverrides(STORED, given))).toEqual(expected))
+
+  test('takes back an item that was overridden as a whole: it is not left out for nothing', () => {
+    const whole = changedOverrides([], [pricing('P', [item('i', [flat('b', '8')], 'ALL'), item('j', [flat('c', '3')])])])
+    const taken = changedOverrides(whole, [pricing('P', [item('i', [])])])
+    expect(shown(taken)).toEqual(['P: SPECIFIC [j: SPECIFIC [c=3]]'])
+    expect(changedOverrides(whole, [pricing('P', [item('i', []), item('j', [])])])).toEqual([])
+  })
 
   test('merges the terms of one price, and takes the other name of its type', () => {
     const included = { original_pricing_item_config_id: 'a', type: 'TIERED', default_included_volume: { number: '5' } }
@@ -190,6 +202,11 @@ describe('a pricing with overrides', () => {
       step_accumulation: null,
     })
     expect(overridden(PLAN, [])).toBe(PLAN)
+  })
+
+  test('a price without bands, sent as null, has none', () => {
+    const given = pricing('P', [item('i', [{ original_pricing_item_config_id: 'a', type: 'NONE', bands: null }])])
+    expect(overridden(PLAN, changedOverrides([], [given])).items[0]?.configs[0]).toMatchObject({ type: 'NONE', bands: [] })
   })
 
   test('says which of its prices are overridden', () => {

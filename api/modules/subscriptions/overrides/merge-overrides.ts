@@ -44,18 +44,19 @@ const mergedPricing = (before: OverridePricing, now: OverridePricing): OverrideP
   ...('name' in now ? { name: now.name } : {}),
   items: mergedBy(before.items, now.items, {
     keyOf: ({ original_pricing_item_id: id }) => id,
+    // Without prices it takes the override back, also one of ALL: kept as ALL, it would leave every price of the item out.
     merge: (old, item) =>
-      item.override === 'ALL' ? item : { ...old, configs: mergedConfigs(old.configs, item.configs) },
+      item.override === 'ALL' || item.configs.length === 0
+        ? item
+        : { ...old, configs: mergedConfigs(old.configs, item.configs) },
   }),
 })
 
 const mergedConfigs = (before: readonly OverrideConfig[], now: readonly OverrideConfig[]): OverrideConfig[] =>
-  now.length === 0
-    ? []
-    : mergedBy(before, now, {
-        keyOf: ({ original_pricing_item_config_id: id }) => id,
-        merge: (old, config) => (isEmpty(config) ? config : { ...old, ...config }),
-      })
+  mergedBy(before, now, {
+    keyOf: ({ original_pricing_item_config_id: id }) => id,
+    merge: (old, config) => (isEmpty(config) ? config : { ...old, ...config }),
+  })
 
 const isEmpty = (config: OverrideConfig): boolean => Object.keys(config).length === 1
 
@@ -124,7 +125,8 @@ function withPrice<C extends Price>(config: C, { own, all }: Said): C {
   const type = members.pricing_type ?? config.pricing_type
   // Terms of another type of price would not fit.
   const kept = whole ? NOTHING_SAID : type === config.pricing_type ? {} : { top_up: null, step_accumulation: null }
-  return { ...config, ...kept, ...members, pricing_type: type, type }
+  const bands = 'bands' in members ? { bands: members.bands ?? [] } : {}
+  return { ...config, ...kept, ...members, ...bands, pricing_type: type, type }
 }
 
 /** Whether an override of everything leaves a price out, so that it is not charged. */
