@@ -27,4 +27,26 @@ test.each<[string, SoldPrice | undefined, string[]]>([
   ['units, only where they are priced the same way', price('old', 'setup', 'ONE_OFF'), ['setup-2']],
   ['an item that is not sold', price('old', 'other', 'PER_SEAT'), []],
   ['a price of another version', undefined, []],
-])('%s', (_title, from, ids) => expect(replacing(from, SOLD)).toEqual(ids))
+])('%s', (_title, from, ids) => expect(replacing(from, SOLD, new Map())).toEqual(ids))
+
+test('what is included of the usage of one model goes to the price of that model, and never to another', () => {
+  const of = (versionId: string, model: string | null) => {
+    const tokens = price(versionId, 'tokens', 'USAGE_BASED', 'TIERED')
+    const conditions = model && { name: `${versionId} ${model}`, meter_properties: [{ id: 'model', value: model }] }
+    return { ...tokens, config: { ...tokens.config, conditions } as unknown as PricingItemConfig }
+  }
+  const [small, large] = [of('old', 'small'), of('old', 'large')]
+  const old = new Map([
+    ['small-1', small],
+    ['large-1', large],
+  ])
+  const sold = new Map([
+    ['small-2', of('new', 'small')],
+    ['large-2', of('new', 'large')],
+  ])
+  expect([small, large].map(each => replacing(each, sold, old))).toEqual([['small-2'], ['large-2']])
+  // Priced together from now on: neither stands for both.
+  const together = new Map([['all-2', of('new', null)]])
+  expect([small, large].map(each => replacing(each, together, old))).toEqual([[], []])
+  expect(replacing(small, together, new Map([['small-1', small]]))).toEqual(['all-2'])
+})

@@ -1,4 +1,5 @@
 // The seats and units of a schedule for one that comes after it (contract: unit counts carried over).
+import { isDeepStrictEqual } from 'node:util'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
@@ -40,7 +41,7 @@ export async function countsInVersion(
   const versions = await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id })
   const sold = await pricesOfVersions(uow, versions, { terms })
   const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
-    replacing(old.get(entry.pricing_item_config_id), sold).map(configId => ({
+    replacing(old.get(entry.pricing_item_config_id), sold, old).map(configId => ({
       ...entry,
       pricing_item_config_id: configId,
     }))
@@ -51,14 +52,32 @@ export async function countsInVersion(
   }
 }
 
-/** The ids of the prices that stand for a price: in each version the first of the same item. */
-export function replacing(price: SoldPrice | undefined, sold: ReadonlyMap<string, SoldPrice>): string[] {
-  const alike = [...sold].filter(([, other]) => price !== undefined && sameItem(price, other))
-  const firsts = [...groupBy(alike, ([, { versionId }]) => versionId).values()].flatMap(own => own.slice(0, 1))
-  return firsts.map(([id]) => id)
+type Prices = ReadonlyMap<string, SoldPrice>
+
+/**
+ * The ids of the prices that stand for a price: in each version the first of the same item for the same usage. A price for other usage
+ * stands for it only where both versions have one price of the item, so that no two prices ever become one.
+ */
+export function replacing(price: SoldPrice | undefined, sold: Prices, old: Prices): string[] {
+  if (price === undefined) return []
+  const alike = [...sold].filter(([, other]) => sameItem(price, other))
+  const isOnly = [...old.values()].filter(other => sameItem(price, other)).length <= 1
+  return [...groupBy(alike, ([, { versionId }]) => versionId).values()].flatMap(own => {
+    const [same] = own.filter(([, { config }]) => isDeepStrictEqual(testsOf(config), testsOf(price.config)))
+    const only = isOnly && own.length === 1 ? own[0] : undefined
+    const [id] = same ?? only ?? []
+    return id === undefined ? [] : [id]
+  })
 }
 
 /** Whether both price the same item the same way: units are of a FLAT price alone. */
 const sameItem = (a: SoldPrice, b: SoldPrice): boolean =>
   (a.model === 'PER_SEAT' || a.config.pricing_type === b.config.pricing_type) &&
   b.productItemIds.some(id => a.productItemIds.includes(id))
+
+/** What its conditions test, whatever they are called. */
+const testsOf = ({ conditions }: SoldPrice['config']): unknown => {
+  if (!conditions) return null
+  const { name: _name, ...tests } = conditions
+  return tests
+}

@@ -100,7 +100,10 @@ describe('a change of overrides', () => {
   ])('%s', (_title, given, expected) => expect(shown(changedOverrides(STORED, given))).toEqual(expected))
 
   test('takes back an item that was overridden as a whole: it is not left out for nothing', () => {
-    const whole = changedOverrides([], [pricing('P', [item('i', [flat('b', '8')], 'ALL'), item('j', [flat('c', '3')])])])
+    const whole = changedOverrides(
+      [],
+      [pricing('P', [item('i', [flat('b', '8')], 'ALL'), item('j', [flat('c', '3')])])],
+    )
     const taken = changedOverrides(whole, [pricing('P', [item('i', [])])])
     expect(shown(taken)).toEqual(['P: SPECIFIC [j: SPECIFIC [c=3]]'])
     expect(changedOverrides(whole, [pricing('P', [item('i', []), item('j', [])])])).toEqual([])
@@ -206,7 +209,10 @@ describe('a pricing with overrides', () => {
 
   test('a price without bands, sent as null, has none', () => {
     const given = pricing('P', [item('i', [{ original_pricing_item_config_id: 'a', type: 'NONE', bands: null }])])
-    expect(overridden(PLAN, changedOverrides([], [given])).items[0]?.configs[0]).toMatchObject({ type: 'NONE', bands: [] })
+    expect(overridden(PLAN, changedOverrides([], [given])).items[0]?.configs[0]).toMatchObject({
+      type: 'NONE',
+      bands: [],
+    })
   })
 
   test('says which of its prices are overridden', () => {
