@@ -215,6 +215,32 @@ describe('a version with variants', () => {
     expect(lines.slice(0, 2)).toEqual(['2026-03-01 8.50 GBP', '2026-03-01 -1.00 GBP'])
   })
 
+  test('what is fallen back to can be overridden in its own currency', async () => {
+    const [pricing] = version['pricing_categories'][0].pricings
+    const [item] = pricing.items
+    const [config] = item.pricing_currency_configs[0].billing_period_configs[0].configs
+    const overriding = (currency: string) => ({
+      override_pricings: [
+        {
+          original_pricing_id: pricing.id,
+          items: [
+            {
+              original_pricing_item_id: item.id,
+              configs: [
+                { original_pricing_item_config_id: config.id, bands: [{ fixed_amount: { quantity: '4', currency } }] },
+              ],
+            },
+          ],
+        },
+      ],
+    })
+    const subscription = await subscribe('GBP', MONTH)
+    expect(refusal(await schedule(subscription, version, overriding('GBP')))[0]).toBe(400)
+    expect((await schedule(subscription, version, overriding('EUR'))).status).toBe(201)
+    expect((await start(subscription)).status).toBe(200)
+    expect((await billedUntil(subscription, '2026-04-02T00:00:00Z'))[0]).toBe('2026-03-01 3.40 GBP')
+  })
+
   test('a subscription whose billing period changes while it is DRAFT is judged again when it is activated', async () => {
     const subscription = await subscribe('EUR', MONTH)
     await schedule(subscription, version)

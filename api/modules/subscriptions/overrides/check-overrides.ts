@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { checkPricing } from '../../catalog/pricing-plans/checks/check-pricing.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
-import { soldCurrencies } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { allConfigs, placedConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
@@ -14,7 +14,7 @@ import type { OverrideItem, OverridePricing } from './schema.ts'
 
 /**
  * Throws unless every override is of a price of the schedule's version, or of a version of its rate card, each once, in the
- * schedule's currency, and leaves a price that could be the plan's.
+ * schedule's currency or the one that the item falls back to, and leaves a price that could be the plan's.
  */
 export async function checkOverrides(uow: Uow, schedule: Schedule): Promise<void> {
   const { override_pricings: overrides } = schedule
@@ -72,7 +72,9 @@ async function checkResult(uow: Uow, { schedule, pricing, override, path }: Over
   const result = overridden(pricing, [override])
   const items = result.items.filter(item => !allConfigs(item).every(config => isLeftOut(override, item.id, config.id)))
   const terms = await scheduleTerms(uow, schedule)
-  const foreign = soldCurrencies(soldItems(items, terms)).find(currency => currency !== schedule.pricing_currency)
+  // A variant of a currency is in that currency (checkPrice), also one that the schedule falls back to, which is converted.
+  const lacks = items.flatMap(item => (soldItems([item], terms).length > 0 ? (lackOf(item, terms) ?? []) : []))
+  const [foreign] = lacks.flatMap(lack => (lack.kind === 'CURRENCY' ? lack.sold : []))
   if (foreign !== undefined) {
     const message = `The schedule is priced in ${schedule.pricing_currency}; give the prices of ${pricing.name} in it, not in ${foreign}.`
     throw new AppError('INVALID_FIELD', message, { field: `${path}.items` })
