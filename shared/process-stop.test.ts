@@ -24,6 +24,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
+test('a second signal neither ends the process nor begins another stop', async () => {
+  const { codes, process } = surroundings()
+  const stopped = stopSignal(silentLogger, { surroundings: process, graceMs: 1 })
+  // Without a listener Node ends the process.
+  for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM', 'SIGTERM'] as const)
+    expect(process.emit(signal, signal)).toBe(true)
+  await stopped
+  await expect.poll(() => codes).toEqual([1])
+})
+
 test('without a signal nothing ends', async () => {
   const { codes, process } = surroundings()
   const stopped = stopSignal(silentLogger, { surroundings: process, graceMs: 0 })

@@ -103,6 +103,8 @@ async function keepRunning(of: Running): Promise<Jobs> {
       try {
         queue ??= await startRunner(of)
         fault = null
+        // Closed while it started: no one else stops it.
+        if (closing.signal.aborted) await queue.stop()
         await queue.runner.promise
         fault = 'the job queue was left'
       } catch (error) {
@@ -148,26 +150,35 @@ async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }:
   pool.on('connect', client => client.on('error', onLost))
   const guard = createUnlessHung('PostgreSQL', signal => probePostgres(databaseUrl, signal))
   const close = () => closeAll(pool.end())
-  const runner = await run({
-    pgPool: pool,
-    noHandleSignals: true,
-    crontab: crontabOf(jobs),
-    taskList,
-    logger: queueLogger(logger),
-    preset: {
-      worker: {
-        concurrentJobs: concurrency,
-        pollInterval: POLL_MS,
-        // Without a batch of its own, the library records the end of a job in a promise no one awaits: one that fails, because
-        // PostgreSQL died, would end the process. In a batch it ends the runner, which is started again.
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0,
+  let runner: Runner | null = null
+  try {
+    runner = await run({
+      pgPool: pool,
+      noHandleSignals: true,
+      crontab: crontabOf(jobs),
+      taskList,
+      logger: queueLogger(logger),
+      preset: {
+        worker: {
+          concurrentJobs: concurrency,
+          pollInterval: POLL_MS,
+          // Without a batch of its own, the library records the end of a job in a promise no one awaits: one that fails, because
+          // PostgreSQL died, would end the process. In a batch it ends the runner, which is started again.
+          completeJobBatchDelay: 0,
+          failJobBatchDelay: 0,
+        },
       },
-    },
-  })
-  for (const { name, atStart } of jobs)
-    if (atStart) await runner.addJob(name, {}, { jobKey: name, maxAttempts: CRON_ATTEMPTS_MAX })
-  return { runner, stop: () => guard.answerOf(runner.stop(), cutAll), close }
+    })
+    for (const { name, atStart } of jobs)
+      if (atStart) await runner.addJob(name, {}, { jobKey: name, maxAttempts: CRON_ATTEMPTS_MAX })
+  } catch (error) {
+    // Another one is started: this one must not work on beside it, where no one stops it.
+    await guard.answerOf(runner?.stop() ?? Promise.resolve(), cutAll).catch(() => undefined)
+    await close()
+    throw error
+  }
+  const started = runner
+  return { runner: started, stop: () => guard.answerOf(started.stop(), cutAll), close }
 }
 
 // The library tells of every job it takes and finishes; that is what its own tables and our metrics are for.

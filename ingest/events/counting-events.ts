@@ -1,5 +1,6 @@
 // What answers a repeat with other content: the event that counts, as the log has it.
 import { decodeEvent, decodeMessage, type EventRecord } from '../../shared/contracts/usage-event.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { instantOf } from '../../shared/time.ts'
 import { viewOf, wholeSeconds } from './encode.ts'
 import type { MeterSet } from './meter.ts'
@@ -9,9 +10,14 @@ import type { DifferingRepeat } from './publish.ts'
 /** The body of a message of the log; null when the log does not hold it any more. */
 export type ReadMessage = (partition: number, seq: number) => Promise<string | null>
 
+/** Messages that are read at once for one answer: each may hold nearly a megabyte. */
+const READ_AT_ONCE = 4
+/** Messages that are read for one answer, since the sender waits for them. */
+const MESSAGES_MAX = 200
+
 /**
- * `answer`, an event or a list of them, with the events that count in the place of the repeats (issue 12, item 15). One that the log
- * cannot show now, or whose meter is not active any more, stays as it was sent; so do amendments and deletions leave no trace here.
+ * `answer`, an event or a list of them, with the events that count in the place of the repeats. One that the log cannot show now, whose
+ * meter is not active any more, or that lies in one message too many, stays as it was sent. Amendments and deletions are not shown.
  */
 export async function showCounting(
   answer: Uint8Array,
@@ -20,16 +26,36 @@ export async function showCounting(
 ): Promise<Uint8Array> {
   const body: unknown = JSON.parse(Buffer.from(answer).toString('utf8'))
   const views = viewsIn(body)
-  await Promise.all(
-    repeats.map(async ({ line, partition, place }) => {
-      const message = await from.read(partition, seqOf(place)).catch(() => null)
-      const text = message === null ? undefined : decodeMessage(message)[lineOf(place)]
-      const view = text === undefined ? null : viewOfRecord(decodeEvent(text), from.meters, views[line])
-      // The same id: what the memory of the gateway and the log say is one event.
-      if (view?.['id'] === views[line]?.['id']) Object.assign(replaced(views, line), view)
-    }),
-  )
+  const byMessage = [...groupBy(repeats, ({ partition, place }) => `${partition}/${seqOf(place)}`).values()]
+  const left = byMessage.slice(0, MESSAGES_MAX)
+  const showNext = async (): Promise<void> => {
+    for (let own = left.shift(); own !== undefined; own = left.shift()) {
+      const lines = await linesOf(own, from.read)
+      // The log does not answer, or has what this build cannot read: the sender does not wait for more of it.
+      if (lines === null) left.length = 0
+      else for (const repeat of own) show(views, repeat, lines[lineOf(repeat.place)], from.meters)
+    }
+  }
+  await Promise.all(Array.from({ length: READ_AT_ONCE }, showNext))
   return Buffer.from(JSON.stringify(body))
+}
+
+/** The lines of the message that holds all of these, none when the log does not hold it any more; null when it cannot be read. */
+async function linesOf([first]: readonly DifferingRepeat[], read: ReadMessage): Promise<readonly string[] | null> {
+  if (!first) return []
+  try {
+    const message = await read(first.partition, seqOf(first.place))
+    return message === null ? [] : decodeMessage(message)
+  } catch {
+    return null
+  }
+}
+
+/** Puts the event of `text`, a line of the log, in the place of its repeat. */
+function show(views: readonly View[], { line }: DifferingRepeat, text: string | undefined, meters: MeterSet): void {
+  const view = text === undefined ? null : viewOfRecord(decodeEvent(text), meters, views[line])
+  // The same id: what the memory of the gateway and the log say is one event.
+  if (view !== null && view['id'] === views[line]?.['id']) Object.assign(replaced(views, line), view)
 }
 
 type View = Record<string, unknown>

@@ -28,9 +28,10 @@ export function closableClients(): ClosableClients {
   /** Whether everything was closed in time. */
   const isClosed = async (ended: Promise<void>): Promise<boolean> => {
     let isEnded = false
-    void ended.then(() => {
+    const note = (): void => {
       isEnded = true
-    })
+    }
+    ended.then(note, note)
     const deadline = performance.now() + GOODBYE_MS
     while (!(isEnded && open.size === 0) && performance.now() < deadline) await sleep(POLL_MS)
     return isEnded && open.size === 0
