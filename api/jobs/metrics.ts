@@ -11,6 +11,12 @@ export type WorkerMetrics = {
   /** Seconds the oldest relayed change that a consumer has not read has waited. */
   readonly consumerLag: Gauge<'consumer'>
   readonly billingRuns: Counter<'outcome'>
+  /** Subscriptions that are due to be billed, of all tenants. */
+  readonly billingDue: Gauge
+  /** Of those, the ones whose last run failed or was killed. */
+  readonly billingFailing: Gauge
+  /** Seconds for which the oldest of them has been due. */
+  readonly billingLag: Gauge
   readonly expiredKeys: Counter
   /** Actions with effects outside that were given up. */
   readonly actionsFailed: Gauge
@@ -72,6 +78,21 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
       name: 'millrace_billing_runs_total',
       help: 'Billing runs of one subscription each, by outcome.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    billingDue: new Gauge({
+      name: 'millrace_billing_due_subscriptions',
+      help: 'Subscriptions that are due to be billed, as counted every minute.',
+      registers,
+    }),
+    billingFailing: new Gauge({
+      name: 'millrace_billing_failing_subscriptions',
+      help: 'Subscriptions that are due and whose last billing run failed or was killed; each is tried again by itself.',
+      registers,
+    }),
+    billingLag: new Gauge({
+      name: 'millrace_billing_lag_seconds',
+      help: 'How long the subscription that waits longest has been due to be billed; 0 when none is due.',
       registers,
     }),
     expiredKeys: new Counter({

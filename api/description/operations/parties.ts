@@ -9,7 +9,14 @@ export const PARTIES_OPERATIONS: Readonly<Record<string, string>> = {
   customers_validate_tax_id:
     'The body is that of a new customer. The answer has one result for each of its tax ids: `NOT_VALID` when the form or the check ' +
     'digits are wrong, else `UNKNOWN`, since no authority is asked.',
+  platforms_currencies_read:
+    'All currencies of ISO 4217 in which something can be billed, by code. Metals, codes for tests and funds without a minor unit are ' +
+    'not among them.',
+  platforms_entitlements_read:
+    'Adds up what the ACTIVE subscriptions of all customers grant now, and lists each of them. Refused when there are more than 10,000; ' +
+    'then read each customer.',
   platforms_up_to_date_read:
     'Use it after a load of usage to know when previews and invoices include it: `event_processing_up_to_date_until` is the instant ' +
-    'up to which every accepted event is counted.',
+    'up to which every accepted event is counted. `billing` counts the subscriptions that are due to be billed, and those whose last run ' +
+    'failed. Customers of test clocks are not among them.',
 }

@@ -10,6 +10,7 @@ import { exchangeRateResource } from './exchange-rates/exchange-rate.ts'
 import { forgetRoutes } from './forget/routes.ts'
 import { FORGET_EFFECTS, FORGET_GUARDS } from './forget/rules.ts'
 import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts'
+import { currencyRoutes } from './platforms/currency-routes.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
 
@@ -28,10 +29,12 @@ export const parties = defineModule({
   effects: FORGET_EFFECTS,
   routes: (app, deps) => {
     taxIdRoutes(app, deps)
+    currencyRoutes(app, deps)
     forgetRoutes(app, deps)
   },
   fixtures: {
     'POST /v1/customers/:id/forget': onSeeded('CUSTOMER'),
+    'GET /v1/platforms/:id/currencies': onSeeded('PLATFORM'),
     'GET /v1/tax-id-types': {},
     'POST /v1/customers/validate-tax-id': { body: () => ({ type: 'ORGANIZATION' }) },
   },

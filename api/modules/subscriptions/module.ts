@@ -92,6 +92,7 @@ export const subscriptions = defineModule({
     },
     'GET /v1/pricing-plan-schedules/:id/on-demand-pricing-items': onSeeded('PRICING_PLAN_SCHEDULE'),
     'GET /v1/customers/:id/entitlements': onSeeded('CUSTOMER'),
+    'GET /v1/platforms/:id/entitlements': onSeeded('PLATFORM'),
     'GET /v1/coupons/:id/redemptions': onSeeded('COUPON'),
     'GET /v1/promotion-codes/:id/redemptions': onSeeded('PROMOTION_CODE'),
   },

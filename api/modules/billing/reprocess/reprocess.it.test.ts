@@ -387,6 +387,7 @@ describe('GET /v1/platforms/{id}/up-to-date', () => {
       invoices_to_be_reprocessed: 0,
       customers_to_be_reprocessed: 0,
       reprocess: { in_progress: false, in_error: false, items_scheduled: 0 },
+      billing: expect.objectContaining({ in_progress: false, in_error: false, subscriptions_in_error: 0 }),
     })
     for (const each of [await billed(), await billed()]) await create(ofCustomer(each))
     expect(await succeed(tenant, 'GET', url())).toMatchObject({
@@ -394,6 +395,34 @@ describe('GET /v1/platforms/{id}/up-to-date', () => {
       customers_to_be_reprocessed: 2,
     })
     expect((await succeed(api.tenants.aTest, 'GET', url()))['invoices_to_be_reprocessed']).toBe(0)
+  })
+
+  test('says how many subscriptions are due to be billed, and which of them a run left', async () => {
+    const facts = async (by = tenant) =>
+      (await succeed(by, 'GET', `/v1/platforms/${by.tenant.platformId}/up-to-date`))['billing']
+    const set = (id: string, due: string | null, claim: string | null) =>
+      api.sql('update pricing_plan_subscriptions set next_billing_at = $2, billing_claimed_until = $3 where id = $1', [
+        id,
+        due,
+        claim,
+      ])
+    const before = await facts()
+    const [waiting, held, left, later] = [await billed(), await billed(), await billed(), await billed()]
+    const [past, future] = ['2026-03-01T00:00:00Z', '2026-03-20T12:01:00Z']
+    await set(waiting.subscriptionId, past, null)
+    await set(held.subscriptionId, '2026-02-28T00:00:00Z', future)
+    await set(left.subscriptionId, past, past)
+    await set(later.subscriptionId, '2027-01-01T00:00:00Z', null)
+    expect(await facts()).toMatchObject({
+      in_progress: true,
+      in_error: true,
+      subscriptions_due: before.subscriptions_due + 3,
+      subscriptions_in_error: 1,
+      oldest_due_at: '2026-02-28T00:00:00Z',
+    })
+    expect(await facts(api.tenants.aTest)).toMatchObject({ subscriptions_in_error: 0, in_error: false })
+    for (const each of [waiting, held, left]) await set(each.subscriptionId, null, null)
+    expect(await facts()).toEqual(before)
   })
 
   test('of another platform is 404; while usage cannot be read it is 503', async () => {

@@ -1,5 +1,5 @@
-// How far a platform is behind: usage that is accepted but not counted yet, and invoices that are due to be computed
-// again.
+// How far a platform is behind: usage that is accepted but not counted yet, invoices that are due to be computed again,
+// and subscriptions that are due to be billed.
 import { sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -7,9 +7,10 @@ import { type ReadUow, readTenant } from '../../../../shared/database/database.t
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { actionRoute, type RouteDeps } from '../../../http/route.ts'
-import { Shape, Timestamp } from '../../../resource/shapes.ts'
+import { Nullable, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { notFound } from '../../../resource/store.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
+import { billingBacklog } from '../run/billing-backlog.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
 
 const UpToDateView = Type.Object(
@@ -26,6 +27,19 @@ const UpToDateView = Type.Object(
       in_error: Type.Boolean({ description: 'Whether the last one that ended did so in ERROR.' }),
       items_scheduled: Type.Integer({ description: 'Invoices of running ones that wait for their turn.' }),
     }),
+    billing: Type.Object({
+      in_progress: Type.Boolean(),
+      in_error: Type.Boolean({
+        description: 'Whether a billing run failed or was killed, and was not made up for yet.',
+      }),
+      subscriptions_due: Type.Integer({
+        description: 'Subscriptions that are due to be billed, those in error included.',
+      }),
+      subscriptions_in_error: Type.Integer({
+        description: 'Of those, the ones whose last run failed or was killed. Each is tried again by itself.',
+      }),
+      oldest_due_at: Nullable(Timestamp),
+    }),
   },
   { title: 'PlatformUpToDate' },
 )
@@ -37,7 +51,7 @@ export function upToDateRoute(app: FastifyInstance, deps: RouteDeps & { readonly
   actionRoute(app, deps, {
     permission: 'PLATFORM.VIEW',
     tag: 'platforms',
-    summary: 'Read how far usage is counted, and what waits to be computed again.',
+    summary: 'Read how far usage is counted, and what waits to be computed again or to be billed.',
     method: 'GET',
     status: 200,
     url: '/v1/platforms/:id/up-to-date',
@@ -53,6 +67,7 @@ export function upToDateRoute(app: FastifyInstance, deps: RouteDeps & { readonly
         timestamp: formatInstant(uow.now),
         event_processing_up_to_date_until: formatInstant(until),
         ...(await reprocessFacts(uow)),
+        billing: await billingFacts(uow),
       }))
     },
   })
@@ -77,5 +92,18 @@ async function reprocessFacts(uow: ReadUow) {
     invoices_to_be_reprocessed: facts.invoices,
     customers_to_be_reprocessed: facts.customers,
     reprocess: { in_progress: facts.in_progress, in_error: facts.in_error, items_scheduled: facts.items },
+  }
+}
+
+async function billingFacts(uow: ReadUow) {
+  const { platformId, environment } = uow.tenant
+  const here = sql`s.platform_id = ${platformId} and s.environment = ${environment}`
+  const { due, running, failing, oldestDueAt } = await billingBacklog(uow.tx, uow.now, here)
+  return {
+    in_progress: running > 0,
+    in_error: failing > 0,
+    subscriptions_due: due,
+    subscriptions_in_error: failing,
+    oldest_due_at: oldestDueAt === null ? null : formatInstant(oldestDueAt),
   }
 }

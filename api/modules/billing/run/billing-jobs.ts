@@ -12,6 +12,7 @@ import { payloadOf, tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 import { on } from '../../../workers/reaction.ts'
+import { billingBacklog, isDue } from './billing-backlog.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import {
   BILLING_GROUP,
@@ -33,6 +34,15 @@ type Due = DueSubscription & { readonly alone: boolean }
 /** The most subscriptions that one search returns; the rest is still due at the next. */
 const DUE_MAX = 10_000
 
+/** Sets the gauges of what is due. */
+async function measureBacklog(system: Database, metrics: BillingJobDeps['metrics']): Promise<void> {
+  const now = system.clock.now()
+  const { due, failing, oldestDueAt } = await asSystem(system, 'find-due-billing', tx => billingBacklog(tx, now))
+  metrics.billingDue.set(due)
+  metrics.billingFailing.set(failing)
+  metrics.billingLag.set(oldestDueAt === null ? 0 : (now - oldestDueAt) / 1_000)
+}
+
 /** The unclaimed subscriptions whose invoices or whose cancellation are due. */
 export async function findDueBilling(database: Database): Promise<Due[]> {
   const now = formatInstant(database.clock.now())
@@ -41,10 +51,8 @@ export async function findDueBilling(database: Database): Promise<Due[]> {
       select platform_id, environment, id,
         billing_claimed_until is not null or next_billing_at is null or next_billing_at > ${now}::timestamptz as alone
       from pricing_plan_subscriptions s
-      where (next_billing_at <= ${now}::timestamptz or (status = 'ACTIVE' and cancelled_at <= ${now}::timestamptz))
-        and (billing_claimed_until is null or billing_claimed_until <= ${now}::timestamptz)
-        and (environment = 'LIVE' or not exists (select from test_clock_customers m where m.platform_id = s.platform_id
-          and m.environment = s.environment and m.customer_id = s.customer_id))
+      where (billing_claimed_until is null or billing_claimed_until <= ${now}::timestamptz)
+        and ${isDue(database.clock.now())}
       order by coalesce(next_billing_at, cancelled_at) limit ${DUE_MAX}`),
   )
   return found.rows
@@ -67,7 +75,7 @@ const scheduledOn = (objectType: string, data: Record<string, unknown>): unknown
 export type BillingJobDeps = BillingDeps & {
   /** In the role millrace_worker. */
   readonly system: Database
-  readonly metrics: Pick<WorkerMetrics, 'billingRuns'>
+  readonly metrics: Pick<WorkerMetrics, 'billingRuns' | 'billingDue' | 'billingFailing' | 'billingLag'>
   readonly logger: Logger
 }
 
@@ -137,7 +145,8 @@ export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =
       // Each subscription has its own next_billing_at; a run starts at most a minute late. A change queues one at once.
       every: '* * * * *',
       rights: { pricing_plan_subscriptions: ['select'], test_clock_customers: ['select'] },
-      run: async ({ system }) => {
+      run: async ({ system, metrics }) => {
+        await measureBacklog(system, metrics)
         const due = await findDueBilling(system)
         await asSystem(system, 'find-due-billing', async tx => {
           await queueGroups(

@@ -1,6 +1,7 @@
 // Platform settings and billing entities, through the api.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CURRENCY_LIST } from '../../../../shared/iso-codes.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -19,6 +20,20 @@ afterAll(() => api?.close())
 const refusal = (answer: { status: number; body: Row }) => [answer.status, answer.body['code'], answer.body['field']]
 
 describe('the platform', () => {
+  test('lists the currencies that it can bill in', async () => {
+    const { status, body } = await a.call('GET', `${url}/currencies`)
+    expect([status, (body as unknown as Row[]).length]).toEqual([200, CURRENCY_LIST.length])
+    expect((body as unknown as Row[]).find(({ code }) => code === 'CHF')).toEqual({
+      ...{ code: 'CHF', currencyCode: 'CHF', numeric: 756, currencyId: 756, exponent: 2, sign: 'CHF' },
+      ...{ name: 'Swiss Franc', currencyName: 'Swiss Franc' },
+      ...{ countryCodes: ['CH', 'LI'], countries: ['Switzerland', 'Liechtenstein'] },
+    })
+    expect(refusal(await api.tenants.bLive.call('GET', `${url}/currencies`)).slice(0, 2)).toEqual([
+      404,
+      'RESOURCE_NOT_FOUND',
+    ])
+  })
+
   test('reads as the shape, its defaults filled in', async () => {
     const { status, body } = await a.call('GET', url)
     expect(status).toBe(200)

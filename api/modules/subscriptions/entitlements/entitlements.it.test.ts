@@ -10,6 +10,7 @@ import { productItemResource } from '../../catalog/products/product.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { makeSchedule, succeed } from '../testing/seed-subscription.ts'
+import { entitlementsOfPlatform } from './entitlements-of.ts'
 import { loadEntitlements } from './load-entitlements.ts'
 
 const NOW = Date.parse('2026-03-11T10:00:00Z')
@@ -254,5 +255,32 @@ describe('what a customer is entitled to', () => {
     expect(await load(a, Date.parse('2026-02-01T00:00:00Z'))).toEqual([])
     expect(await load(api.tenants.bLive)).toEqual([])
     expect(await load(api.tenants.aTest)).toEqual([])
+  })
+})
+
+describe('what all customers of a platform are entitled to', () => {
+  const url = () => `/v1/platforms/${a.tenant.platformId}/entitlements`
+
+  test('is the sum over their subscriptions, in this tenant alone', async () => {
+    const seats = async () => {
+      const all = await succeed(a, 'GET', url())
+      const own: Row[] = all['entitlements']
+      return Number(own.find(({ feature_id }) => feature_id === feature.seats['id'])?.['number'] ?? 0)
+    }
+    const before = await seats()
+    const ids: string[] = []
+    for (const number of ['3', '4'])
+      ids.push(await subscribe(await a.seed.make(customerResource), [to('seats', { number })]))
+    expect(await seats()).toBe(before + 7)
+    const listed: Row[] = (await succeed(a, 'GET', url()))['pricing_plan_subscription_entitlements']
+    expect(listed.map(each => each['pricing_plan_subscription_id'])).toEqual(expect.arrayContaining(ids))
+    const empty = { entitlements: [], pricing_plan_subscription_entitlements: [] }
+    expect(await succeed(api.tenants.aTest, 'GET', url())).toEqual(empty)
+    expect(refusal(await api.tenants.bLive.call('GET', url())).slice(0, 2)).toEqual([404, 'RESOURCE_NOT_FOUND'])
+  })
+
+  test('is refused when one answer cannot list them', async () => {
+    const read = readTenant(api.database, a.tenant, uow => entitlementsOfPlatform(uow, 1))
+    await expect(read).rejects.toMatchObject({ code: 'INVALID_OPERATION' })
   })
 })

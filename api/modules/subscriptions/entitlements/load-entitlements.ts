@@ -1,5 +1,5 @@
 // What subscriptions grant at one moment, read for any number of them at once.
-import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
@@ -20,20 +20,25 @@ export type SubscriptionGrants = {
 }
 
 /**
- * What these subscriptions, or those of these customers, grant at `at`: of the ACTIVE ones, by the ACTIVE schedule that holds
+ * What these subscriptions, those of these customers, or the first ones of the tenant grant at `at`: of the ACTIVE ones, by the ACTIVE schedule that holds
  * then and the pricings of its version. One with no schedule then is absent. Two queries, whatever the number; the
  * subscriptions in the order of their ids, which is that of their making.
  */
 export async function loadEntitlements(
   uow: ReadUow,
-  of: { readonly subscriptionIds: readonly string[] } | { readonly customerIds: readonly string[] },
+  of:
+    | { readonly subscriptionIds: readonly string[] }
+    | { readonly customerIds: readonly string[] }
+    | { readonly first: number },
   at: Instant,
 ): Promise<SubscriptionGrants[]> {
   const chosen =
     'subscriptionIds' in of
       ? sql`${subscriptions.id} = any(${sql.param(of.subscriptionIds)}::text[])`
-      : sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
-  const held = await heldSchedules(uow, chosen, formatInstant(at))
+      : 'customerIds' in of
+        ? sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
+        : isNotNull(subscriptions.customer_id)
+  const held = await heldSchedules(uow, { chosen, first: 'first' in of ? of.first : null }, formatInstant(at))
   const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
   return held.flatMap(({ subscriptionId, customerId, versionId, entitlements, enabled }) =>
     // A TEMPLATE grants nothing to anybody.
@@ -49,8 +54,12 @@ export async function loadEntitlements(
   )
 }
 
-async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
-  return await uow.tx
+async function heldSchedules(
+  uow: ReadUow,
+  { chosen, first }: { readonly chosen: SQL; readonly first: number | null },
+  at: string,
+) {
+  const query = uow.tx
     .select({
       subscriptionId: subscriptions.id,
       customerId: subscriptions.customer_id,
@@ -83,6 +92,7 @@ async function heldSchedules(uow: ReadUow, chosen: SQL, at: string) {
       ),
     )
     .orderBy(asc(subscriptions.id))
+  return await (first === null ? query : query.limit(first))
 }
 
 type Timed = Pick<typeof schedules, 'start_at' | 'end_at'> | Pick<typeof scheduleVersions, 'start_at' | 'end_at'>
