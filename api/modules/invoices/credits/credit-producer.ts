@@ -14,7 +14,6 @@ import { lockInvoice } from '../repository.ts'
 import type { InvoiceContent } from '../schema.ts'
 import { keptOfWallets } from '../settlement.ts'
 import type { InvoiceRow } from '../table.ts'
-import { paidByBalances } from '../wallet-uses.ts'
 import { creditsOf, lockOriginal } from './linked-invoices.ts'
 import type { CreditTerms } from './schema.ts'
 
@@ -52,11 +51,8 @@ export async function creditAsItIs(uow: Uow, id: Id<'invo'>): Promise<Recomputat
       const original = await lockOriginal(closing, row)
       const finals = (await creditsOf(closing, original.id)).filter(({ status }) => status === 'FINAL')
       const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
-      const used = paidByBalances(original.content)
-      await settle(closing, original, {
-        credited_amount,
-        wallet_amount: plain(keptOfWallets({ ...original, credited_amount }, used)),
-      })
+      const wallet_amount = plain(keptOfWallets({ ...original, credited_amount }))
+      await settle(closing, original, { credited_amount, wallet_amount })
     },
   }
 }

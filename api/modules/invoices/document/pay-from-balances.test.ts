@@ -65,7 +65,8 @@ test('of what wallets paid, as much stays paid as is still due: a credit note re
       const total = sum(used).plus(other).plus(due)
       const credit = min(credited, total)
       const row = { amount_including_tax: plain(total), credited_amount: plain(credit), paid_amount: plain(other) }
-      const kept = keptOfWallets({ ...row, settled_amount: '0' }, paidByBalances(content))
+      const settled = { ...row, settled_amount: '0', wallet_amount: plain(paidByBalances(content)) }
+      const kept = keptOfWallets(settled)
       const back = returnsOfBalances(content, kept)
       const returned = sum([...back.values()].map(({ quantity }) => quantity))
       expect(plain(kept.plus(returned))).toBe(plain(sum(used)))
@@ -76,6 +77,8 @@ test('of what wallets paid, as much stays paid as is still due: a credit note re
         expect(quantity?.gte('0') && quantity.lte(used[index] ?? '0')).toBe(true)
       }
       if (credit.eq(total)) expect(plain(kept)).toBe('0')
+      // What went back stays back, also when the other payments are reversed.
+      expect(plain(keptOfWallets({ ...settled, wallet_amount: plain(kept), paid_amount: '0' }))).toBe(plain(kept))
     }),
   )
 })

@@ -161,6 +161,12 @@ test('a balance below the total pays part of it; the rest is paid as usual, and 
   ])
 })
 
+const line = (quantity: string) => ({
+  pricing_name: 'Set-up',
+  pricing_type: 'FIXED',
+  pricing_band: { fixed_amount: { quantity, currency: 'EUR' } },
+})
+
 test('a one-off invoice: money before tax pays its lines, the balance the rest; lines, VOID and a copy follow', async () => {
   setTime('2026-04-10T00:00:00Z')
   const { id: customer_id } = await tenant.seed.make(customerResource)
@@ -168,11 +174,6 @@ test('a one-off invoice: money before tax pays its lines, the balance the rest; 
   const wallet = await of.wallet(BALANCE, customer_id)
   await of.grant(before, '30')
   await of.grant(wallet, '1000')
-  const line = (quantity: string) => ({
-    pricing_name: 'Set-up',
-    pricing_type: 'FIXED',
-    pricing_band: { fixed_amount: { quantity, currency: 'EUR' } },
-  })
   const body = { customer_id, billing_entity_id: of.billingEntity['id'], lines: [line('100')] }
   const made = await post('invoices', body)
   const totals = (invoice: Row) => [...shown(invoice).filter(text => /^[A-Z]/.test(text)), money(invoice)]
@@ -198,4 +199,35 @@ test('a one-off invoice: money before tax pays its lines, the balance the rest; 
   expect(await of.balance(before)).toBe('30 / 0 / 30')
   await succeed(tenant, 'PATCH', `/v1/invoices/${made2['new_invoice_id']}`, { status: 'FINAL' })
   expect([await of.balance(before), await of.balance(wallet)]).toEqual(['0 / 0 / 0', `${left} / 0 / ${left}`])
+})
+
+test('what a credit note gave back stays back when the payment that was too much is reversed', async () => {
+  setTime('2026-04-10T00:00:00Z')
+  const { id: customer_id } = await tenant.seed.make(customerResource)
+  const wallet = await of.wallet(BALANCE, customer_id)
+  await of.grant(wallet, '30')
+  const { id } = await post('invoices', {
+    customer_id,
+    billing_entity_id: of.billingEntity['id'],
+    lines: [line('100')],
+  })
+  const final = await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+  const { payment } = await post('payments', { invoice_id: id, amount: final['open_invoice_amount'] }).then(made => ({
+    payment: made['id'] ?? made['payment'].id,
+  }))
+  const credit = async (quantity: string) => {
+    const periods = [{ period_order: 0, amount: { quantity, currency: 'EUR' } }]
+    const made = await post(`invoices/${id}/credit`, { periods })
+    await succeed(tenant, 'PATCH', `/v1/invoices/${made['id']}`, { status: 'FINAL' })
+  }
+  await credit('40')
+  expect(await of.balance(wallet)).toBe('30 / 0 / 30')
+  await post(`payments/${payment}/reverse`)
+  await credit('10')
+  const after = await succeed(tenant, 'GET', `/v1/invoices/${id}`)
+  expect([after['paid_invoice_amount'].quantity, after['payment_status'], await of.balance(wallet)]).toEqual([
+    '0.00',
+    'UNPAID',
+    '30 / 0 / 30',
+  ])
 })

@@ -9,7 +9,7 @@ import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { keptOfWallets } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { paidByBalances, pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
+import { pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
@@ -38,7 +38,7 @@ export async function returnCredited(
   if (uses.size === 0) return
   const finals = (await creditsOf(uow, original.id)).filter(({ status }) => status === 'FINAL')
   const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
-  const kept = keptOfWallets({ ...original, credited_amount }, paidByBalances(original.content))
+  const kept = keptOfWallets({ ...original, credited_amount })
   const due = new Map([
     ...returnsOf(
       original.content,
