@@ -37,7 +37,7 @@ export function addMoney(values: Iterable<Money>, currency: string): Money {
 const smallestUnit = (places: number): Decimal => decimal(places === 0 ? '1' : `0.${'0'.repeat(places - 1)}1`)
 
 /** Rounds towards minus infinity, so that what is left over is never negative. */
-function roundDown(value: Decimal, places: number): Decimal {
+export function roundDown(value: Decimal, places: number): Decimal {
   const towardsZero = value.round(places, 0)
   return towardsZero.gt(value) ? towardsZero.minus(smallestUnit(places)) : towardsZero
 }

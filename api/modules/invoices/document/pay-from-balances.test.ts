@@ -35,6 +35,8 @@ test.each<[string, Readonly<Record<string, string>>, PrepaidBalance[], string[]]
     [balance('v', '21'), balance('w', '500')],
     ['v 21 0 21', 'w 100 400 500'],
   ],
+  ['no fraction of a cent of more than there is', { a: '121' }, [balance('w', '100.009')], ['w 100 0.009 100.009']],
+  ['nothing with less than a cent', { a: '121' }, [balance('w', '0.009')], []],
   ['nothing of another currency', { a: '121' }, [balance('w', '100', { currency: 'USD' })], []],
   ['nothing of what gives back more than it charges', { a: '21', b: '-121' }, [balance('w', '100')], []],
   ['what is due beside a refund', { a: '121', b: '-21' }, [balance('w', '500')], ['w 100 400 500']],
