@@ -101,7 +101,7 @@ function commitmentOf(
   { terms, exchangeOf }: { readonly terms: readonly PriceTerm[]; readonly exchangeOf: ExchangeOf },
 ): Commitment[] {
   const about = terms.filter(term => isOf(entry, term))
-  const value = minimumOf(entry, about, moneyOf(schedule, exchangeOf))
+  const value = minimumOf(entry, about, { schedule, exchangeOf })
   if (value === null) return []
   const inAdvance = about.length > 0 && about.every(term => term.inAdvance)
   const clause = clauseOf(schedule, entry)
@@ -128,12 +128,18 @@ function isOf({ level, ids }: ClauseEntry, { pricing, item, config }: PriceTerm)
 }
 
 /** For a commitment of units: the missing units cost what they would after those that were used (semantics 5.4). */
-function minimumOf({ value }: ClauseEntry, [term]: readonly PriceTerm[], money: Money): Minimum | null {
+function minimumOf(
+  { value }: ClauseEntry,
+  [term]: readonly PriceTerm[],
+  { schedule, exchangeOf }: { readonly schedule: ScheduleInput; readonly exchangeOf: ExchangeOf },
+): Minimum | null {
   const { amount, meter_value_calculation: metered } = value
-  if (amount) return { kind: 'AMOUNT', amount: money(amount.quantity) }
+  if (amount) return { kind: 'AMOUNT', amount: moneyOf(schedule, exchangeOf)(amount.quantity) }
   if (!metered || !term) return null
   const config = priceOf(term)
   const ofAmounts = term.calculation?.value_type === 'AMOUNT'
+  // The currency of the price, which is another one than the schedule's where it falls back.
+  const money = moneyOf(term.schedule, exchangeOf)
   return {
     kind: 'NUMBER',
     number: decimal(metered.number ?? metered.amount?.quantity ?? '0'),

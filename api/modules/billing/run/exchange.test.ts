@@ -65,6 +65,31 @@ describe('a price in another currency', () => {
     expect(lines).toEqual([usd('108.32'), usd('-10.83'), usd('119.15')])
   })
 
+  test('the units that a minimum lacks are converted from the currency that their price falls back to', () => {
+    const onConfig = { ids: [] as string[], meter_value_calculation: { number: '150' } }
+    const schedule = { commitment: { pricing_item_configs: [onConfig] } } as NonNullable<Example['schedules']>[number]
+    const inputs = inputsOf({ items: [metered([{ amount: eur('1') }])], schedules: [schedule] })
+    const fallback = (item: (typeof inputs.pricings)[number]['items'][number]) => ({
+      ...item,
+      configs: [],
+      pricing_currency_configs: [
+        { currency: 'EUR', configs: item.configs },
+        { currency: 'USD', fallback_currency: 'EUR' },
+      ],
+    })
+    const own = {
+      ...inputs,
+      schedules: inputs.schedules.map(each => ({ ...each, pricing_currency: 'USD' })),
+      pricings: inputs.pricings.map(each => ({ ...each, items: each.items.map(fallback) })),
+    }
+    const ids = own.pricings.flatMap(({ items }) =>
+      items.flatMap(item => item.pricing_currency_configs[0]?.configs ?? []),
+    )
+    onConfig.ids = ids.map(({ id }) => id)
+    // 100 EUR, and 50 units of 1 EUR that were not used: at 1.0832.
+    expect(shown(own, 1, '100')).toEqual([[usd('108.32'), usd('54.16')]])
+  })
+
   test('late usage keeps the rate of the invoice that it is late for', () => {
     const inputs = inputsOf({ items: [metered([{ amount: eur('1') }])] })
     const [january, february] = closeInTurn(
