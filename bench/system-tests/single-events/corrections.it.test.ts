@@ -196,6 +196,16 @@ test('a period that charged nothing has nothing to credit, so its late usage is 
   expect(april && shown(april)).toBe('STANDARD OPEN 0.50')
 })
 
+test('nor has one whose usage was all included: what exceeds it late is on the next invoice, and is corrected there', async () => {
+  const own = await billed({ config: { default_included_volume: { number: '100' } } })
+  await send(own, '2026-03-04T00:00:00Z', '90')
+  await closeMarch(own)
+  const late = await send(own, '2026-03-05T00:00:00Z', '30')
+  await billAt(own, '2026-04-03T00:00:00Z')
+  expect((await invoicesOf(own)).map(shown)).toEqual(['STANDARD FINAL 0.00', 'STANDARD OPEN 2.00'])
+  expect(await rig.variantOf(late)).not.toBe('INVOICE_FINAL')
+})
+
 test('what a later invoice has billed meanwhile is not billed by the correction too', async () => {
   const own = await billed()
   await send(own, '2026-03-04T00:00:00Z', '30')

@@ -1,6 +1,7 @@
 // CREDIT_AND_REBILL (contract: late_event_policy): when usage of a FINAL invoice changed after it was counted, a credit
 // note for the invoice and a new invoice in its place are prepared as drafts. They are never issued by themselves.
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -9,6 +10,7 @@ import { refreshInvoice } from '../../invoices/changes/refresh-invoice.ts'
 import { creditInvoice } from '../../invoices/credits/credit-invoice.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
+import type { LineValues } from '../../invoices/lines/table.ts'
 import { announce } from '../../invoices/one-off/insert-one-off.ts'
 import { getInvoice, lockInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, UNTOUCHED } from '../../invoices/table.ts'
@@ -90,7 +92,8 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'inv
     row: await getInvoice(uow, idOf('invo', originalId)),
     lines: await linesOfInvoice(uow, idOf('invo', originalId)),
   }))
-  if (!isCorrectable(row)) return
+  // The late usage of one that charged nothing goes on the next invoice (`closedForNext`).
+  if (!isCorrectable(row) || !lines.some(chargesSomething)) return
   const again = await priceAgain(deps, tenant, originalId)
   if (!chargesOtherwise(lines, again.price([]).priced.lines)) return
   await inTenant(deps.database, tenant, ACTOR, async uow => {
@@ -104,6 +107,9 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'inv
   })
   await deps.failpoint?.('corrections.after-commit')
 }
+
+const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amount_including_tax'>): boolean =>
+  ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
 
 /** What a wallet paid would go back to it only when the credit note is issued, so the new amounts would not hold. */
 const isCorrectable = ({ status, content }: InvoiceRow): boolean => status === 'FINAL' && usesOf(content).size === 0

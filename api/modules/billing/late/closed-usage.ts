@@ -122,6 +122,15 @@ const COUNTS = sql`not exists (select from invoice_corrections k
   where k.platform_id = c.platform_id and k.environment = c.environment and k.original_invoice_id = c.invoice_id
     and k.status = 'ISSUED')`
 
+/**
+ * Whether an invoice `v` charged nothing, so that there is nothing to credit: it is ARCHIVED, or every line of it is 0, as
+ * of usage that is included or that credits paid.
+ */
+export const CHARGED_NOTHING = sql`(v.status = 'ARCHIVED' or v.status = 'FINAL' and not exists (
+  select from invoice_lines l
+  where l.platform_id = v.platform_id and l.environment = v.environment and l.invoice_id = v.id
+    and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0)))`
+
 /** What the closed invoices of a subscription counted, in the order in which they were closed. */
 export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>
   closedUsageOfMany(uow, [subscriptionId])
@@ -152,8 +161,8 @@ export async function closedForNext(
   if (policy === 'NEXT_INVOICE' || closed.length === 0) return closed
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
-    select id from invoices where platform_id = ${platformId} and environment = ${environment} and status = 'ARCHIVED'
-      and id in ${closed.map(({ invoice_id }) => invoice_id)}`)
+    select v.id from invoices v where v.platform_id = ${platformId} and v.environment = ${environment} and ${CHARGED_NOTHING}
+      and v.id in ${closed.map(({ invoice_id }) => invoice_id)}`)
   return neverBilled(closed, new Set(rows.map(({ id }) => id)))
 }
 

@@ -21,10 +21,10 @@ export const overtaken = (closed: readonly Closed[]): Set<string> =>
     ),
   )
 
-/** What these ARCHIVED invoices left unbilled, and no later invoice billed either. */
-export const neverBilled = <T extends Closed>(closed: readonly T[], archived: ReadonlySet<string>): T[] =>
+/** What these invoices, which charged nothing, left unbilled, and no later invoice billed either. */
+export const neverBilled = <T extends Closed>(closed: readonly T[], chargedNothing: ReadonlySet<string>): T[] =>
   closed.flatMap((each, place) => {
-    if (!archived.has(each.invoice_id)) return []
+    if (!chargedNothing.has(each.invoice_id)) return []
     const charges = each.charges.filter(charge => !isBilledLater(closed, place, charge))
     return charges.length === 0 ? [] : [{ ...each, charges }]
   })

@@ -5,6 +5,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import type { EventKey } from '../../../usage/stored-events.ts'
 import {
+  CHARGED_NOTHING,
   type ClosedCharge,
   type ClosedUsage,
   closedNames,
@@ -124,7 +125,7 @@ async function loadNext(uow: ReadUow, closed: readonly ClosedUsage[]): Promise<M
   const { platformId, environment } = uow.tenant
   // On the next invoice: the same rule as `takesLateUsage`. In a correction: the same as `prepareCorrections`.
   const { rows } = await uow.tx.execute<LateRow>(sql`
-    select v.id, p.late_event_policy = 'NEXT_INVOICE' or v.status = 'ARCHIVED' as on_next,
+    select v.id, p.late_event_policy = 'NEXT_INVOICE' or ${CHARGED_NOTHING} as on_next,
       s.next_billing_at is not null as goes_on, k.new_invoice_id as correction_id,
       exists (select from invoice_corrections w
         where w.platform_id = v.platform_id and w.environment = v.environment and w.original_invoice_id = v.id
