@@ -119,6 +119,29 @@ describe('a group', () => {
     expect(await said(broken)).toEqual(await said(other))
   })
 
+  test('leaves out what cannot be corrected, and bills the others', async () => {
+    const policy = (late_event_policy: string) =>
+      succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { late_event_policy })
+    const [broken, sound] = (await subscribed(2)) as [Billed, Billed]
+    await runGroup(deps, tenant.tenant, idsOf([broken, sound]))
+    setTime(LATER)
+    await runGroup(deps, tenant.tenant, idsOf([broken, sound]))
+    await policy('CREDIT_AND_REBILL')
+    const reading: BillingDeps = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        touched: async (of, asked) => {
+          if (asked.some(({ customerKeys }) => customerKeys.includes(broken.customerId))) throw new Error('unreadable')
+          return deps.usage.touched(of, asked)
+        },
+      },
+    }
+    const outcomes = await runGroup(reading, tenant.tenant, idsOf([broken, sound]))
+    await policy('NEXT_INVOICE')
+    expect(idsOf([broken, sound]).map(id => outcomes.get(id)?.kind)).toEqual(['FAILED', 'DONE'])
+  })
+
   test('does not wait for a subscription whose usage is slow to read: that one is run by itself', async () => {
     const [slow, quick] = (await subscribed(2)) as [Billed, Billed]
     let answer = (): void => {}

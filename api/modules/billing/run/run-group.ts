@@ -92,8 +92,10 @@ async function runOnce(
   const outcomes = new Map<string, Outcome | null>()
   for (const id of ids)
     if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
-  await correctLate(deps, tenant, states)
-  const { prepared, failed, complete } = await prepare(deps, tenant, { states, readMs })
+  const uncorrected = await correctLate(deps, tenant, states)
+  for (const [id, error] of uncorrected) outcomes.set(id, { kind: 'FAILED', error })
+  const sound = new Map([...states].filter(([id]) => !uncorrected.has(id)))
+  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')
@@ -112,19 +114,29 @@ async function runOnce(
 
 /**
  * Before the run, so that one that is killed here is run again. `rows` are empty for a subscription that was never
- * billed.
+ * billed. Returns why subscriptions could not be corrected; throws only when nothing can be read.
  */
 async function correctLate(
   deps: BillingDeps,
   tenant: Tenant,
   states: ReadonlyMap<string, SubscriptionState>,
-): Promise<void> {
-  const own = [...states.values()].filter(
-    ({ inputs, rows }) => inputs.platform.late_event_policy === 'CREDIT_AND_REBILL' && rows.length > 0,
+): Promise<ReadonlyMap<string, unknown>> {
+  const failed = new Map<string, unknown>()
+  const own = [...states].filter(
+    ([, { inputs, rows }]) => inputs.platform.late_event_policy === 'CREDIT_AND_REBILL' && rows.length > 0,
   )
-  if (own.length === 0) return
+  if (own.length === 0) return failed
   const [prepareOf] = await readTenant(deps.database, tenant, async uow => extensionsOf(uow, CORRECTIONS))
-  for (const { inputs } of own) await prepareOf?.(deps, tenant, inputs)
+  for (const [id, { inputs }] of own) {
+    try {
+      await prepareOf?.(deps, tenant, inputs)
+    } catch (error) {
+      // What keeps one subscription from being corrected must not keep the others from being billed.
+      if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') throw error
+      failed.set(id, error)
+    }
+  }
+  return failed
 }
 
 type Save = {
