@@ -1,8 +1,11 @@
 // What the end of a subscription does to its invoices: advance charges are refunded when the request says so, and a
 // VOID subscription voids its open invoices.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { insertCorrection } from '../late/corrected/store-corrections.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { runBilling } from '../run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
@@ -102,6 +105,29 @@ describe('refund_advance_charges', () => {
       const others = (await invoicesOf(billed)).filter(each => each['id'] !== id && each['id'] !== final?.['id'])
       expect(others.map(amounts).filter(each => each.length > 0)).toEqual(expected)
     }
+  })
+
+  test('refunds what only the draft of a correction credits: that charges it again when it is issued', async () => {
+    const billed = await feeOfApril()
+    const final = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+    const original = idOf('invo', String(final?.['id']))
+    setTime('2026-04-10T00:00:00Z')
+    const note = await succeed(tenant, 'POST', `/v1/invoices/${original}/credit`, {})
+    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+      insertCorrection(uow, {
+        original_invoice_id: original,
+        credit_invoice_id: note['id'],
+        // Any invoice: it is not read.
+        new_invoice_id: original,
+        pricing_plan_subscription_id: billed.subscriptionId,
+        positions: [],
+      }),
+    )
+    await cancel(billed, { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true })
+    setTime('2026-04-16T01:00:00Z')
+    await run(billed)
+    const last = (await invoicesOf(billed)).filter(each => ![original, note['id']].includes(each['id']))
+    expect(last.flatMap(amounts)).toEqual(['-50.00'])
   })
 
   test('refunds nothing by default, nor when the cancellation is revoked', async () => {

@@ -62,6 +62,10 @@ export async function loadChargedAhead(
       join invoice_lines x on x.platform_id = n.platform_id and x.environment = n.environment and x.invoice_id = n.id
       where n.platform_id = l.platform_id and n.environment = l.environment and n.original_invoice_id = l.invoice_id
         and n.type = 'CREDIT' and n.status in ('OPEN', 'DRAFT', 'FINAL') and x.line_id = l.line_id
+        -- The draft of a correction gives nothing back: it is issued with an invoice that charges the same again, or not at all.
+        and (n.status = 'FINAL' or not exists (select from invoice_corrections k
+          where k.platform_id = n.platform_id and k.environment = n.environment and k.credit_invoice_id = n.id
+            and k.status = 'PREPARED'))
     ) c on true
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
