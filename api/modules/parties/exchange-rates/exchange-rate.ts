@@ -4,7 +4,7 @@ import { and, eq } from 'drizzle-orm'
 import Type from 'typebox'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { at, formatInstant } from '../../../../shared/time.ts'
+import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
 import { Currency, DecimalText, Timestamp } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -83,11 +83,14 @@ export const exchangeRateResource = defineResource<ExchangeRateRow>({
       )
   },
   fixture: {
-    create: async () => ({
+    create: async seed => ({
       base_currency: 'EUR',
       currency: 'USD',
       rate: '1.0832',
-      rate_timestamp: '2026-03-31T00:00:00Z',
+      // There is one rate of two currencies for a time.
+      rate_timestamp: formatInstant(
+        instantOf(at('2026-03-31T00:00:00Z') + 1_000 * Number(seed.unique('rate').split('-').at(-1))),
+      ),
       source: 'ECB',
     }),
     update: { rate: '1.0833' },
