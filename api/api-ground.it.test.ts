@@ -84,6 +84,21 @@ describe('authentication', () => {
     expect(answer.status).toBe(status)
   })
 
+  test.each([
+    ['a body that lacks a field', '{}', {}, 401],
+    ['a body that is no JSON', '{"type":', {}, 401],
+    ['a body that is no JSON, with a key', '{"type":', null, 400],
+  ])('is judged before the body: %s', async (_what, body, headers, status) => {
+    const as = headers === null ? { 'x-api-key': a.key } : headers
+    const answer = await api.app.inject({
+      method: 'POST',
+      url: '/v1/customers',
+      headers: { 'content-type': 'application/json', ...as },
+      payload: body,
+    })
+    expect(answer.statusCode).toBe(status)
+  })
+
   test('a key with Authorization beside it is ambiguous, and refused', async () => {
     expect((await a.call('GET', '/v1/customers', undefined, { authorization: 'Bearer x' })).status).toBe(400)
   })

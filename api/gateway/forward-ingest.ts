@@ -6,7 +6,8 @@ import type { Dispatcher } from 'undici'
 import { readIngestQuery } from '../../shared/contracts/ingest-query.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { createIngestKeys, type IngestKeys } from '../access/ingest-keys.ts'
-import { type AccessDeps, authenticate, type Caller, challengeOf } from '../http/authenticate.ts'
+import { type AccessDeps, type Caller, challengeOf } from '../http/authenticate.ts'
+import { authenticateFirst, callerOf } from '../http/caller.ts'
 import { IngestQuery, ingestShapes } from './event-shapes.ts'
 import { type CallGateway, createGatewayCaller, type GatewayAnswer } from './gateway-caller.ts'
 
@@ -66,7 +67,6 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
   const { gateway } = deps
   const ingestKeys = createIngestKeys(deps.database)
   const callGateway = createGatewayCaller(gateway.dispatcher)
-  const callers = new WeakMap<FastifyRequest, Caller>()
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     // Taken whole and as bytes, whatever its type: it is the gateway's to judge, and a slow sender does not keep it waiting.
@@ -75,9 +75,7 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
     )
     // The shapes describe; the gateway is the one that checks.
     scope.setValidatorCompiler(() => () => true)
-    scope.addHook('onRequest', async request => {
-      callers.set(request, await authenticate(deps, request, PERMISSION))
-    })
+    scope.addHook('onRequest', authenticateFirst(deps, PERMISSION))
     const shapes = ingestShapes(deps.costPrediction)
     for (const [path, kind] of Object.entries(FORWARDED)) {
       const schema = { ...shapes[kind], querystring: IngestQuery, tags: ['events'], 'x-permission': PERMISSION }
@@ -85,8 +83,7 @@ export async function forwardIngest(app: FastifyInstance, deps: Deps): Promise<v
         path,
         { config: { permission: PERMISSION, limitedByEvents: true }, schema },
         async (request, reply) => {
-          const caller = callers.get(request)
-          if (!caller) throw new Error('an ingest call was not authenticated')
+          const caller = callerOf(request)
           const sender = senderOf(ingestKeys, request, caller)
           return answer(deps, { path, sender, callGateway, tenant: caller.tenant }, request, reply)
         },

@@ -10,12 +10,13 @@ import {
   readTenant,
   type Uow,
 } from '../../shared/database/database.ts'
-import { AppError } from '../../shared/errors.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { inTimeOf } from '../test-clock.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
-import { type AccessDeps, authenticate, type Caller } from './authenticate.ts'
+import type { AccessDeps, Caller } from './authenticate.ts'
+import { boundLargeBodies } from './body/large-body.ts'
+import { authenticateFirst, callerOf } from './caller.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
 import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency/idempotency.ts'
 import type { Permission } from './permissions.ts'
@@ -61,9 +62,9 @@ export function readRoute<
   },
 ): void {
   app.route({
-    ...declaration(spec, 200),
+    ...declaration(deps, spec, 200),
     handler: async (request, reply) => {
-      const caller = await authenticate(deps, request, spec.permission)
+      const caller = callerOf(request)
       const read = (actor: Actor) =>
         inTimeOfRequest(deps, caller, request, () =>
           readTenant(deps.database, caller.tenant, uow => spec.handle(uow, inputOf(request)), actor),
@@ -92,10 +93,9 @@ export function writeRoute<
   },
 ): void {
   app.route({
-    ...declaration(spec, spec.status, { dryRun: true }),
-    ...(spec.bodyBytesMax === undefined ? {} : largeBody(deps, spec.permission, spec.bodyBytesMax)),
+    ...declaration(deps, spec, spec.status, { dryRun: true }),
     handler: async (request, reply) => {
-      const caller = await authenticate(deps, request, spec.permission)
+      const caller = callerOf(request)
       const { tenant } = caller
       const dryRun = isDryRun(request)
       const reservation = spec.method === 'POST' && !dryRun ? reservationOf(request) : null
@@ -165,9 +165,9 @@ export function actionRoute<
   },
 ): void {
   app.route({
-    ...declaration(spec, spec.status),
+    ...declaration(deps, spec, spec.status),
     handler: async (request, reply) => {
-      const caller = await authenticate(deps, request, spec.permission)
+      const caller = callerOf(request)
       const run = (actor: Actor) =>
         inTimeOfRequest(deps, caller, request, () =>
           spec.handle({ tenant: caller.tenant, actor, database: deps.database }, inputOf(request), reply),
@@ -199,9 +199,9 @@ export function intentRoute<
 ): void {
   const { action, begin } = spec
   app.route({
-    ...declaration({ ...spec, method: 'POST', response: action.response }, action.status),
+    ...declaration(deps, { ...spec, method: 'POST', response: action.response }, action.status),
     handler: async (request, reply) => {
-      const caller = await authenticate(deps, request, spec.permission)
+      const caller = callerOf(request)
       const reservation = reservationOf(request)
       const of = { tenant: caller.tenant, actor: actorOf(caller, request, reservation.key), reservation }
       return await send(reply, await runAction(deps, of, action, uow => begin(uow, inputOf(request))))
@@ -272,37 +272,19 @@ function send(reply: FastifyReply, { status, body, replayed }: Answer): FastifyR
   return reply.status(status).type('application/json').serializer(identity).send(body)
 }
 
-const LARGE_BODIES_MAX = 4
-/** Below this a body costs no more than those of other calls. */
-const LARGE_BYTES = 1_048_576
-
-/** Bounds what large JSON bodies may hold of this process's memory. */
-function largeBody(deps: RouteDeps, permission: Permission, bodyLimit: number) {
-  let arriving = 0
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await authenticate(deps, request, permission)
-    if (Number(request.headers['content-length'] ?? bodyLimit) <= LARGE_BYTES) return
-    if (arriving >= LARGE_BODIES_MAX) {
-      throw new AppError('SERVICE_UNAVAILABLE', 'Too many large bodies are arriving at once; send it again.', {
-        retryAfterSeconds: 2,
-      })
-    }
-    arriving += 1
-    reply.raw.once('close', () => {
-      arriving -= 1
-    })
-  }
-  return { bodyLimit, onRequest }
-}
-
 function declaration(
+  deps: AccessDeps,
   spec: Shapes<TSchema | undefined, TSchema | undefined, TSchema | undefined> & { method: string },
   status: number,
   more: { readonly dryRun?: true } = {},
 ) {
+  const first = authenticateFirst(deps, spec.permission)
   return {
     method: spec.method as 'GET',
     url: spec.url,
+    ...(spec.bodyBytesMax === undefined
+      ? { onRequest: [first] }
+      : { bodyLimit: spec.bodyBytesMax, onRequest: [first, boundLargeBodies(spec.bodyBytesMax)] }),
     config: { permission: spec.permission, ...more },
     schema: {
       summary: spec.summary,
