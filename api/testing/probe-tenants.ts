@@ -114,7 +114,7 @@ async function visit({ routes, victim, own, name, call, expect }: Visit): Promis
   const knock = async (route: Route): Promise<string[]> => {
     const violations: string[] = []
     for (const probe of probesOf(route, victim, own)) {
-      const answer = await call(probe.method, probe.url, probe.body, probe.headers)
+      const answer = await answered(() => call(probe.method, probe.url, probe.body, probe.headers))
       const what = `${name} ${route.method} ${route.url} ${probe.what}`
       violations.push(...judge(what, answer, expect ?? probe.expect, victim))
     }
@@ -131,6 +131,18 @@ async function visit({ routes, victim, own, name, call, expect }: Visit): Promis
   return violations
 }
 const AT_ONCE = 32
+
+const TRIES = 20
+const PAUSE_MS = 500
+
+/** The answer of the call. One that is put off on a busy machine (503) says nothing about who may do what, so it is made again. */
+async function answered(call: () => Promise<Answer>): Promise<Answer> {
+  for (let left = TRIES; ; left -= 1) {
+    const answer = await call()
+    if (answer.status !== 503 || left === 1) return answer
+    await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+  }
+}
 
 async function seedTenant(api: ApiHarness, tenant: TestTenant, routes: readonly Route[]): Promise<Seeded> {
   const seeded = new Map<string, Row>()
