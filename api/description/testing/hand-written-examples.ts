@@ -151,6 +151,18 @@ const TOKENS_LEFT = {
 }
 
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
+  Currency: {
+    code: 'EUR',
+    currencyCode: 'EUR',
+    numeric: 978,
+    currencyId: 978,
+    exponent: 2,
+    sign: '€',
+    name: 'Euro',
+    currencyName: 'Euro',
+    countryCodes: ['BE', 'NL'],
+    countries: ['Belgium', 'Netherlands'],
+  },
   OnDemandCharge: {
     pricing_plan_schedule_id: 'ppsc_0w4mZQ1SgqhV5Yd0CFFkZ2',
     pricing_items: [{ pricing_item_id: 'prii_0w4mZQ1SgqhV5Yd0CFFkZ2', units: { number: '4' } }],
