@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { apiKeyEnvironment, hashApiKey, newApiKey } from './access/api-key.ts'
 import { base62, looksLikeId, newId } from './ids.ts'
 
@@ -7,6 +7,16 @@ test('ids carry their prefix, have one width and never repeat', () => {
   const ids = Array.from({ length: 1_000 }, () => newId('cust'))
   expect(ids.every(looksLikeId)).toBe(true)
   expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('ids sort in the order in which they were made, also within a millisecond', () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) })
+  const ids = Array.from({ length: 1_000 }, (_, index) => {
+    if (index === 500) vi.advanceTimersByTime(1)
+    return newId('cust')
+  })
+  vi.useRealTimers()
+  expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids)
 })
 
 test('base62 keeps the order of equal-length bytes', () => {
