@@ -92,7 +92,7 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'inv
     row: await getInvoice(uow, idOf('invo', originalId)),
     lines: await linesOfInvoice(uow, idOf('invo', originalId)),
   }))
-  // The late usage of one that charged nothing goes on the next invoice (`closedForNext`).
+  // Where an invoice charged nothing, the next invoice bills its late usage (`closedForNext`).
   if (!isCorrectable(row) || !lines.some(chargesSomething)) return
   const again = await priceAgain(deps, tenant, originalId)
   if (!chargesOtherwise(lines, again.price([]).priced.lines)) return

@@ -148,7 +148,7 @@ async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[
 }
 
 /**
- * The closed time of these subscriptions whose late usage goes on their next invoices (contract: late_event_policy).
+ * The closed time of these subscriptions. Their next invoices bill its late usage (contract: late_event_policy).
  * With CREDIT_AND_REBILL, that is only the time of invoices that charged nothing: there is nothing to credit.
  */
 export async function closedForNext(

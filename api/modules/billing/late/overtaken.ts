@@ -13,7 +13,7 @@ const isBilledLater = (closed: readonly Closed[], place: number, charge: Charged
     .slice(place + 1)
     .some(({ charges }) => charges.some(each => each.unit === charge.unit && overlap(each, charge)))
 
-/** The ids of the invoices of which a later invoice bills late usage; `closed` is in the order of closing. */
+/** The ids of the invoices whose late usage a later invoice bills. `closed` is in the order of closing. */
 export const overtaken = (closed: readonly Closed[]): Set<string> =>
   new Set(
     closed.flatMap(({ invoice_id, charges }, place) =>

@@ -206,7 +206,7 @@ export function bandView(
 type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
 function withoutNulls<T extends object>(of: T): WithoutNulls<T> {
   const found: Partial<Record<string, unknown>> = {}
-  // Name by name: every band of every line has eleven, of which most are null.
+  // Field by field: every band of every line has eleven fields, and most are null.
   for (const [name, member] of Object.entries(of)) if (member !== null) found[name] = member
   return found as WithoutNulls<T>
 }

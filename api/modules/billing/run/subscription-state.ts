@@ -51,7 +51,7 @@ export async function loadStates(
   )
 }
 
-/** What closed invoices counted, as far as its late usage goes on the next invoice of the subscription. */
+/** What closed invoices counted. Only those whose late usage the next invoice of the subscription bills. */
 export async function loadClosed(
   uow: ReadUow,
   states: ReadonlyMap<string, SubscriptionState>,

@@ -108,7 +108,7 @@ export type ItemInput = {
   readonly id: string
   readonly product_item_ids: readonly string[]
   readonly configs: readonly ConfigInput[]
-  /** Its variants, of which each schedule has one (pricing-plans/variants); absent where it has none. */
+  /** Its variants (pricing-plans/variants). Each schedule uses one. Absent where the item has none. */
   readonly pricing_currency_configs?: readonly CurrencyVariant<ConfigInput>[]
   readonly billing_period_configs?: readonly PeriodVariant<ConfigInput>[]
   /** Of an item as a schedule sells it: the currency that its prices are in, where that is not the schedule's. */

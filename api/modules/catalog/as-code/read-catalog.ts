@@ -85,7 +85,7 @@ export function resourceIn({ resources }: Pick<StoredCatalog, 'resources'>, sect
   return resource
 }
 
-/** What is for one customer, what stands inside its version, and the words of which a code was made. */
+/** Not among the fields of an entry: its customer, its version, and its code with the format of that. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['customer_id', 'pricing_plan_version_id', 'code', 'code_format'])
 
 /** The fields of a resource that a file has. */

@@ -1,4 +1,4 @@
-// Which customers a plan is offered to: rules on the country of the customer, all of which must hold (semantics 3.1).
+// Which customers a plan is offered to. Each rule is about the customer's country, and all must hold (semantics 3.1).
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import Type, { type Static } from 'typebox'

@@ -72,7 +72,7 @@ export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): 
   }
 }
 
-/** A reader goes on from what it was just given. */
+/** The ends of pages: a client that pages on sends one of them next. */
 const positions = createKnownPositions()
 
 type Verdict = 'DEFAULT' | 'NOT_MATCHED'

@@ -139,7 +139,7 @@ type Place = {
   readonly field: string
 }
 
-/** The conditions of one variant of an item, and what else of it is asked of events. */
+/** The conditions of one variant of an item, and its other requirements on events. */
 function conditionsOf(variant: Variant<PricingItemConfig>, place: Place): MeteredConditions[] {
   const { productItem, measures } = place
   const field = `${place.field}.${variant.path}`

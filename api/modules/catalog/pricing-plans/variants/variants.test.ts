@@ -293,9 +293,9 @@ describe('what a version is sold in', () => {
     )?.pricing.id ?? null
   test.each<[string, string | null, string | null]>([
     ['prices in one currency', gap([EUR_ONLY, FREE, YEARLY]), null],
-    ['prices of which one lacks a currency', gap([TWO, EUR_ONLY]), 'prcg_1'],
+    ['prices, one without a currency', gap([TWO, EUR_ONLY]), 'prcg_1'],
     ['a fallback is a price', gap([GBP_FROM_EUR]), null],
-    ['prices of which one lacks a period', gap([YEARLY, TWO], { currencies: ['USD'] }), 'prcg_0'],
+    ['prices, one without a period', gap([YEARLY, TWO], { currencies: ['USD'] }), 'prcg_0'],
     ['a currency that no price has', gap([EUR_ONLY], { currencies: ['EUR', 'USD'] }), 'prcg_0'],
     ['a currency that is not sold', gap([TWO, EUR_ONLY], { currencies: ['EUR'] }), null],
     ['a period that no price has', gap([YEARLY], { periods: [YEAR, MONTH] }), 'prcg_0'],
