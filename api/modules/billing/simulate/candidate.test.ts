@@ -86,3 +86,26 @@ test('the seats and units of a price are those of the price that replaces it', (
   // 4 units and 3 seats at 20.00.
   expect(invoices.flatMap(linesOf).map(line => line.split(' ')[1])).toEqual(expect.arrayContaining(['80.00', '60.00']))
 })
+
+test('an override of a price is one of the price that replaces it', () => {
+  const override_pricings = [
+    {
+      original_pricing_id: 'pricing',
+      override: 'SPECIFIC' as const,
+      items: [
+        {
+          original_pricing_item_id: 'priced0',
+          override: 'SPECIFIC' as const,
+          configs: [{ original_pricing_item_config_id: 'config0', bands: [{ fixed_amount: eur('8') }] }],
+        },
+      ],
+    },
+  ]
+  const inputs = exampleInputs({
+    start: START,
+    items: [recurring('10'), recurring('20')],
+    schedules: [{ override_pricings }],
+  })
+  const [march] = exampleInvoices(withCandidate(inputs, dearer(inputs)), 1)
+  expect(linesOf(march).map(line => line.split(' ')[1])).toEqual(['8.00', '62.00'])
+})

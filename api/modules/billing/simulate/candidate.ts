@@ -4,6 +4,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
 import { canMeet, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
+import { carriedOverrides, type PlacedPrice, type Replaced } from '../../subscriptions/overrides/carry-overrides.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { CatalogInputs } from '../terms/load-catalog.ts'
 
@@ -28,7 +29,7 @@ const isOn = ({ rate_card, pricing_plan_version_id }: ScheduleInput, { versionId
 /**
  * The inputs of an invoice as if its schedules of the plan had been on the candidate version; the same object when none
  * of them changes. Everything but prices stays as the invoice had it. Discounts, markups, commitments, seats, units, enabled
- * ADDONs and persisted usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
+ * ADDONs, overrides and persisted usage of a price move to the price of the candidate that replaces it; where none does, they do not apply.
  */
 export function withCandidate(inputs: BillingInputs, candidate: Candidate): BillingInputs {
   const switched = switchedSchedules(inputs, candidate)
@@ -71,7 +72,9 @@ function mergedCatalog(then: CatalogInputs, candidate: CatalogInputs): CatalogIn
 
 const REPLACED = ['pricing_item_configs', 'pricing_items', 'pricings'] as const
 /** By the id of what is replaced: the ids of what stands for it in the candidate. */
-type Replacements = Readonly<Record<(typeof REPLACED)[number], ReadonlyMap<string, readonly string[]>>>
+type Replacements = Readonly<Record<(typeof REPLACED)[number], ReadonlyMap<string, readonly string[]>>> & {
+  readonly of: Replaced
+}
 
 type Placed = {
   readonly pricing: PricingInput
@@ -114,8 +117,21 @@ function replacementsOf(then: readonly PricingInput[], now: readonly PricingInpu
       add(pricings, pricing.id, other.pricing.id)
     }
   }
-  return { pricing_item_configs: configs, pricing_items: items, pricings }
+  const prices = placedIn(then).map(priceAt)
+  const replacing = ({ configId }: PlacedPrice): PlacedPrice[] => {
+    const ids = configs.get(configId) ?? []
+    return all.filter(({ config }) => config.id !== configId && ids.includes(config.id)).map(priceAt)
+  }
+  return { pricing_item_configs: configs, pricing_items: items, pricings, of: { prices, replacing } }
 }
+
+const priceAt = ({ pricing, item, config }: Placed): PlacedPrice => ({
+  versionId: pricing.pricing_plan_version_id,
+  pricingId: pricing.id,
+  itemId: item.id,
+  configId: config.id,
+  pricingType: config.pricing_type,
+})
 
 /** What conditions test, whatever they are called. */
 const testsOf = (conditions: ConfigInput['conditions']): unknown => {
@@ -127,7 +143,7 @@ const testsOf = (conditions: ConfigInput['conditions']): unknown => {
 function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements): ScheduleInput {
   const { rate_card: _replaced, ...rest } = schedule
   const { discount, markup, commitment, enabled_pricings: enabled, seats_values: seats, units } = rest
-  const { included_volumes: included } = rest
+  const { included_volumes: included, override_pricings: overrides } = rest
   return {
     ...rest,
     discount: discount && replacedIn(discount, replacements),
@@ -135,6 +151,8 @@ function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements
     ...(seats ? { seats_values: countsIn(seats, replacements) } : {}),
     ...(units ? { units: countsIn(units, replacements) } : {}),
     ...(included ? { included_volumes: countsIn(included, replacements) } : {}),
+    // Those of before stay, as the ids of clauses do (replacedIn).
+    ...(overrides ? { override_pricings: [...overrides, ...carriedOverrides(overrides, replacements.of)] } : {}),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),
   }

@@ -12,11 +12,13 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type PricingPlanGroup, pricingPlanGroups } from '../../catalog/pricing-plan-groups/table.ts'
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
+import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { currentPeriodEnd } from '../billing-calendar.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { activateSchedule } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { overridesInVersion } from '../succession/overrides-in-version.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { type PlanMove, planMove } from './plan-move.ts'
 import type { ChangePlanBody } from './schema.ts'
@@ -24,8 +26,8 @@ import type { ChangePlanBody } from './schema.ts'
 type Request = Static<typeof ChangePlanBody>
 
 /**
- * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency and
- * its billing period. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days left. Of two at once the second
+ * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency, its
+ * billing period and, on the same plan, its overrides. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days left. Of two at once the second
  * is judged by what the first has done. Throws INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
  */
 export async function changePlan(uow: Uow, idOrReference: string, request: Request): Promise<Schedule> {
@@ -54,6 +56,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
   })
   const billing_period = request.billing_period ?? current.billing_period
+  const terms = termsOf({ ...current, billing_period }, subscription)
   const made = await createResource(uow, scheduleResource, {
     pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: version.pricing_plan_id,
@@ -62,6 +65,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     end_at,
     pricing_currency: current.pricing_currency,
     ...(billing_period === null ? {} : { billing_period }),
+    override_pricings: await overridesInVersion(uow, current, { version, start: start_at, terms }),
   }).catch(asPlan)
   return await activateSchedule(uow, made.id)
 }

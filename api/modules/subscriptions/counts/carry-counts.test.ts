@@ -6,6 +6,8 @@ import type { SoldPrice } from './check-counts.ts'
 
 const price = (versionId: string, item: string, model: string, pricing_type = 'FLAT'): SoldPrice => ({
   versionId,
+  pricingId: 'pricing',
+  itemId: item,
   config: { pricing_type } as PricingItemConfig,
   productItemIds: [item],
   model,

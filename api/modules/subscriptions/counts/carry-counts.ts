@@ -4,6 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
+import type { Terms } from '../../catalog/pricing-plans/variants/variants.ts'
 import { scheduleTerms } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -30,16 +31,12 @@ export async function countsInVersion(
   schedule: Schedule,
   to: { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string },
 ): Promise<Counts> {
-  const { seats_values, units, included_volumes, pricing_plan_id: planId, start_at } = schedule
+  const { seats_values, units, included_volumes } = schedule
   if (seats_values.length + units.length + included_volumes.length === 0)
     return { seats_values: [], units: [], included_volumes: [] }
-  const card = (await loadRateCards(uow, [planId])).get(planId) ?? []
-  const last = versionsDuring(card, { start_at, end_at: to.start }).at(-1)?.pricing_plan_version_id
   const terms = await scheduleTerms(uow, schedule)
-  const old = await pricesOfVersions(uow, [last ?? schedule.pricing_plan_version_id], { terms })
-  const { id, pricing_plan_id } = to.version
-  const versions = await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id })
-  const sold = await pricesOfVersions(uow, versions, { terms })
+  const old = await pricesOfVersions(uow, [await lastVersionOf(uow, schedule, to.start)], { terms })
+  const sold = await pricesIn(uow, to.version, terms)
   const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
     replacing(old.get(entry.pricing_item_config_id), sold, old).map(configId => ({
       ...entry,
@@ -52,16 +49,41 @@ export async function countsInVersion(
   }
 }
 
+/** The version that prices a schedule last before a time. */
+export async function lastVersionOf(
+  uow: ReadUow,
+  { pricing_plan_id: planId, pricing_plan_version_id, start_at }: Schedule,
+  before: string,
+): Promise<string> {
+  const card = (await loadRateCards(uow, [planId])).get(planId) ?? []
+  return versionsDuring(card, { start_at, end_at: before }).at(-1)?.pricing_plan_version_id ?? pricing_plan_version_id
+}
+
+/** The prices of a version, or of each version of its rate card. */
+export async function pricesIn(
+  uow: ReadUow,
+  { id, pricing_plan_id }: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>,
+  terms: Terms,
+): Promise<Prices> {
+  const versions = await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id: id })
+  return await pricesOfVersions(uow, versions, { terms })
+}
+
 type Prices = ReadonlyMap<string, SoldPrice>
 
 /**
  * The ids of the prices that stand for a price: in each version the first of the same item for the same usage. A price for other usage
  * stands for it only where both versions have one price of the item, so that no two prices ever become one.
  */
-export function replacing(price: SoldPrice | undefined, sold: Prices, old: Prices): string[] {
+export function replacing(
+  price: SoldPrice | undefined,
+  sold: Prices,
+  old: Prices,
+  isSame: typeof isSameItem = isSamePrice,
+): string[] {
   if (price === undefined) return []
-  const alike = [...sold].filter(([, other]) => sameItem(price, other))
-  const isOnly = [...old.values()].filter(other => sameItem(price, other)).length <= 1
+  const alike = [...sold].filter(([, other]) => isSame(price, other))
+  const isOnly = [...old.values()].filter(other => isSame(price, other)).length <= 1
   return [...groupBy(alike, ([, { versionId }]) => versionId).values()].flatMap(own => {
     const [same] = own.filter(([, { config }]) => isDeepStrictEqual(testsOf(config), testsOf(price.config)))
     const only = isOnly && own.length === 1 ? own[0] : undefined
@@ -70,10 +92,12 @@ export function replacing(price: SoldPrice | undefined, sold: Prices, old: Price
   })
 }
 
-/** Whether both price the same item the same way: units are of a FLAT price alone. */
-const sameItem = (a: SoldPrice, b: SoldPrice): boolean =>
-  (a.model === 'PER_SEAT' || a.config.pricing_type === b.config.pricing_type) &&
+export const isSameItem = (a: SoldPrice, b: SoldPrice): boolean =>
   b.productItemIds.some(id => a.productItemIds.includes(id))
+
+/** Whether both price the same item the same way: units are of a FLAT price alone. */
+const isSamePrice = (a: SoldPrice, b: SoldPrice): boolean =>
+  (a.model === 'PER_SEAT' || a.config.pricing_type === b.config.pricing_type) && isSameItem(a, b)
 
 /** What its conditions test, whatever they are called. */
 const testsOf = ({ conditions }: SoldPrice['config']): unknown => {

@@ -22,6 +22,8 @@ import { overlap } from './seat-spans.ts'
 /** A price that a version sells, with what it is a price of. */
 export type SoldPrice = {
   readonly versionId: string
+  readonly pricingId: string
+  readonly itemId: string
   readonly config: PricingItemConfig
   readonly productItemIds: readonly string[]
   readonly model: string
@@ -48,7 +50,9 @@ export async function pricesOfVersions(
     .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
   const items = priced
     .map(pricing => overridden(pricing, overrides))
-    .flatMap(({ versionId, items: own }) => soldItems(own, terms).map(item => ({ ...item, versionId })))
+    .flatMap(({ id: pricingId, versionId, items: own }) =>
+      soldItems(own, terms).map(item => ({ ...item, pricingId, versionId })),
+    )
   const models = await uow.tx
     .select({ id: productItems.id, model: productItems.model_type })
     .from(productItems)
@@ -65,6 +69,8 @@ export async function pricesOfVersions(
         config.id,
         {
           versionId: item.versionId,
+          pricingId: item.pricingId,
+          itemId: item.id,
           config,
           productItemIds: item.product_item_ids,
           model: modelOf.get(item.product_item_ids[0] ?? '') ?? '',

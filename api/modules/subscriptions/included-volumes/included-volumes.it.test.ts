@@ -71,3 +71,31 @@ test('may change for time that no FINAL invoice has billed, and go with a copy',
   })
   expect(copy['included_volumes']).toEqual([{ pricing_item_config_id: metered, number: '5' }])
 })
+
+test('hold up the start of a draft that an earlier schedule would move past them', async () => {
+  setTime('2026-03-10T00:00:00Z')
+  const end_at = '2026-06-01T00:00:00Z'
+  const billed = await billedSubscription(tenant, {
+    start_at: '2026-03-01T00:00:00Z',
+    schedule: async () => ({ end_at }),
+  })
+  const { data } = await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${billed.subscriptionId}`)
+  const [first] = data
+  const draft = await succeed(tenant, 'POST', `${SCHEDULES}/${first.id}/copy`, { start_at: end_at })
+  const [priced] = await api.sql('select items from pricings where pricing_plan_version_id = $1', [
+    first.pricing_plan_version_id,
+  ])
+  const { items } = priced as { items: { configs: [{ id: string }] }[] }
+  const included_volumes = [of({ start_at: '2026-06-10T00:00:00Z' }, items[0]?.configs[0].id)]
+  await succeed(tenant, 'PATCH', `${SCHEDULES}/${draft['id']}`, { included_volumes })
+  const end = (end_at: string) => tenant.call('PATCH', `${SCHEDULES}/${first.id}?set_next_start_at=true`, { end_at })
+  expect(await end('2026-06-20T00:00:00Z')).toMatchObject({
+    status: 400,
+    body: {
+      field: 'end_at',
+      resource_id: draft['id'],
+      message: expect.stringContaining('included_volumes.0.start_at'),
+    },
+  })
+  expect((await end('2026-06-10T00:00:00Z')).status).toBe(200)
+})

@@ -126,6 +126,27 @@ test('are what the invoice charges and explains, and copies of the schedule have
   expect(copy['override_pricings']).toHaveLength(1)
 })
 
+test('follow to another version of the plan, with the type of price they were agreed for', async () => {
+  const { schedule, pricing, usage } = await drafted()
+  await patch(schedule, { override_pricings: overriding(pricing, usage, { bands: [{ amount: eur('0.01') }] }) })
+  const [{ pricing_plan_id: plan, pricing_plan_version_id: version }] = (await api.sql(
+    'select pricing_plan_id, pricing_plan_version_id from pricing_plan_schedules where id = $1',
+    [schedule],
+  )) as [{ pricing_plan_id: string; pricing_plan_version_id: string }]
+  const next = await succeed(tenant, 'POST', '/v1/pricing-plan-versions', {
+    pricing_plan_id: plan,
+    copied_from_pricing_plan_version_id: version,
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${next['id']}`, { status: 'ACTIVE' })
+  const moved = await succeed(tenant, 'POST', `${SCHEDULES}/${schedule}/migrate?set_previous_end_at=true`, {
+    pricing_plan_version_id: next['id'],
+    start_at: '2026-07-01T00:00:00Z',
+  })
+  const url = `${SCHEDULES}/${moved['id']}?include_combined_pricing_plan_version=true`
+  expect(bandsOf(await succeed(tenant, 'GET', url))).toEqual(['0.01', '10'])
+  expect(moved['override_pricings'][0].original_pricing_id).not.toBe(pricing)
+})
+
 test('are refused by name where the plan has no such price, and where the price could not be sold', async () => {
   const { schedule, pricing, usage, fee } = await drafted()
   await patch(schedule, { override_pricings: overriding(pricing, usage, { bands: [{ amount: eur('0.01') }] }) })

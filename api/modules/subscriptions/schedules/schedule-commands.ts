@@ -5,15 +5,11 @@ import { idOf } from '../../../../shared/ids.ts'
 import { createResource, deleteResource, saveChange, updateResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
-import { checkClauses } from '../clauses/check-clauses.ts'
-import { checkCounts } from '../counts/check-counts.ts'
-import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
-import { checkIncludedVolumes } from '../included-volumes/check-included.ts'
 import { wakeBilling } from '../next-billing.ts'
-import { checkOverrides } from '../overrides/check-overrides.ts'
 import { requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
+import { checkTerms } from './check-terms.ts'
 import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 
@@ -147,11 +143,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   requireOpen(subscription)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
-  await checkClauses(uow, schedule)
-  await checkEnabled(uow, schedule)
-  await checkOverrides(uow, schedule)
-  await checkIncludedVolumes(uow, schedule)
-  await checkCounts(uow, schedule)
+  await checkTerms(uow, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, {
     status: 'ACTIVE',
@@ -201,9 +193,20 @@ async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): 
     const message = `Nothing would be left of the schedule ${next.id}, which ends at ${next.end_at}; delete it first.`
     throw new AppError('INVALID_FIELD', message, { field })
   }
-  await checkClauses(uow, { ...next, start_at: endAt })
-  await checkEnabled(uow, { ...next, start_at: endAt })
-  await saveChange(uow, scheduleResource, next, { start_at: endAt })
+  const moved = { ...next, start_at: endAt }
+  await checkTerms(uow, moved).catch(error => {
+    if (!(error instanceof AppError)) throw error
+    const message = `The schedule ${next.id} after it cannot start then: ${error.details.field}: ${error.message}`
+    throw new AppError('INVALID_FIELD', message, {
+      field,
+      resourceId: next.id,
+      resourceType: scheduleResource.objectType,
+    })
+  })
+  await saveChange(uow, scheduleResource, next, {
+    start_at: endAt,
+    pricing_plan_version_id: await versionAtStart(uow, moved),
+  })
 }
 
 const withoutSelector = ({ pricing_plan_version_selector: _selector, ...rest }: Row): Row => rest

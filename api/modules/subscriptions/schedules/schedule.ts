@@ -13,25 +13,21 @@ import { canonicalEntitlements } from '../../catalog/features/canonical-entitlem
 import { featureResource } from '../../catalog/features/feature.ts'
 import { EntitlementsShape } from '../../catalog/features/schema.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
-import { checkClauses } from '../clauses/check-clauses.ts'
 import { DiscountShape } from '../clauses/discount-schema.ts'
 import { CommitmentShape, MarkupShape } from '../clauses/schema.ts'
-import { checkCounts } from '../counts/check-counts.ts'
 import { SeatsValuesShape, UnitsShape } from '../counts/schema.ts'
 import { startingNow } from '../counts/seat-spans.ts'
 import { AppliedCouponShape, CouponIds, PromotionCodes } from '../coupons/schema.ts'
 import { couponsOf } from '../coupons/show-coupons.ts'
 import { takeCoupons } from '../coupons/take-coupons.ts'
-import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { EnabledPricings } from '../enabled-pricings/schema.ts'
-import { checkIncludedVolumes } from '../included-volumes/check-included.ts'
 import { IncludedVolumesShape } from '../included-volumes/schema.ts'
-import { checkOverrides } from '../overrides/check-overrides.ts'
 import { changedOverrides } from '../overrides/merge-overrides.ts'
 import { OverridePricings } from '../overrides/schema.ts'
 import { VersionSelector } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
+import { checkTerms } from './check-terms.ts'
 import { type GivenVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 import { inTimelineOrder, timelineFault } from './timeline.ts'
 
@@ -149,11 +145,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
-  await checkClauses(uow, row)
-  await checkEnabled(uow, row)
-  await checkOverrides(uow, row)
-  await checkIncludedVolumes(uow, row)
-  await checkCounts(uow, row)
+  await checkTerms(uow, row)
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

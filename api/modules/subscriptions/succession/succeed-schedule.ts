@@ -12,6 +12,7 @@ import { type NamesVersion, namedVersion } from '../schedules/schedule-version.t
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { type Indexing, indexedOverrides } from './indexing.ts'
+import { overridesInVersion } from './overrides-in-version.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
 export type Span = { readonly start_at?: string; readonly end_at?: string | null }
@@ -55,8 +56,9 @@ async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): 
 }
 
 /**
- * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, and with the
- * discounts that are not limited to prices of the old version. It ends where that one did, when that lies ahead of its start.
+ * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, with the
+ * discounts that are not limited to prices of the old version, and in another version of the same plan with its overrides. It ends
+ * where that one did, when that lies ahead of its start.
  */
 export async function migrateSchedule(
   uow: Uow,
@@ -80,9 +82,9 @@ export async function migrateSchedule(
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     discount: withoutPrices(schedule.discount),
-    // As are the pricings that are enabled.
+    // The pricings that are enabled are those of one version too.
     enabled_pricings: [],
-    override_pricings: [],
+    override_pricings: await overridesInVersion(uow, schedule, { version, start: start_at }),
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
     commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
