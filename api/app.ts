@@ -36,6 +36,8 @@ export type AppDeps = RouteDeps &
     readonly outbound: OutboundPolicy
     /** Seals secrets of tenants at rest. */
     readonly dataSecret: string
+    /** Whether the workers of this installation send mail; without it they do not. */
+    readonly sendsMail?: boolean
     /** Sends one delivery of a webhook. */
     readonly postWebhook: Post
     /** Health and metrics of the running process; tests of the routes go without. */

@@ -42,6 +42,7 @@ const config = loadConfig(process.env, [
   'FILE_BYTES_MAX',
   'FILE_STORAGE_BYTES_MAX',
   'DATA_SECRET',
+  'MAIL_FROM',
   ...OUTBOUND_SETTINGS,
   'BASE_URL',
   'MCP_ORIGINS',
@@ -103,6 +104,8 @@ async function main(): Promise<void> {
     files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
     outbound: policy,
     dataSecret: config.DATA_SECRET,
+    // The mail server has a password, which only the workers know; whoever sets one sets its sender too.
+    sendsMail: config.MAIL_FROM !== null,
     postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),

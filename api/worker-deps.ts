@@ -5,6 +5,7 @@ import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import type { Logger } from '../shared/logger.ts'
+import { smtpOf } from '../shared/mail/transport.ts'
 import { OUTBOUND_SETTINGS, outboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
 import { systemClock } from '../shared/time.ts'
@@ -48,6 +49,8 @@ export const workerConfig = (env: NodeJS.ProcessEnv) =>
     'FILE_DOWNLOAD_SECONDS',
     'OUTBOX_RETENTION_DAYS',
     'DATA_SECRET',
+    'SMTP_URL',
+    'MAIL_FROM',
     ...OUTBOUND_SETTINGS,
     'FAILPOINT',
   ])
@@ -69,6 +72,7 @@ export async function openWorkerDeps(
   const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, 'worker')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const policy = outboundPolicy(config)
+  const mail = smtpOf(config)
   const files = {
     database,
     gateway,
@@ -101,6 +105,7 @@ export async function openWorkerDeps(
         post: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
         open: createOpener(config.DATA_SECRET),
       },
+      mail,
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),
       logger,
@@ -108,6 +113,7 @@ export async function openWorkerDeps(
     fault: async (): Promise<string | null> =>
       logFault() ?? (await databaseFault(system)) ?? (await clickHouseFault(client)),
     close: async (): Promise<void> => {
+      mail?.transport.close()
       await gateway.destroy()
       await closeUsage()
       await database.close()

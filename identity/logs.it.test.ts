@@ -2,8 +2,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createLogger } from '../shared/logger.ts'
+import type { PlainLetter } from '../shared/mail/transport.ts'
 import { sendDueMails } from './mail/mailer.ts'
-import type { Letter } from './mail/transport.ts'
 import { openBrowser } from './testing/browser.ts'
 import { startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'
 import { linkIn, tokenIn } from './testing/mails.ts'
@@ -29,8 +29,14 @@ test('a whole visit, a reset and a database that fails leave no secret in the lo
     for (const secret of [code, access, refresh, client.verifier]) secrets.add(secret)
     await browser.get('/forgot-password')
     await browser.submit('/forgot-password', { email: rig.user.email })
-    const letters: Letter[] = []
-    const transport = { send: async (letter: Letter) => void letters.push(letter), close: () => undefined }
+    const letters: PlainLetter[] = []
+    const transport = {
+      send: async (letter: PlainLetter) => {
+        letters.push(letter)
+        return 0
+      },
+      close: () => undefined,
+    }
     await sendDueMails({ database: rig.database, transport, identityUrl: TEST_IDENTITY_URL, logger })
     const link = linkIn(letters[0], '/reset-password')
     secrets.add(tokenIn(link))

@@ -6,6 +6,7 @@ import { loadConfig } from '../shared/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/logger.ts'
+import { type MailTransport, mailboxTransport, smtpOf } from '../shared/mail/transport.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import { createOutboundRequest } from '../shared/outbound/outbound-request.ts'
 import { stopSignal } from '../shared/process-stop.ts'
@@ -14,7 +15,6 @@ import { buildIdentity } from './app.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
 import { createKeystore } from './keys/keystore.ts'
 import { startMailer } from './mail/mailer.ts'
-import { type MailTransport, mailboxTransport, smtpTransport } from './mail/transport.ts'
 import { startUpkeep } from './upkeep.ts'
 
 const config = loadConfig(process.env, [
@@ -103,12 +103,9 @@ function documentAccess(): DocumentAccess {
 
 /** Mail by SMTP, or into a file where no server is set. Throws when a server is, and nothing to send from. */
 function mailTransport(): MailTransport {
-  const { SMTP_URL: server, MAIL_FROM: from, DATA_DIR: folder } = config
-  if (server !== null) {
-    if (from === null)
-      throw new Error('MAIL_FROM is not set: SMTP_URL is, and servers take mail from an address they know')
-    return smtpTransport(server, from)
-  }
+  const { MAIL_FROM: from, DATA_DIR: folder } = config
+  const server = smtpOf(config)
+  if (server !== null) return server.transport
   const file = join(folder, 'mail.mbox')
   logger.info({ file }, 'SMTP_URL is not set; mail is written to a file')
   mkdirSync(folder, { recursive: true })

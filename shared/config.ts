@@ -173,12 +173,12 @@ export const SETTINGS = {
     choice('accept', 'refuse'),
   ),
   SMTP_URL: setting(
-    'Where mail is handed over: smtps://user:password@host, or smtp:// with STARTTLS (without it to this machine, or with ?ignoreTLS=true). Empty: mail is written to mail.mbox in DATA_DIR.',
+    'Where mail is handed over: smtps://user:password@host, or smtp:// with STARTTLS (without it to this machine, or with ?ignoreTLS=true). Empty: the identity host writes its mail to mail.mbox in DATA_DIR, and invoices are not sent by e-mail.',
     '',
     optional(url('smtp:', 'smtps:')),
   ),
   MAIL_FROM: setting(
-    'Sender of mail: an address, or a name with one in angle brackets. Required with SMTP_URL.',
+    'Sender of mail: an address, or a name with one in angle brackets. Required with SMTP_URL. The api takes it as the sign that invoices can be sent by e-mail.',
     '',
     optional(mailAddress),
   ),

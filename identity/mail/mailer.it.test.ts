@@ -7,13 +7,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
 import { asSystem } from '../../shared/database/database.ts'
 import { silentLogger } from '../../shared/logger.ts'
+import { type MailTransport, mailboxTransport, type PlainLetter, smtpTransport } from '../../shared/mail/transport.ts'
+import { type SmtpServer, startSmtpServer } from '../../shared/testing/smtp-server.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
 import { invite, mailsOf } from '../testing/mails.ts'
-import { type SmtpServer, startSmtpServer } from '../testing/smtp-server.ts'
 import { upkeep } from '../upkeep.ts'
 import { sendDueMails, startMailer } from './mailer.ts'
 import { queueNotice, queuePasswordReset } from './outbox.ts'
-import { type Letter, type MailTransport, mailboxTransport, smtpTransport } from './transport.ts'
 
 const FROM = 'Billing <billing@example.com>'
 let rig: IdentityRig
@@ -228,7 +228,12 @@ test('without a server mail goes into a file that its owner alone may read, and 
     expect(letter).toMatch(/^Date: Fri, 02 Jan 2026 03:04:05 \+0000$/m)
     expect(letter).toMatch(new RegExp(`^${TEST_IDENTITY_URL}/reset-password\\?token=[\\w-]{43}$`, 'm'))
   }
-  const direct: Letter = { to: 'a@example.com', subject: 's', messageId: '<x@y>', text: 'a\nFrom here\n>From there\n' }
+  const direct: PlainLetter = {
+    to: 'a@example.com',
+    subject: 's',
+    messageId: '<x@y>',
+    text: 'a\nFrom here\n>From there\n',
+  }
   await transport.send(direct)
   expect(await readFile(file, 'utf8')).toContain('\na\n>From here\n>>From there\n')
 })
@@ -277,8 +282,14 @@ test('what the log says of a failure has neither address nor link nor the server
 })
 
 test('a started mailer sends by itself, and stops when told', async () => {
-  const letters: Letter[] = []
-  const transport = { send: async (letter: Letter) => void letters.push(letter), close: () => undefined }
+  const letters: PlainLetter[] = []
+  const transport = {
+    send: async (letter: PlainLetter) => {
+      letters.push(letter)
+      return 0
+    },
+    close: () => undefined,
+  }
   const mailer = startMailer({
     database: rig.database,
     transport,

@@ -2,9 +2,9 @@
 import { Counter } from 'prom-client'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { type MailTransport, type PlainLetter, Undeliverable } from '../../shared/mail/transport.ts'
 import { letterFor } from './letters.ts'
 import { finishMail, putBack, type QueuedMail, queueInvitations, takeMail } from './outbox.ts'
-import { type Letter, type MailTransport, Undeliverable } from './transport.ts'
 
 export type MailerDeps = {
   readonly database: Database
@@ -48,7 +48,7 @@ async function sendNext(deps: MailerDeps): Promise<boolean> {
   return true
 }
 
-async function handOver(deps: MailerDeps, mail: QueuedMail, letter: Letter): Promise<void> {
+async function handOver(deps: MailerDeps, mail: QueuedMail, letter: PlainLetter): Promise<void> {
   const about = { mail: mail.id, kind: mail.kind, tries: mail.tries }
   try {
     await deps.transport.send(letter)

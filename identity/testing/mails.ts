@@ -1,19 +1,25 @@
 // The mails of a rig, sent when the test says so and read where they arrive.
 import { silentLogger } from '../../shared/logger.ts'
+import type { PlainLetter } from '../../shared/mail/transport.ts'
 import { sendDueMails } from '../mail/mailer.ts'
-import type { Letter } from '../mail/transport.ts'
 import { type IdentityRig, TEST_IDENTITY_URL } from './identity-rig.ts'
 
 /** Sends what is due and gives it. */
-export async function mailsOf(rig: IdentityRig): Promise<Letter[]> {
-  const letters: Letter[] = []
-  const transport = { send: async (letter: Letter) => void letters.push(letter), close: () => undefined }
+export async function mailsOf(rig: IdentityRig): Promise<PlainLetter[]> {
+  const letters: PlainLetter[] = []
+  const transport = {
+    send: async (letter: PlainLetter) => {
+      letters.push(letter)
+      return 0
+    },
+    close: () => undefined,
+  }
   await sendDueMails({ database: rig.database, transport, identityUrl: TEST_IDENTITY_URL, logger: silentLogger })
   return letters
 }
 
 /** The address in a letter that leads to `path`, without our own origin; an empty text when it has none. */
-export const linkIn = (letter: Letter | undefined, path: string): string =>
+export const linkIn = (letter: PlainLetter | undefined, path: string): string =>
   letter?.text
     .split('\n')
     .find(line => line.startsWith(`${TEST_IDENTITY_URL}${path}?token=`))

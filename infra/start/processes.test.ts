@@ -61,10 +61,10 @@ test('no process has the password of the owner, whatever this start was given', 
   expect(holders('of-the-owner')).toEqual([])
 })
 
-test('the secret of the identity host and the mail server are its own', () => {
+test('the secret of the identity host is its own, and the mail server is known to those who send', () => {
   Object.assign(process.env, { IDENTITY_SECRET: 'sealed-with-this', SMTP_URL: 'smtp://of-mail@127.0.0.1' })
   expect(holders('sealed-with-this')).toEqual(['identity'])
-  expect(holders('of-mail')).toEqual(['identity'])
+  expect(holders('of-mail')).toEqual(['identity', 'worker'])
 })
 
 test('the secret that seals credentials of tenants is known to the api and the workers', () => {

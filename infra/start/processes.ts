@@ -39,7 +39,7 @@ export const PROCESSES: readonly ProcessSpec[] = [
   {
     name: 'worker',
     module: 'api/worker',
-    needs: ['worker logins', 'data secret', 'nats', 'clickhouse'],
+    needs: ['worker logins', 'data secret', 'mail', 'nats', 'clickhouse'],
     isFront: true,
   },
   { name: 'api', module: 'api/main', needs: ['api logins', 'data secret', 'nats', 'clickhouse'], isFront: true },

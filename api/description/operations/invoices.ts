@@ -4,6 +4,10 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
   invoices_charge_on_demand_pricing_items:
     'Charges what a customer buys beside its billing periods, by the prices with `on_demand` of a schedule in force: packs, units, or ' +
     'an amount that the customer chooses. With the header `Idempotency-Key` a repeat does not charge twice. With `preview` nothing is stored.',
+  invoices_send_by_email:
+    'Schedules one letter with the PDF to the customer and its contacts. With the header `Idempotency-Key` a repeat sends no second one. ' +
+    'Read `invoices_emails_read` to see what became of it.',
+  invoices_emails_read: 'A sending that FAILED has the reason in `message`. No address is kept or shown.',
   bulk_actions_check:
     'Chooses the invoices that `bulk_actions_create` would choose now: DRAFT, not on hold, and with this invoice date in their time ' +
     'zone. Says how many there are, and names up to ten of them.',

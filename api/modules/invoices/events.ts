@@ -12,6 +12,9 @@ export const INVOICE_EVENTS = defineEvents({
     'STATUS_TO_ARCHIVED',
     'PAID',
     'OVERDUE',
+    'SEND_BY_EMAIL',
+    'EMAIL_SENT',
+    'EMAIL_FAILED',
   ],
   BULK_ACTION: ['CREATED', 'UPDATED'],
 })

@@ -5,6 +5,8 @@ import { bulkActionResource } from './bulk-actions/bulk-action.ts'
 import { type BulkJobDeps, bulkActionJobs, bulkActionReactions } from './bulk-actions/jobs.ts'
 import { bulkActionRoutes } from './bulk-actions/routes.ts'
 import { creditProducer } from './credits/credit-producer.ts'
+import { type EmailJobDeps, emailJobs, emailReactions } from './emails/jobs.ts'
+import { type EmailRouteDeps, emailRoutes } from './emails/routes.ts'
 import { INVOICE_EVENTS } from './events.ts'
 import { INVOICE_GUARDS } from './guards.ts'
 import { onSeededLine } from './line-fixture.ts'
@@ -21,7 +23,10 @@ const LINE = {
   pricing_type: 'FIXED',
   pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
 }
-export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDeps, OverdueJobDeps & BulkJobDeps>({
+export const invoices = defineModule<
+  ModuleRouteDeps & InvoiceDeps & DocumentDeps & EmailRouteDeps,
+  OverdueJobDeps & BulkJobDeps & EmailJobDeps
+>({
   name: 'invoices',
   events: [INVOICE_EVENTS],
   guards: INVOICE_GUARDS,
@@ -29,10 +34,11 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)
     bulkActionRoutes(app, deps)
+    emailRoutes(app, deps)
   },
   resources: [bulkActionResource],
-  jobs: [...overdueJobs, ...bulkActionJobs],
-  reactions: bulkActionReactions,
+  jobs: [...overdueJobs, ...bulkActionJobs, ...emailJobs],
+  reactions: [...bulkActionReactions, ...emailReactions],
   producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {
     'GET /v1/invoices': {},
@@ -43,6 +49,8 @@ export const invoices = defineModule<ModuleRouteDeps & InvoiceDeps & DocumentDep
     'GET /v1/invoices/:id/factur-x': anInvoice,
     'GET /v1/invoices/:id/download-url': anInvoice,
     'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
+    'POST /v1/invoices/:id/send_by_email': { ...anInvoice, body: () => ({}) },
+    'GET /v1/invoices/:id/emails': anInvoice,
     'POST /v1/invoices/:id/void': anInvoice,
     'POST /v1/invoices/:id/archive': anInvoice,
     'POST /v1/invoices': {

@@ -33,7 +33,10 @@ afterAll(async () => {
  */
 const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'BULK_ACTION.UPDATED': 'api/modules/invoices/bulk-actions/bulk-actions.it.test.ts',
+  'INVOICE.EMAIL_FAILED': 'api/modules/invoices/emails/emails.it.test.ts',
+  'INVOICE.EMAIL_SENT': 'api/modules/invoices/emails/emails.it.test.ts',
   'INVOICE.OVERDUE': 'api/modules/invoices/overdue/overdue.it.test.ts',
+  'INVOICE.SEND_BY_EMAIL': 'api/modules/invoices/emails/emails.it.test.ts',
   'INVOICE.STATUS_TO_DRAFT': 'api/modules/invoices/invoices.it.test.ts',
   'INVOICE.STATUS_TO_OPEN': 'api/modules/invoices/invoices.it.test.ts',
   'METER_DATA.DELETED': 'bench/system-tests/single-events/delete-events.it.test.ts',

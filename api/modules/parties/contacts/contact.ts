@@ -4,6 +4,7 @@ import { defineResource, field } from '../../../resource/define-resource.ts'
 import { IdText, Reference } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { customerResource } from '../customers/resource.ts'
+import { NotificationPreferences } from '../notification-preferences.ts'
 import { checkEmail, Email, PersonName } from '../schema.ts'
 import { type Contact, contacts } from './table.ts'
 
@@ -18,6 +19,7 @@ export const contactResource = defineResource<Contact>({
     customer_id: field(IdText('customer'), { create: 'required', change: 'never' }),
     name: field(PersonName),
     email: field(Email),
+    notification_preferences: field(NotificationPreferences),
   },
   operations: ['create', 'upsert', 'list', 'get', 'update', 'delete'],
   byReference: true,

@@ -7,6 +7,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { IdText, LifecycleStatus, OneOf, Reference, Timestamp, TimeZone } from '../../../resource/shapes.ts'
+import { NotificationPreferences } from '../notification-preferences.ts'
 import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
@@ -44,6 +45,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     timezone: field(TimeZone),
     // Null, the empty string and white space all mean no email (contract: PATCH /v1/customers/{id}).
     email: field(Email),
+    notification_preferences: field(NotificationPreferences),
     locale: field(Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$' })),
     individual: field(Individual),
     organization: field(Organization),

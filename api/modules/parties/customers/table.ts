@@ -2,6 +2,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { WireSelector } from '../../../../shared/attribution/selector.ts'
 import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
+import type { NotificationPreferences } from '../notification-preferences.ts'
 import type { Individual, Organization } from './schema.ts'
 
 export const customers = pgTable('customers', {
@@ -11,6 +12,7 @@ export const customers = pgTable('customers', {
   type: text().$type<'ORGANIZATION' | 'INDIVIDUAL'>().notNull(),
   timezone: text(),
   email: text(),
+  notification_preferences: wireJson<NotificationPreferences>(),
   locale: text(),
   individual: wireJson<Static<typeof Individual>>(),
   organization: wireJson<Organization>(),

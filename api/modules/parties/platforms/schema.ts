@@ -34,6 +34,7 @@ export const InvoiceSettings = Shape({
   credit_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
   self_billing_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
   self_billing_credit_invoice_number_configuration: Optional(Nullable(NumberConfiguration)),
+  send_by_email: Optional(Nullable(Shape({ trigger_type: OneOf('MANUAL', 'AUTOMATIC') }))),
   invoice_date_determination_type: Optional(Nullable(OneOf(...INVOICE_DATE_TYPES))),
   invoice_grace_period: Optional(Nullable(InvoiceGracePeriod)),
   footnote: Optional(Nullable(Type.String({ maxLength: 2_000 }))),

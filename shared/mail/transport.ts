@@ -1,13 +1,33 @@
 // The two ways out for mail: an SMTP server, or a file on this machine when there is none.
 import { chmod, open } from 'node:fs/promises'
 import { createTransport } from 'nodemailer'
-import type { Words } from './words.ts'
 
-export type Letter = Words & { readonly to: string; readonly messageId: string }
+/** A letter to one address, in plain text. */
+export type PlainLetter = {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly messageId: string
+}
 
-export type MailTransport = {
-  /** Hands a letter over. Throws `Undeliverable` when it will never be taken, anything else when it may be later. */
-  send(letter: Letter): Promise<void>
+/** A letter with what plain ones go without. */
+export type Letter = PlainLetter & {
+  readonly cc?: readonly string[]
+  readonly replyTo?: string | null
+  readonly html?: string
+  readonly attachments?: readonly {
+    readonly filename: string
+    readonly contentType: string
+    readonly content: Buffer
+  }[]
+}
+
+export type MailTransport<L extends PlainLetter = PlainLetter> = {
+  /**
+   * Hands a letter over, and gives how many of its recipients the server refused. Throws `Undeliverable` when the letter will never
+   * be taken, anything else when it may be later.
+   */
+  send(letter: L): Promise<number>
   close(): void
 }
 
@@ -17,15 +37,18 @@ export class Undeliverable extends Error {}
 /** One address and nothing else: no list, no name, nothing that would start a header of its own. */
 const ADDRESS = /^[^\s<>()[\]",;:\\@\p{C}]{1,64}@[^\s<>()[\]",;:\\@\p{C}]{1,255}$/u
 
-function refuseOddAddress({ to }: Letter): void {
-  if (!ADDRESS.test(to)) throw new Undeliverable('the address of the recipient is not one address')
+/** Whether a letter can go to this text: it is one address and nothing else. */
+export const isMailAddress = (text: string): boolean => ADDRESS.test(text)
+
+function refuseOddAddress({ to, cc = [] }: Letter): void {
+  if (![to, ...cc].every(isMailAddress)) throw new Undeliverable('the address of a recipient is not one address')
 }
 
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 }
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Mail through `smtpUrl`. On the way to another machine it is encrypted, unless the operator said ?ignoreTLS=true. */
-export function smtpTransport(smtpUrl: string, from: string): MailTransport {
+export function smtpTransport(smtpUrl: string, from: string): MailTransport<Letter> {
   const { protocol, hostname, searchParams } = new URL(smtpUrl)
   const requireTLS = protocol === 'smtp:' && !LOOPBACK.has(hostname) && searchParams.get('ignoreTLS') !== 'true'
   const smtp = createTransport({
@@ -38,9 +61,9 @@ export function smtpTransport(smtpUrl: string, from: string): MailTransport {
   return {
     send: async letter => {
       refuseOddAddress(letter)
-      const { to, subject, text, messageId } = letter
       try {
-        await smtp.sendMail({ from, to: { name: '', address: to }, subject, text, messageId, headers: AUTOMATIC })
+        const { rejected } = await smtp.sendMail({ from, headers: AUTOMATIC, ...messageOf(letter) })
+        return rejected.length
       } catch (error) {
         throw isRefusalOfLetter(error)
           ? new Undeliverable('the mail server refused the letter', { cause: error })
@@ -48,6 +71,33 @@ export function smtpTransport(smtpUrl: string, from: string): MailTransport {
       }
     },
     close: () => smtp.close(),
+  }
+}
+
+/**
+ * The mail server of an installation and the domain that it sends from; null where none is set. Throws where one is, and nothing to
+ * send from.
+ */
+export function smtpOf({ SMTP_URL: server, MAIL_FROM: from }: { SMTP_URL: string | null; MAIL_FROM: string | null }) {
+  if (server === null) return null
+  if (from === null)
+    throw new Error('MAIL_FROM is not set: SMTP_URL is, and servers take mail from an address they know')
+  return { transport: smtpTransport(server, from), domain: from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '') }
+}
+
+const single = (address: string) => ({ name: '', address })
+
+/** The letter as the library takes it; an address is never read as a list. */
+function messageOf({ to, cc, replyTo, subject, text, html, attachments, messageId }: Letter) {
+  return {
+    to: single(to),
+    subject,
+    text,
+    messageId,
+    ...(cc ? { cc: cc.map(single) } : {}),
+    ...(replyTo ? { replyTo: single(replyTo) } : {}),
+    ...(html === undefined ? {} : { html }),
+    ...(attachments ? { attachments: [...attachments] } : {}),
   }
 }
 
@@ -75,12 +125,13 @@ export function mailboxTransport(file: string, from: string, now: () => Date): M
       } finally {
         await handle.close()
       }
+      return 0
     },
     close: () => undefined,
   }
 }
 
-function mboxEntry({ to, subject, text, messageId }: Letter, from: string, at: Date): string {
+function mboxEntry({ to, subject, text, messageId }: PlainLetter, from: string, at: Date): string {
   const headers = [
     `From: ${from}`,
     `To: ${to}`,

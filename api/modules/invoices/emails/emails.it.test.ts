@@ -1,0 +1,187 @@
+// Invoices sent by e-mail: to whom, once per request, again while the server is away, and what became of it. Real PostgreSQL and SMTP.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { idOf } from '../../../../shared/ids.ts'
+import { smtpOf } from '../../../../shared/mail/transport.ts'
+import { type SmtpServer, startSmtpServer } from '../../../../shared/testing/smtp-server.ts'
+import { expectPayloads } from '../../../testing/event-payloads.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticesOf } from '../../../testing/notices.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { sendAutomatically } from './schedule-email.ts'
+import { type EmailDeps, sendEmails } from './send-emails.ts'
+
+const answers = new Map<string, string>()
+let api: ApiHarness
+let tenant: TestTenant
+let server: SmtpServer
+let mail: NonNullable<EmailDeps['mail']>
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE, sendsMail: true })
+  tenant = api.tenants.aLive
+  server = await startSmtpServer({ answerTo: recipient => answers.get(recipient) })
+  const opened = smtpOf({ SMTP_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'Billing <billing@example.com>' })
+  if (!opened) throw new Error('a server is set')
+  mail = opened
+})
+afterAll(async () => {
+  mail?.transport.close()
+  await server?.close()
+  await api?.close()
+})
+
+let count = 0
+/** A FINAL invoice of a customer with these fields, and its contacts' addresses. */
+async function issued(customer: object = {}, contacts: readonly object[] = [], status = 'FINAL') {
+  count += 1
+  const { id: customer_id } = await succeed(tenant, 'POST', '/v1/customers', {
+    reference: tenant.seed.unique('acme'),
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    email: `billing-${count}@acme.example`,
+    locale: 'de-DE',
+    organization: { legal_name: 'Acme GmbH', registered_address: { country: 'DE' } },
+    ...customer,
+  })
+  for (const contact of contacts)
+    await succeed(tenant, 'POST', '/v1/contacts', { customer_id, reference: tenant.seed.unique('contact'), ...contact })
+  const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
+    reference: tenant.seed.unique('main'),
+    legal_name: 'Millrace B.V.',
+    email: 'accounts@millrace.example',
+    registered_address: { country: 'NL' },
+  })
+  const { id } = await succeed(tenant, 'POST', '/v1/invoices', {
+    customer_id,
+    billing_entity_id: entity['id'],
+    lines: [
+      {
+        pricing_name: 'Workshop',
+        pricing_type: 'FIXED',
+        pricing_band: { amount: { quantity: '450', currency: 'EUR' } },
+      },
+    ],
+  })
+  if (status === 'FINAL') await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status })
+  return { id: idOf('invo', String(id)), url: `/v1/invoices/${id}`, to: `billing-${count}@acme.example` }
+}
+type Issued = Awaited<ReturnType<typeof issued>>
+
+const order = ({ url }: Issued, headers?: Record<string, string>) =>
+  tenant.call('POST', `${url}/send_by_email`, {}, headers)
+const run = ({ id }: Issued, more: Partial<EmailDeps> = {}, last = false) =>
+  sendEmails({ database: api.database, mail, ...more }, { tenant: tenant.tenant, invoiceId: id, last })
+const outcomes = async ({ url }: Issued): Promise<Row[]> => (await succeed(tenant, 'GET', `${url}/emails`))['data']
+const eventsOf = async ({ id }: Issued): Promise<string[]> =>
+  (await noticesOf(api, id)).map(({ type }) => type).filter(type => type.includes('EMAIL'))
+const lettersTo = (address: string) => server.received.filter(({ to }) => to.includes(address))
+
+test('goes with the PDF to the customer and its contacts, in their language, once for one request', async () => {
+  const invoice = await issued({}, [
+    { email: 'ada@acme.example' },
+    {
+      email: 'quiet@acme.example',
+      notification_preferences: [{ type: 'INVOICE', channels: [{ type: 'EMAIL', enabled: false }] }],
+    },
+    {},
+  ])
+  const key = { 'idempotency-key': tenant.seed.unique('send') }
+  const [first, again] = [await order(invoice, key), await order(invoice, key)]
+  expect([first.status, again.status]).toEqual([200, 200])
+  expect(first.body).toMatchObject({ id: invoice.id, status: 'FINAL' })
+  expect(await outcomes(invoice)).toMatchObject([{ status: 'SCHEDULED', trigger_type: 'MANUAL' }])
+  await run(invoice)
+  await run(invoice)
+  const letters = lettersTo(invoice.to)
+  expect(letters.map(({ from, to }) => [from, to])).toEqual([['billing@example.com', [invoice.to, 'ada@acme.example']]])
+  const data = letters[0]?.data ?? ''
+  expect(data).toMatch(/^Reply-To: accounts@millrace\.example$/m)
+  expect(data).toMatch(/^Content-Type: text\/plain/m)
+  expect(data).toMatch(/^Content-Type: text\/html/m)
+  expect(data).toContain('Anbei erhalten Sie die Rechnung')
+  const attached = /^Content-Type: application\/pdf[\s\S]*?\n\n([\w+/=\n]+)/m.exec(data)?.[1] ?? ''
+  const pdf = await api.app.inject({ url: `${invoice.url}/pdf`, headers: { 'x-api-key': tenant.key } })
+  expect(Buffer.from(attached, 'base64').equals(pdf.rawPayload)).toBe(true)
+  expect(await outcomes(invoice)).toMatchObject([{ status: 'SENT', message: null, sent_at: expect.any(String) }])
+  expect(await eventsOf(invoice)).toEqual(['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_SENT'])
+  await expectPayloads(api, invoice.id, ['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_SENT'])
+  expect((await api.tenants.bLive.call('GET', `${invoice.url}/emails`)).status).toBe(404)
+})
+
+test('refuses what cannot be sent, and schedules nothing', async () => {
+  const [draft, nobody] = [await issued({}, [], 'DRAFT'), await issued({ email: null })]
+  const { app, close } = await api.appWith({ usage: NO_USAGE })
+  const unsent = await issued()
+  const headers = { 'x-api-key': tenant.key, 'content-type': 'application/json' }
+  const without = await app.inject({ method: 'POST', url: `${unsent.url}/send_by_email`, headers, payload: '{}' })
+  await close()
+  for (const [body, message] of [
+    [(await order(draft)).body, 'Only a FINAL invoice is sent; this one is DRAFT.'],
+    [(await order(nobody)).body, 'has an e-mail address'],
+    [without.json(), 'SMTP_URL and MAIL_FROM'],
+  ]) {
+    expect(body['code']).toBe('INVALID_OPERATION')
+    expect(body['message']).toContain(message)
+  }
+  for (const invoice of [draft, nobody, unsent])
+    expect([await outcomes(invoice), await eventsOf(invoice)]).toEqual([[], []])
+})
+
+test('is tried again while the server does not take it, ends as FAILED, and keeps no address', async () => {
+  const [busy, refused, part] = [await issued(), await issued(), await issued({}, [{ email: 'gone@acme.example' }])]
+  answers.set(busy.to, '451 try later').set(refused.to, '550 no such mailbox').set('gone@acme.example', '550 gone')
+  for (const invoice of [busy, refused, part]) expect((await order(invoice)).status).toBe(200)
+  const fault = await run(busy).then(
+    () => null,
+    (error: Error) => error,
+  )
+  expect(fault?.message).toContain('it is tried again')
+  expect(`${fault?.message} ${fault?.stack} ${fault?.cause}`).not.toContain('acme.example')
+  expect(await outcomes(busy)).toMatchObject([{ status: 'SCHEDULED' }])
+  await run(busy, {}, true)
+  await run(refused)
+  await run(part)
+  for (const invoice of [busy, refused]) {
+    expect(await outcomes(invoice)).toMatchObject([{ status: 'FAILED', message: expect.any(String), sent_at: null }])
+    expect(await eventsOf(invoice)).toEqual(['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_FAILED'])
+  }
+  expect(await outcomes(part)).toMatchObject([
+    { status: 'SENT', message: 'The mail server refused 1 of 2 recipients.' },
+  ])
+  await expectPayloads(api, refused.id, ['INVOICE.EMAIL_FAILED'])
+  const unset = await issued()
+  await order(unset)
+  await run(unset, { mail: null })
+  expect(await outcomes(unset)).toMatchObject([{ status: 'FAILED', message: expect.stringContaining('SMTP_URL') }])
+})
+
+test('a worker that dies before it notes the outcome sends it again, under the same id', async () => {
+  const invoice = await issued()
+  await order(invoice)
+  const die = () => Promise.reject(new Error('killed'))
+  await expect(run(invoice, { failpoint: die })).rejects.toThrow('killed')
+  expect(await outcomes(invoice)).toMatchObject([{ status: 'SCHEDULED' }])
+  await run(invoice)
+  const ids = lettersTo(invoice.to).map(({ data }) => /^Message-ID: (.*)$/m.exec(data)?.[1])
+  expect(ids).toEqual([ids[0], ids[0]])
+  expect(ids[0]).toMatch(/^<inem_\w{22}@example\.com>$/)
+  expect(await eventsOf(invoice)).toEqual(['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_SENT'])
+})
+
+test('a platform that says so sends each invoice once by itself', async () => {
+  const settle = async ({ id }: Issued) =>
+    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow => sendAutomatically(uow, [id]))
+  const [before, draft, sent] = [await issued(), await issued({}, [], 'DRAFT'), await issued()]
+  await settle(before)
+  expect(await outcomes(before)).toEqual([])
+  const platform = `/v1/platforms/${tenant.tenant.platformId}`
+  await succeed(tenant, 'PATCH', platform, { invoice_settings: { send_by_email: { trigger_type: 'AUTOMATIC' } } })
+  for (const invoice of [draft, sent, sent]) await settle(invoice)
+  await succeed(tenant, 'PATCH', platform, { invoice_settings: null })
+  await run(sent)
+  expect(await outcomes(draft)).toEqual([])
+  expect(await outcomes(sent)).toMatchObject([{ trigger_type: 'AUTOMATIC', status: 'SENT' }])
+  expect(lettersTo(sent.to)).toHaveLength(1)
+})

@@ -1,0 +1,79 @@
+// Sending an invoice by e-mail, and what became of each sending.
+import { eq } from 'drizzle-orm'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { idOf } from '../../../../shared/ids.ts'
+import { PageOf } from '../../../http/pagination.ts'
+import { IdParams } from '../../../http/params.ts'
+import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import { type ListQuery, type ListSpec, listSlice, orderOf, orderQuery } from '../../../list/list-spec.ts'
+import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
+import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { wholeInvoice } from '../answer.ts'
+import { getInvoice } from '../repository.ts'
+import { InvoiceView } from '../schema.ts'
+import { sendByEmail } from './schedule-email.ts'
+import { type InvoiceEmail, invoiceEmails } from './table.ts'
+
+export type EmailRouteDeps = { /** Whether the workers of this installation send mail. */ readonly sendsMail?: boolean }
+
+const Email = Type.Object(
+  {
+    id: Type.String(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    trigger_type: OneOf('MANUAL', 'AUTOMATIC'),
+    status: OneOf('SCHEDULED', 'SENT', 'FAILED'),
+    message: Optional(Nullable(Type.String())),
+    sent_at: Optional(Nullable(Timestamp)),
+  },
+  { title: 'InvoiceEmail' },
+)
+const EMAILS: ListSpec = { table: invoiceEmails, filters: {}, orderBy: ['created_at'], searchable: [], ranges: [] }
+const PATH = '/v1/invoices'
+
+/** Registers the routes. */
+export function emailRoutes(app: FastifyInstance, deps: RouteDeps & EmailRouteDeps): void {
+  writeRoute(app, deps, {
+    tag: 'invoices',
+    permission: 'INVOICE.UPDATE',
+    summary: 'Send a FINAL invoice or credit note to its customer by e-mail, with its PDF.',
+    method: 'POST',
+    url: `${PATH}/:id/send_by_email`,
+    status: 200,
+    params: IdParams,
+    body: Shape({}),
+    response: InvoiceView,
+    handle: async (uow, { params }) =>
+      await wholeInvoice(uow, await sendByEmail(uow, idOf('invo', params.id), { sendsMail: deps.sendsMail ?? false })),
+  })
+  readRoute(app, deps, {
+    tag: 'invoices',
+    permission: 'INVOICE.VIEW',
+    summary: 'List when an invoice was sent by e-mail, and what became of it.',
+    method: 'GET',
+    url: `${PATH}/:id/emails`,
+    params: IdParams,
+    query: Shape({ ...orderQuery(EMAILS), ...SliceQuery }),
+    response: PageOf(Email),
+    handle: async (uow, { params, query: given }) => {
+      const { id } = await getInvoice(uow, idOf('invo', params.id))
+      const query = given as ListQuery
+      const slice = sliceOf(query)
+      const conditions = [eq(invoiceEmails.invoice_id, id)]
+      const sliced = await listSlice<InvoiceEmail>(uow, EMAILS, { conditions, order: orderOf(EMAILS, query), slice })
+      const data = sliced.rows.map(emailView)
+      return sliceView(`${PATH}/${encodeURIComponent(params.id)}/emails`, query, { slice, sliced, data })
+    },
+  })
+}
+
+const emailView = ({ id, created_at, updated_at, trigger_type, status, message, sent_at }: InvoiceEmail) => ({
+  id,
+  created_at,
+  updated_at,
+  trigger_type,
+  status,
+  message,
+  sent_at,
+})
