@@ -120,7 +120,7 @@ describe('operations', () => {
     expect(parameters.find(({ name }) => name === 'field_actions')).toMatchObject({
       style: 'deepObject',
       schema: {
-        propertyNames: { enum: ['parent_customer_ids', 'roles', 'custom_fields'] },
+        propertyNames: { enum: ['notification_preferences', 'parent_customer_ids', 'roles', 'custom_fields'] },
         additionalProperties: { type: 'string', enum: ['REPLACE', 'ADD', 'REMOVE', 'CLEAR'] },
       },
     })
