@@ -49,7 +49,7 @@ export const invoices = defineModule<
     'GET /v1/invoices/:id/factur-x': anInvoice,
     'GET /v1/invoices/:id/download-url': anInvoice,
     'PATCH /v1/invoices/:id': { ...anInvoice, body: () => ({ on_hold: true }) },
-    'POST /v1/invoices/:id/send_by_email': { ...anInvoice, body: () => ({}) },
+    'POST /v1/invoices/:id/send_by_email': anInvoice,
     'GET /v1/invoices/:id/emails': anInvoice,
     'POST /v1/invoices/:id/void': anInvoice,
     'POST /v1/invoices/:id/archive': anInvoice,

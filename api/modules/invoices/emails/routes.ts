@@ -42,7 +42,6 @@ export function emailRoutes(app: FastifyInstance, deps: RouteDeps & EmailRouteDe
     url: `${PATH}/:id/send_by_email`,
     status: 200,
     params: IdParams,
-    body: Shape({}, { title: 'SendInvoiceByEmailData', examples: [{}] }),
     response: InvoiceView,
     handle: async (uow, { params }) =>
       await wholeInvoice(uow, await sendByEmail(uow, idOf('invo', params.id), { sendsMail: deps.sendsMail ?? false })),
