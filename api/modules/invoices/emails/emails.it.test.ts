@@ -1,17 +1,26 @@
 // Invoices sent by e-mail: to whom, once per request, again while the server is away, and what became of it. Real PostgreSQL and SMTP.
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { asSystem, inTenant } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
+import { silentLogger } from '../../../../shared/logger.ts'
 import { smtpOf } from '../../../../shared/mail/transport.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { type SmtpServer, startSmtpServer } from '../../../../shared/testing/smtp-server.ts'
+import { prepareJobSchema } from '../../../jobs/job-schema.ts'
+import { createWorkerMetrics } from '../../../jobs/metrics.ts'
+import { runJob } from '../../../jobs/testing/run-job.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
+import type { OutboxRow } from '../../../workers/outbox-row.ts'
+import { runReactions } from '../../../workers/reaction.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { emailJobs, emailReactions } from './jobs.ts'
 import { sendAutomatically } from './schedule-email.ts'
-import { type EmailDeps, sendEmails } from './send-emails.ts'
+import { CLAIM_MS, type EmailDeps, sendEmails } from './send-emails.ts'
 
 const answers = new Map<string, string>()
 let api: ApiHarness
@@ -19,7 +28,7 @@ let tenant: TestTenant
 let server: SmtpServer
 let mail: NonNullable<EmailDeps['mail']>
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE, sendsMail: true })
+  api = await startOwnApi({ usage: NO_USAGE, sendsMail: true })
   tenant = api.tenants.aLive
   server = await startSmtpServer({ answerTo: recipient => answers.get(recipient) })
   const opened = smtpOf({ SMTP_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'Billing <billing@example.com>' })
@@ -157,12 +166,18 @@ test('is tried again while the server does not take it, ends as FAILED, and keep
   expect(await outcomes(unset)).toMatchObject([{ status: 'FAILED', message: expect.stringContaining('SMTP_URL') }])
 })
 
-test('a worker that dies before it notes the outcome sends it again, under the same id', async () => {
-  const invoice = await issued()
+test('is sent by one worker alone, and by another once that one died, under the same id', async () => {
+  const [shared, invoice] = [await issued(), await issued()]
+  await order(shared)
+  await Promise.all([run(shared), run(shared), run(shared)])
+  expect(lettersTo(shared.to)).toHaveLength(1)
   await order(invoice)
   const die = () => Promise.reject(new Error('killed'))
   await expect(run(invoice, { failpoint: die })).rejects.toThrow('killed')
+  await run(invoice)
   expect(await outcomes(invoice)).toMatchObject([{ status: 'SCHEDULED' }])
+  expect(lettersTo(invoice.to)).toHaveLength(1)
+  api.clock.set(api.clock.now() + CLAIM_MS)
   await run(invoice)
   const ids = lettersTo(invoice.to).map(({ data }) => /^Message-ID: (.*)$/m.exec(data)?.[1])
   expect(ids).toEqual([ids[0], ids[0]])
@@ -184,4 +199,55 @@ test('a platform that says so sends each invoice once by itself', async () => {
   expect(await outcomes(draft)).toEqual([])
   expect(await outcomes(sent)).toMatchObject([{ trigger_type: 'AUTOMATIC', status: 'SENT' }])
   expect(lettersTo(sent.to)).toHaveLength(1)
+})
+
+test('a change queues its job, and a letter whose job was lost gets one again', async () => {
+  const worker = await openTestDatabase({
+    url: api.databaseUrl,
+    role: 'millrace_worker',
+    clock: api.clock,
+    logger: silentLogger,
+    poolMax: 2,
+  })
+  await prepareJobSchema(api.databaseUrl)
+  const deps = {
+    database: api.database,
+    system: worker,
+    mail,
+    logger: silentLogger,
+    metrics: createWorkerMetrics(new Registry()),
+  }
+  const queued = async (): Promise<Row[]> =>
+    await api.sql(
+      'select t.identifier as name, payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id order by j.id',
+    )
+  /** What the relay does with the changes of an invoice, and then the queue with its jobs. */
+  const relay = async ({ id }: Issued) => {
+    const rows = (await noticesOf(api, id)) as OutboxRow[]
+    await asSystem(worker, 'find-lost-invoice-emails', tx => runReactions(tx, emailReactions, rows))
+    const jobs = await queued()
+    await api.sql('delete from graphile_worker._private_jobs')
+    return jobs
+  }
+  const platform = `/v1/platforms/${tenant.tenant.platformId}`
+  await succeed(tenant, 'PATCH', platform, { invoice_settings: { send_by_email: { trigger_type: 'AUTOMATIC' } } })
+  const invoice = await issued()
+  const final = await relay(invoice)
+  expect(final.map(({ name }) => name)).toEqual(['send-final-invoices'])
+  await runJob(emailJobs, 'send-final-invoices', deps, final[0]?.['payload'])
+  await succeed(tenant, 'PATCH', platform, { invoice_settings: null })
+  const send = (await relay(invoice)).find(({ name }) => name === 'send-invoice-emails')
+  const find = async () => {
+    await runJob(emailJobs, 'find-lost-invoice-emails', deps)
+    return (await queued()).map(({ payload }) => payload.id)
+  }
+  expect(await find()).toEqual([])
+  api.clock.set(api.clock.now() + CLAIM_MS + 1_000)
+  expect(await find()).toEqual([invoice.id])
+  expect(await find()).toEqual([invoice.id])
+  await api.sql('delete from graphile_worker._private_jobs')
+  await runJob(emailJobs, 'send-invoice-emails', deps, send?.['payload'])
+  expect(await outcomes(invoice)).toMatchObject([{ trigger_type: 'AUTOMATIC', status: 'SENT' }])
+  expect(await find()).toEqual([])
+  await worker.close()
 })

@@ -8,7 +8,7 @@ import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { on } from '../../../workers/reaction.ts'
 import { sendAutomatically } from './schedule-email.ts'
-import { type EmailDeps, sendEmails } from './send-emails.ts'
+import { CLAIM_MS, type EmailDeps, sendEmails } from './send-emails.ts'
 
 type OneInvoice = TenantPayload & { readonly id: Id<'invo'> }
 type FinalInvoices = TenantPayload & { readonly ids: readonly Id<'invo'>[] }
@@ -18,8 +18,6 @@ export type EmailJobDeps = EmailDeps & { /** In the role millrace_worker. */ rea
 /** The pauses of the queue grow to six hours, so the last try is about sixteen hours after the first. */
 const SEND = { name: 'send-invoice-emails', attemptsMax: 12 }
 const SEND_FINAL = { name: 'send-final-invoices' }
-/** A letter is handed over in less. One that waits longer without a job, or in one that does not end, has lost its worker. */
-const SILENT_MS = 600_000
 const LOST_MAX = 1_000
 
 const keyed = (payload: OneInvoice) => ({ key: payload.id, payload })
@@ -59,14 +57,15 @@ export const emailJobs = [
     every: '*/5 * * * *',
     rights: { invoice_emails: ['select'] },
     run: async ({ system }) => {
-      const silentSince = formatInstant(instantOf(system.clock.now() - SILENT_MS))
+      const now = system.clock.now()
+      const silentSince = formatInstant(instantOf(now - CLAIM_MS))
       await asSystem(system, 'find-lost-invoice-emails', async tx => {
         const { rows } = await tx.execute<OneInvoice>(sql`
           select distinct e.platform_id, e.environment, e.invoice_id as id from invoice_emails e
           where e.status = 'SCHEDULED' and e.updated_at < ${silentSince}::timestamptz
+            and (e.claimed_until is null or e.claimed_until <= ${formatInstant(now)}::timestamptz)
             and not exists (select from graphile_worker.jobs j
-              where j.key = ${`${SEND.name}:`} || e.invoice_id and case when j.locked_at is null
-                then j.attempts < j.max_attempts else j.locked_at > now() - interval '10 minutes' end)
+              where j.key = ${`${SEND.name}:`} || e.invoice_id and j.locked_at is null and j.attempts < j.max_attempts)
           limit ${LOST_MAX}`)
         await queueJobs(tx, SEND, rows.map(keyed))
       })

@@ -78,6 +78,7 @@ async function schedule(
       status: 'SCHEDULED' as const,
       message: null,
       sent_at: null,
+      claimed_until: null,
     })),
   )
   await emitAll(

@@ -1,12 +1,12 @@
-// Sends what is scheduled of one invoice. The outcome is stored after the mail server took the letter: a process that dies between
-// the two sends it again, under the same Message-ID.
-import { and, asc, eq } from 'drizzle-orm'
+// Sends what is scheduled of one invoice. A worker claims a letter before it sends it, so that no two send the same one. The outcome is
+// stored after the mail server took the letter: when a worker dies between the two, it is sent again under the same Message-ID.
+import { and, asc, eq, isNull, lte, or } from 'drizzle-orm'
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { type Letter, type MailTransport, Undeliverable } from '../../../../shared/mail/transport.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { formatInstant } from '../../../../shared/time.ts'
+import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadDocument } from '../rendering/load-presentation.ts'
@@ -19,6 +19,8 @@ import { type InvoiceEmail, invoiceEmails } from './table.ts'
 import { writeLetter } from './write-letter.ts'
 
 const SERVICE: Actor = { id: null, requestId: null }
+/** Longer than the document and the mail server take together. A claim that is older belongs to a worker that died. */
+export const CLAIM_MS = 600_000
 
 export type EmailDeps = {
   readonly database: Database
@@ -34,7 +36,7 @@ export type EmailRun = {
   readonly last: boolean
 }
 
-/** Sends every scheduled e-mail of the invoice, oldest first. Throws when one is to be tried again. */
+/** Sends every scheduled e-mail of the invoice that no other worker sends now, oldest first. Throws when one is to be tried again. */
 export async function sendEmails(deps: EmailDeps, { tenant, invoiceId, last }: EmailRun): Promise<void> {
   const waiting = await readTenant(deps.database, tenant, uow =>
     uow.tx
@@ -49,12 +51,37 @@ export async function sendEmails(deps: EmailDeps, { tenant, invoiceId, last }: E
       )
       .orderBy(asc(invoiceEmails.created_at), asc(invoiceEmails.id)),
   )
+  const within = <T>(work: (uow: Uow) => Promise<T>) => inTenant(deps.database, tenant, SERVICE, work)
   for (const { id } of waiting) {
-    const outcome = await sendOne(deps, { tenant, invoiceId, last }, id)
+    if (!(await within(uow => claim(uow, id)))) continue
+    let outcome: Outcome
+    try {
+      outcome = await sendOne(deps, { tenant, invoiceId, last }, id)
+    } catch (error) {
+      await within(uow => release(uow, id))
+      throw error
+    }
     await deps.failpoint?.('invoice-emails.before-outcome')
-    await inTenant(deps.database, tenant, SERVICE, uow => finish(uow, id, outcome))
+    await within(uow => finish(uow, id, outcome))
   }
 }
+
+const scheduled = (uow: Uow, id: Id<'inem'>) =>
+  and(inThisTenant(uow, invoiceEmails), eq(invoiceEmails.id, id), eq(invoiceEmails.status, 'SCHEDULED'))
+
+/** Whether this worker may send the letter now. */
+async function claim(uow: Uow, id: Id<'inem'>): Promise<boolean> {
+  const { claimed_until } = invoiceEmails
+  const claimed = await uow.tx
+    .update(invoiceEmails)
+    .set({ claimed_until: formatInstant(instantOf(uow.now + CLAIM_MS)) })
+    .where(and(scheduled(uow, id), or(isNull(claimed_until), lte(claimed_until, formatInstant(uow.now)))))
+    .returning({ id: invoiceEmails.id })
+  return claimed.length > 0
+}
+
+const release = (uow: Uow, id: Id<'inem'>) =>
+  uow.tx.update(invoiceEmails).set({ claimed_until: null }).where(scheduled(uow, id))
 
 type Outcome = Pick<InvoiceEmail, 'status' | 'message'>
 const failed = (message: string): Outcome => ({ status: 'FAILED', message })
@@ -93,14 +120,14 @@ const withoutAddresses = (error: unknown): Error => {
   return new Error(`an invoice could not be sent by e-mail (${code}); it is tried again`)
 }
 
-/** A second worker changes no outcome. */
+/** Stores how it ended, once: an outcome never changes. */
 async function finish(uow: Uow, id: Id<'inem'>, { status, message }: Outcome): Promise<void> {
   const e = invoiceEmails
   const now = formatInstant(uow.now)
   const [changed] = await uow.tx
     .update(e)
-    .set({ status, message, updated_at: now, sent_at: status === 'SENT' ? now : null })
-    .where(and(inThisTenant(uow, e), eq(e.id, id), eq(e.status, 'SCHEDULED')))
+    .set({ status, message, updated_at: now, sent_at: status === 'SENT' ? now : null, claimed_until: null })
+    .where(scheduled(uow, id))
     .returning({ invoiceId: e.invoice_id })
   if (!changed) return
   const row = await getInvoice(uow, changed.invoiceId)

@@ -10,6 +10,8 @@ export const invoiceEmails = pgTable('invoice_emails', {
   status: text().$type<'SCHEDULED' | 'SENT' | 'FAILED'>().notNull(),
   message: text(),
   sent_at: timestamp(),
+  /** Until then one worker sends it; null while none does. */
+  claimed_until: timestamp(),
 })
 
 export type InvoiceEmail = typeof invoiceEmails.$inferSelect

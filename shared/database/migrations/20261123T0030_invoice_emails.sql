@@ -10,6 +10,7 @@ create table invoice_emails (
   status text not null check (status in ('SCHEDULED', 'SENT', 'FAILED')),
   message text,
   sent_at timestamptz,
+  claimed_until timestamptz,
   primary key (platform_id, environment, id),
   foreign key (platform_id, environment, invoice_id) references invoices,
   check ((status = 'SENT') = (sent_at is not null)),
