@@ -5,6 +5,7 @@ import { applyIncludedVolume } from '../../shared/rating/included-volume.ts'
 import { parsePriceConfig } from '../../shared/rating/parse-price-config.ts'
 import { amountVolume, numberVolume } from '../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../shared/rating/rate.ts'
+import { oneEvent, rateEvents } from '../../shared/rating/rate-events.ts'
 
 export const PRICING_PAGE = 'docs/pricing-models.md'
 
@@ -59,6 +60,10 @@ export function rateRow({ price, onMoney }: Example, row: Row): RatedPrice {
   const volume = onMoney
     ? amountVolume(figure(row['money']), price.currency, events)
     : numberVolume(figure(row['usage']), events)
+  if (price.perEvent) {
+    const each = events.eq(ZERO) ? [] : [{ each: oneEvent(volume, volume.quantity.div(events)), times: events }]
+    return rateEvents(price, each, volume)
+  }
   const billable = price.included ? applyIncludedVolume(volume, price.included.included).billable : volume
   return rate(price, billable, { prior: { rollover: figure(row['carried in']) } })
 }

@@ -27,7 +27,7 @@ export function describePiece(piece: Piece, currency: string): string {
     case 'EVENTS':
       return `${plain(piece.events)} events${piece.blockSize.eq(ONE) ? '' : ` ÷ ${plain(piece.blockSize)}`} × ${plain(piece.price)} ${currency}`
     case 'BOUND':
-      return `${BOUND_NAMES[piece.bound]} ${plain(piece.limit)} ${currency}`
+      return `${piece.times ? `${plain(piece.times)} × ` : ''}${BOUND_NAMES[piece.bound]} ${plain(piece.limit)} ${currency}`
   }
 }
 

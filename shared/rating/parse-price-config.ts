@@ -14,6 +14,7 @@ import {
   STEP_ACCUMULATIONS,
 } from './price-model.ts'
 import { findPriceModel, isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES } from './rate.ts'
+import { RATE_PERS } from './rate-events.ts'
 import { type IncludedVolumeInput, readIncludedVolume } from './read-included-volume.ts'
 
 export type { BandInput } from './band-reader.ts'
@@ -25,6 +26,7 @@ export type PriceConfigInput = {
   readonly bands?: Given<readonly BandInput[]>
   readonly top_up?: Given<{ readonly rollover?: Given<boolean> }>
   readonly step_accumulation?: Given<string>
+  readonly rate_per?: Given<string>
   readonly default_included_volume?: Given<IncludedVolumeInput>
 }
 
@@ -169,7 +171,25 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
     bands,
     rating,
     included: readIncluded(typed, input, settings, { metric, currency }),
+    perEvent: readRatePer(typed, input, settings),
   }
+}
+
+/** A price of single events keeps nothing from one event to the next, so nothing is included or rolled over. */
+function readRatePer({ type, model }: Typed, input: PriceConfigInput, settings: Settings): boolean {
+  const { rate_per: given, default_included_volume: included } = input
+  const per = RATE_PERS.find(known => known === (given ?? 'PERIOD'))
+  if (!per) throw new Fault('rate_per', `rate_per is one of ${RATE_PERS.join(', ')}.`)
+  if (per === 'PERIOD') return false
+  if (!model.perPricingPeriod) throw new Fault('rate_per', `${type} charges the same whatever the usage; leave it out.`)
+  if (settings.rollover) {
+    throw new Fault('top_up', 'Each event is priced on its own, so nothing is left for the next; leave top_up out.')
+  }
+  if (included) {
+    const message = 'Each event is priced on its own, so nothing is included for a period; leave it out.'
+    throw new Fault('default_included_volume', message)
+  }
+  return true
 }
 
 /** Free usage; only a price of usage can include some. */

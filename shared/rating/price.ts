@@ -89,7 +89,14 @@ export type Piece =
       readonly price: Decimal
       readonly blockSize: Decimal
     }
-  | { readonly kind: 'BOUND'; readonly quantity: Decimal; readonly bound: PriceBound; readonly limit: Decimal }
+  | {
+      readonly kind: 'BOUND'
+      readonly quantity: Decimal
+      readonly bound: PriceBound
+      readonly limit: Decimal
+      /** How many events it applied to, where each event is priced on its own. */
+      readonly times?: Decimal
+    }
 
 /** What one band charged, exact. */
 export type BandCharge = {

@@ -50,6 +50,8 @@ export type PriceConfig = {
   readonly rating: Rating
   /** Free usage, which the caller deducts before rating (`applyIncludedOverTime`); null for none. */
   readonly included: IncludedTerms | null
+  /** Whether each event is priced on its own (`rateEvents`). */
+  readonly perEvent: boolean
 }
 
 /** What rating may need besides the volume. */

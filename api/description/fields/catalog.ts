@@ -166,6 +166,9 @@ export const CATALOG: Readonly<Record<string, string>> = {
   rollover: 'Whether the rest serves the next pricing period of the schedule; else it is lost, which is the default.',
   step_accumulation:
     'With STAIR_STEP: NONE charges the fee of the step reached (the default), STEPS_REACHED the fees of all steps up to it.',
+  rate_per:
+    'PERIOD (the default) prices the usage of a pricing period together. EVENT prices each event on its own, with its tiers, fees ' +
+    'and limits, and adds them up.',
   default_included_volume: 'Usage that is free, taken off before the tiers begin. Null: none.',
   'PricingDefaultIncludedVolume.': 'Usage that is free, taken off before the tiers begin.',
   'PricingDefaultIncludedVolume.number': 'Free units, where numbers are metered.',

@@ -155,6 +155,31 @@ describe('billing runs', () => {
     ])
   })
 
+  test('a price of each event bills whole minutes of every call, at most 5.00 a call', async () => {
+    const tenant = api.tenants.aLive
+    setTime('2026-03-20T10:00:00Z')
+    const billed = await subscribe(tenant, {
+      pricing_type: 'FLAT_TOP_UP',
+      bands: [{ amount: EUR('0.5'), block_size: { number: '60' }, maximum_amount: EUR('5') }],
+      config: { rate_per: 'EVENT' },
+    })
+    for (const tokens of ['61', '30', '30', '3600']) {
+      await useTokens(client, tenant, { billed, tokens, timestamp: '2026-03-15 12:00:00.000' })
+    }
+    await run(tenant, billed)
+    const [open] = await invoicesOf(tenant, billed)
+    const line = open?.['periods'][0].groups[0].lines[0]
+    expect(line).toMatchObject({
+      amount_excluding_tax: EUR('7.00'),
+      meter_value: { number: '3721' },
+      details: { meter_value: { count: '4' } },
+    })
+    expect(line.sub_lines.map((each: Row) => [each['details'].price_bound, each['description']])).toEqual([
+      [undefined, '4 blocks of 60 × 0.5 EUR'],
+      ['MAXIMUM_AMOUNT', '60 blocks of 60 × 0.5 EUR → 1 × maximum amount 5 EUR'],
+    ])
+  })
+
   test('a DRAFT whose period ends later after all, by the time zone of its customer, collects again as OPEN', async () => {
     const tenant = api.tenants.aLive
     const { billed, invoice } = await draftInvoice(tenant)

@@ -9,6 +9,7 @@ import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../sha
 import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
+import { type EqualEvents, oneEvent, rateEvents } from '../../../../shared/rating/rate-events.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
 import { checkPrice } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
@@ -98,17 +99,19 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
   const fault = findPriceModel(config.pricingType)?.basis === 'chosen' ? flexibleFault(config, metered.quantity) : null
   if (fault) throw invalid(`${field}.number`, fault)
   const model = findPriceModel(config.pricingType)
-  if (quantity.tiering_number && !model?.placed) {
+  if (quantity.tiering_number && (!model?.placed || config.perEvent)) {
     throw invalid(`${field}.tiering_number`, `${config.pricingType} has no tiers that usage is placed on.`)
   }
   const rollover = quantity.rollover_number ? decimal(quantity.rollover_number) : ZERO
   if (rollover.lt(ZERO) || (rollover.gt(ZERO) && !model?.settings.includes('rollover'))) {
     throw invalid(`${field}.rollover_number`, `${config.pricingType} carries no such rest over.`)
   }
-  const rated = rate(config, billable, {
-    prior: { rollover },
-    ...(quantity.tiering_number ? { position: decimal(quantity.tiering_number) } : {}),
-  })
+  const rated = config.perEvent
+    ? rateEvents(config, equalEvents(metered, `${field}.count`), metered)
+    : rate(config, billable, {
+        prior: { rollover },
+        ...(quantity.tiering_number ? { position: decimal(quantity.tiering_number) } : {}),
+      })
   const of = { rated, pool: null }
   const bands = rated.charges.map(charge => ({
     band: bandView(of, charge),
@@ -126,6 +129,17 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
     description: describe(bands, applied?.details ?? null, config.currency),
     bands,
   }
+}
+
+/** Where each event is priced on its own, a quantity is that of `count` events of one size; of one event without a count. */
+function equalEvents(metered: Volume, field: string): EqualEvents[] {
+  const times = metered.count.eq(ZERO) ? ONE : metered.count
+  const each = metered.quantity.div(times)
+  if (!times.eq(times.round(0, 0)) || !each.times(times).eq(metered.quantity)) {
+    const message = `${plain(metered.quantity)} is not ${plain(times)} equal events; give each event as a quantity of its own.`
+    throw invalid(field, message)
+  }
+  return [{ each: oneEvent(metered, each), times }]
 }
 
 const describe = (

@@ -24,7 +24,7 @@ import { priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadCatalog } from '../terms/load-catalog.ts'
 import { loadPlatform } from '../terms/load-inputs.ts'
-import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { isRatedPerEvent, type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { needKey, tieringKey, type UsageFigure, usageNeeds } from '../usage/usage-needs.ts'
 import type { CalculatedVersion, CalculateVersionBody, ImaginedCustomer, VersionQuantity } from './schema.ts'
@@ -197,7 +197,10 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
     said.set(key, index)
     // A price that is split by property values is calculated as if all usage had one value.
     const split = charge.split && { split: charge.split.map(() => null) }
-    figures.set(key, [{ ...figureOf(charge, quantity, field), ...split }])
+    const figure = figureOf(charge, quantity, field)
+    // Where each event is priced on its own, they are of one size; without a count it is one event.
+    const count = isRatedPerEvent(charge) ? Math.max(figure.count, 1) : figure.count
+    figures.set(key, [{ ...figure, count, ...split }])
     const time = charge.tiering && tieringTime(charge, charge.tiering)
     if (time && quantity.tiering_number) {
       const tier = { currency: null, number: decimal(quantity.tiering_number), count: 0 }

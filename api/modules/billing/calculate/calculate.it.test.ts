@@ -106,6 +106,12 @@ describe('a price that is sent', () => {
       { number: '200' },
       '45',
     ],
+    [
+      'each event',
+      { pricing_type: 'FLAT', rate_per: 'EVENT', bands: [{ percentage: '1', maximum_amount: eur('5') }] },
+      { amount: eur('4000'), count: '4' },
+      '20',
+    ],
     ['a chosen amount', { pricing_type: 'FLEXIBLE', bands: [{ minimum_amount: eur('5') }] }, { number: '7' }, '7'],
   ])('%s', async (_name, pricing_item_config, quantity, cost) => {
     const value_type = 'amount' in quantity ? 'AMOUNT' : 'NUMBER'

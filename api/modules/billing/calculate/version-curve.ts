@@ -42,7 +42,7 @@ function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curv
   const price = reading.config
   const end = to === undefined ? curveEnd(price) : decimal(to)
   if (end.lte(ZERO)) throw new AppError('INVALID_FIELD', 'The end of a curve is above 0.', { field: 'to' })
-  const events = decimal(count ?? '0')
+  const events = decimal(count ?? (price.perEvent ? '1' : '0'))
   if (events.lt(ZERO)) throw new AppError('INVALID_FIELD', 'A count of events is 0 or more.', { field: 'count' })
   const pieces = priceCurve(price, { end, money: metric === 'AMOUNT', count: events })
   if (!pieces) {

@@ -1,7 +1,7 @@
 // Usage figures after an event is added: each event updates figures that were read once, and nothing is read again.
 // Pure.
 import { isDeepStrictEqual } from 'node:util'
-import { type Decimal, decimalOfInteger, max, min, ONE, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimalOfInteger, max, min, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { assertNever } from '../../../../shared/errors.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { type EventProperties, matcherOf, type UsageCondition } from '../../../../shared/usage/condition.ts'
@@ -39,8 +39,14 @@ export const needsOf = (needs: readonly UsageNeed[], event: NewUsage): UsageNeed
   needs.filter(need => isOf(need, event))
 
 /** The values of the event by which the figures of the need are split. */
-const splitOf = ({ splitBy }: UsageNeed, { properties }: NewUsage): (string | null)[] | undefined =>
-  splitBy?.map(({ reference }) => properties[reference] ?? null)
+const splitOf = (
+  { splitBy, byValue, calculation }: UsageNeed,
+  { properties, values }: NewUsage,
+): (string | null)[] | undefined => {
+  if (!byValue) return splitBy?.map(({ reference }) => properties[reference] ?? null)
+  const value = values.get(calculation.value_reference ?? '')
+  return [plain(value?.quantity ?? ZERO)]
+}
 
 /** `isKnown`: for a count of distinct values, whether the event's value is already counted. */
 export function withEvent(

@@ -6,7 +6,7 @@ import { takeUsageDiscounts } from '../../../../shared/billing/steps/usage-disco
 import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { isMetered } from '../terms/price-terms.ts'
+import { isMetered, isRatedPerEvent } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { type CountingCoupon, isLimitedTo } from './coupon-clauses.ts'
 import { type RatedCharge, rateCharge } from './rate-charge.ts'
@@ -40,6 +40,7 @@ const isAbout = (coupon: AppliedCoupon, { charge, credits }: RatedCharge): boole
   !credits &&
   charge.late === null &&
   !charge.split &&
+  !isRatedPerEvent(charge) &&
   coupon.meter_value_reference !== null &&
   charge.calculation?.value_reference === coupon.meter_value_reference &&
   isLimitedTo(coupon, charge)

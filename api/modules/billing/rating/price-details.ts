@@ -10,6 +10,7 @@ import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
 import { type Charge, owedPeriod } from '../charges/charges.ts'
+import { isRatedPerEvent } from '../terms/price-terms.ts'
 import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
 import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
@@ -218,6 +219,7 @@ function describe(of: RatedCharge, currency: string): string {
     : rated.charges.map(band => describeCharge(band, currency)).join('; ')
   const persisted = persistedOf(charge)
   const parts = [
+    ...(isRatedPerEvent(charge) ? ['each event priced on its own'] : []),
     bands,
     ...poolText(pool),
     ...tieringText(of),

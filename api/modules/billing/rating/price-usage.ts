@@ -1,17 +1,19 @@
 // The amount of a charge for a full period: its usage after included volume, at the tier decided by its own usage, by
 // other usage or by its group. Pure.
 import { unitsOf } from '../../../../shared/billing/charging/units.ts'
-import { type Decimal, decimal, sum, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, decimalOfInteger, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount } from '../../../../shared/money.ts'
 import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
-import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
+import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, type RateOptions, rate } from '../../../../shared/rating/rate.ts'
+import { type EqualEvents, oneEvent, rateEvents } from '../../../../shared/rating/rate-events.ts'
 import { type PooledPrice, rateInPool } from '../../../../shared/rating/volume-pool.ts'
+import type { Interval } from '../../../../shared/time.ts'
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
-import { tieringKey, type UsageFigures } from '../usage/usage-needs.ts'
+import { needKey, tieringKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
 import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
 import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
 
@@ -61,6 +63,7 @@ export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigu
     return { ...of, before, parts: null, rated: rate(config, quantity) }
   }
   if (charge.split) return priceSplit(config, charge, usage)
+  if (config.perEvent) return priceEvents(config, charge, usage)
   const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)
   const others = groupCharges(charge).map(other => usageOf(priceOf(other), other, usage))
   const positions = positionsOf(charge, usage)
@@ -119,6 +122,39 @@ function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): P
     parts: priced,
   }
 }
+
+/** Prices each event on its own; what earlier invoices billed is the price of the events that they had. */
+function priceEvents(config: PriceConfig, charge: Charge, usage: UsageFigures): PricedUsage {
+  const { calculation, schedule } = charge
+  const none =
+    calculation?.value_type === 'AMOUNT' ? amountVolume(ZERO, schedule.pricing_currency, ZERO) : numberVolume(ZERO)
+  const ratedIn = (interval: Interval): RatedPrice => {
+    const figures = usage.get(needKey(charge, interval))
+    // Throws for money in another currency, and where the usage was not read.
+    figureOf(charge, figures)
+    return rateEvents(config, (figures ?? []).flatMap(equalEvents(none)), none)
+  }
+  const rated = ratedIn(charge.usage ?? charge.service)
+  const before = charge.billedUsage && ratedIn(charge.billedUsage)
+  return {
+    rated,
+    metered: rated.volume,
+    together: rated.volume,
+    included: null,
+    pool: null,
+    position: null,
+    before: before && { total: before.total, volume: before.volume },
+    parts: null,
+  }
+}
+
+/** The events of one value. */
+const equalEvents =
+  (none: Volume) =>
+  ({ number, count }: UsageFigure): EqualEvents[] => {
+    const times = decimalOfInteger(count)
+    return count === 0 ? [] : [{ each: oneEvent(none, number.div(times)), times }]
+  }
 
 /** For values without usage. */
 const NO_VALUES = 'no values'

@@ -133,8 +133,8 @@ export function rateLate(
   const due = total.minus(signed(charge, unit.exact))
   if (!isMore && due.lte(ZERO)) return null
   const own = { ...priced.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
-  // The quantity counted for each value is not stored, so a split price is never billed a negative amount.
-  if (due.lt(ZERO) && charge.split) return null
+  // The quantity counted for each value is not stored, so such a price is never billed a negative amount.
+  if (due.lt(ZERO) && (charge.split || config.perEvent)) return null
   if (due.lt(ZERO) && charge.group.length === 0) {
     const then = priceUsage(config, charge, of.usage, own).rated
     if (!inBillingCurrency(charge, then.total.quantity).eq(signed(charge, unit.exact))) return null

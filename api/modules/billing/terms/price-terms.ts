@@ -312,6 +312,9 @@ export const isOnDemand = ({ config }: Pick<PriceTerm, 'config'>): boolean => co
 export const chargesNothing = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
   findPriceModel(config.pricing_type)?.basis === 'nothing'
 
+/** Whether each event is priced on its own. */
+export const isRatedPerEvent = ({ config }: Pick<PriceTerm, 'config'>): boolean => config.rate_per === 'EVENT'
+
 /** Whether usage is rated once per pricing period; otherwise the same amount is owed every billing period, scaled. */
 export const isRatedPerPricingPeriod = ({ config }: Pick<PriceTerm, 'config'>): boolean =>
   findPriceModel(config.pricing_type)?.perPricingPeriod !== false

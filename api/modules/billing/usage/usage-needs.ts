@@ -5,7 +5,7 @@ import type { UsageCondition, UsageProperty } from '../../../../shared/usage/con
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import type { CalculationInput } from '../terms/billing-inputs.ts'
-import type { UsageQuestion } from '../terms/price-terms.ts'
+import { isRatedPerEvent, type UsageQuestion } from '../terms/price-terms.ts'
 
 export type UsageNeed = {
   readonly key: string
@@ -15,6 +15,8 @@ export type UsageNeed = {
   readonly interval: Interval
   /** A figure for each combination of values of these properties; null for one figure of all together. */
   readonly splitBy: readonly UsageProperty[] | null
+  /** A figure for each value of events instead, for a price that applies to each event on its own. */
+  readonly byValue?: boolean
 }
 
 /** One quantity per currency; `currency` is null for plain numbers. None when no event matched. */
@@ -22,7 +24,10 @@ export type UsageFigure = {
   readonly currency: string | null
   readonly number: Decimal
   readonly count: number
-  /** Its values, in the order of `splitBy`; null where events lack the property. Absent where usage is not split. */
+  /**
+   * Its values, in the order of `splitBy`; null where events lack the property. The value of one event where usage is
+   * read by value. Absent where usage is not split.
+   */
   readonly split?: readonly (string | null)[]
 }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
@@ -47,7 +52,11 @@ export function needKey(
   interval: Interval,
 ): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
-  const by = split === null ? '' : ` split ${split.map(({ id }) => id).join(' ')}`
+  const by = isRatedPerEvent({ config })
+    ? ' by value'
+    : split === null
+      ? ''
+      : ` split ${split.map(({ id }) => id).join(' ')}`
   return `${calculation?.id} ${interval.start} ${interval.end}${which}${by}`
 }
 
@@ -62,8 +71,9 @@ export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   for (const charge of charges.flatMap(each => [each, ...groupCharges(each)])) {
     const { calculation, condition, billedUsage, tiering, split: splitBy } = charge
     if (!calculation) continue
+    const byValue = isRatedPerEvent(charge)
     for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
-      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval, splitBy })
+      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval, splitBy, byValue })
     }
     if (!tiering) continue
     const time = tieringTime(charge, tiering)

@@ -6,6 +6,7 @@ import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer } from '../../../usage/answered.ts'
 import { type CountedEvent, type CountedQuery, countedEvents } from '../../../usage/counted-events.ts'
+import { eventValues } from '../../../usage/event-values.ts'
 import { gatherTouched } from '../../../usage/gather-touched.ts'
 import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/last-marks.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
@@ -19,6 +20,7 @@ import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
+import { usageByValue } from './event-usage.ts'
 import { splitUsage } from './split-usage.ts'
 import {
   type CustomerFigure,
@@ -82,12 +84,12 @@ export function createUsageReader(deps: {
 }): UsageReader {
   const ask = gatherQueries(deps.client)
   const askTouched = gatherTouched(deps.client)
+  const askValues: QueryUsage = query => eventValues(deps.client, query)
+  const reading = (of: PartsOfNeed) => partReader(of.need.byValue ? askValues : ask, of)
   return {
-    read: (tenant, parts, need, upTo) => usageAnswer(figuresOf(parts, need, partReader(ask, { tenant, need, upTo }))),
+    read: (tenant, parts, need, upTo) => usageAnswer(figuresOf(parts, need, reading({ tenant, need, upTo }))),
     readByCustomer: (tenant, parts, need, upTo) =>
-      usageAnswer(
-        figuresByCustomer(parts, need, splitBy => partReader(ask, { tenant, need: { ...need, splitBy }, upTo })),
-      ),
+      usageAnswer(figuresByCustomer(parts, need, of => reading({ tenant, need: of, upTo }))),
     quantities: (questions, max) => usageAnswer(queryUsages(deps.client, questions, max)),
     settle: timeoutMs =>
       usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
@@ -105,6 +107,7 @@ export function createUsageReader(deps: {
 
 function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart): Promise<UsageFigure[]> {
   const calculation = usageCalculationOf(need.calculation)
+  if (need.byValue) return usageByValue(parts, calculation, read)
   return need.splitBy === null
     ? attributedUsage(parts, calculation, read)
     : splitUsage(parts, calculation, { read, width: need.splitBy.length })
@@ -114,20 +117,24 @@ function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart)
 async function figuresByCustomer(
   parts: readonly UsagePart[],
   need: UsageNeed,
-  reading: (splitBy: UsageNeed['splitBy']) => ReadPart,
+  reading: (need: UsageNeed) => ReadPart,
 ): Promise<UsageOfCustomers> {
-  const whole = usageOfCustomers(parts, usageCalculationOf(need.calculation), reading(null))
-  if (need.splitBy === null) return await whole
-  const [{ byCustomer }, figures] = await Promise.all([whole, figuresOf(parts, need, reading(need.splitBy))])
+  const together = reading({ ...need, splitBy: null, byValue: false })
+  const whole = usageOfCustomers(parts, usageCalculationOf(need.calculation), together)
+  if (need.splitBy === null && !need.byValue) return await whole
+  const [{ byCustomer }, figures] = await Promise.all([whole, figuresOf(parts, need, reading(need))])
   return { figures, byCustomer }
+}
+
+type PartsOfNeed = {
+  readonly tenant: Tenant
+  readonly need: UsageNeed
+  readonly upTo: readonly number[] | undefined
 }
 
 /** Queries the usage module for parts of a need. */
 const partReader =
-  (
-    ask: QueryUsage,
-    of: { readonly tenant: Tenant; readonly need: UsageNeed; readonly upTo: readonly number[] | undefined },
-  ): ReadPart =>
+  (ask: QueryUsage, of: PartsOfNeed): ReadPart =>
   ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) => {
     const split = (of.need.splitBy ?? []).map(({ reference, type }) => ({ reference, type }))
     return ask({

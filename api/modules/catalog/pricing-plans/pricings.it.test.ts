@@ -54,6 +54,7 @@ describe('pricings', () => {
             conditions: null,
             top_up: null,
             step_accumulation: null,
+            rate_per: null,
             default_included_volume: null,
             tiering_conditions: null,
             volume_group_reference: null,

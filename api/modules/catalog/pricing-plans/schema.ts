@@ -5,6 +5,7 @@ import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included-volum
 import { BANDS_MAX } from '../../../../shared/rating/parse-price-config.ts'
 import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/rating/price-model.ts'
 import type { SupportedPricingType } from '../../../../shared/rating/rate.ts'
+import { RATE_PERS, type RatePer } from '../../../../shared/rating/rate-events.ts'
 import {
   Amount,
   Currency,
@@ -121,6 +122,7 @@ export const PricingItemConfigShape = Shape({
   conditions: Given(ConfigConditions),
   top_up: Given(TopUp),
   step_accumulation: Given(Type.Enum(STEP_ACCUMULATIONS)),
+  rate_per: Given(Type.Enum(RATE_PERS)),
   default_included_volume: Given(IncludedVolume),
   tiering_conditions: Given(TieringConditions),
   volume_group_reference: Given(Reference),
@@ -232,6 +234,8 @@ export type PricingItemConfig = {
   top_up: { rollover?: boolean | null } | null
   /** Whether a step charges the fees of all steps reached. */
   step_accumulation: StepAccumulation | null
+  /** Whether each event is priced on its own; null and PERIOD: the usage of a pricing period together. */
+  rate_per?: RatePer | null
   /** What is free of the usage; null where nothing is. Prices saved before it existed lack it. */
   default_included_volume?: IncludedVolume | null
   /** Which events count for the tier; null: the usage that is priced. */

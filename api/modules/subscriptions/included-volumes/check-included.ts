@@ -68,6 +68,8 @@ function checkPrice({ model, config }: SoldPrice, path: string): void {
   const { perPricingPeriod, basis } = findPriceModel(config.pricing_type) ?? {}
   if (!perPricingPeriod || basis === 'nothing')
     refuse(`${config.pricing_type} charges the same whatever the usage; leave the volume out.`, field)
+  if (config.rate_per === 'EVENT')
+    refuse('The price is of each event on its own, so nothing is included for a period; leave the volume out.', field)
 }
 
 type Of = { readonly isMoney: boolean; readonly schedule: Schedule; readonly path: string }

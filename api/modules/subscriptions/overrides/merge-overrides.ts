@@ -92,6 +92,7 @@ const NOTHING_SAID = {
   bands: [],
   top_up: null,
   step_accumulation: null,
+  rate_per: null,
   default_included_volume: null,
   default_units: null,
   default_seats_value: null,

@@ -12,7 +12,13 @@ import { checkWalletGrants } from './check-wallet-grants.ts'
 
 /** What is priced: an item that is measured (in numbers or in money), recurs, is sold once, or is charged by seats. */
 export type Priced =
-  | { readonly model: 'USAGE_BASED'; readonly metric: 'NUMBER' | 'AMOUNT'; readonly tieringMetric?: boolean }
+  | {
+      readonly model: 'USAGE_BASED'
+      readonly metric: 'NUMBER' | 'AMOUNT'
+      readonly tieringMetric?: boolean
+      /** False where the calculation is no sum of a period: MAX, UNIQUE, one with persist, and the like. */
+      readonly sums?: boolean
+    }
   | { readonly model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT' | 'CREDITS' }
 
 const refuse = (code: ErrorCode, field: string, message: string): never => {
@@ -41,6 +47,7 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
   }
   checkTiering(config, priced, field)
   checkSplit(config, priced, `${field}.split_pricing`)
+  checkRatePer(config, priced, field)
   checkCounts(config, priced.model, field)
   checkWalletGrants(config, priced.model, field)
   if (isInCredits(config)) {
@@ -180,6 +187,30 @@ function checkSplit(config: PricingItemConfig, priced: Priced, field: string): v
   if (group || isOther) {
     const other = group ? 'volume_group_reference' : conditions ? 'tiering_conditions' : 'a tiering calculation'
     refuse('INVALID_FIELD', field, `Each value finds its tier by its own usage; it cannot be combined with ${other}.`)
+  }
+}
+
+/** A price of single events counts nothing together, so no tier is found by other usage and no value is apart. */
+function checkRatePer(config: PricingItemConfig, priced: Priced, field: string): void {
+  if (config.rate_per !== 'EVENT') return
+  if (priced.model !== 'USAGE_BASED') {
+    refuse('INVALID_FIELD', `${field}.rate_per`, `A ${priced.model} item has no events; leave rate_per out.`)
+  }
+  if (priced.model === 'USAGE_BASED' && priced.sums === false) {
+    const message = 'Each event is priced on its own only where a calculation without persist sums their values.'
+    refuse('INVALID_FIELD', `${field}.rate_per`, message)
+  }
+  if (isInCredits(config)) {
+    refuse('INVALID_FIELD', `${field}.rate_per`, 'A price in credits is of all usage of a period; leave rate_per out.')
+  }
+  const { tiering_conditions, volume_group_reference, split_pricing } = config
+  for (const [name, given] of Object.entries({ tiering_conditions, volume_group_reference, split_pricing })) {
+    const message = `Each event is priced on its own, so ${name} has nothing to decide; leave one of them out.`
+    if (given) refuse('INVALID_FIELD', `${field}.${name}`, message)
+  }
+  if (priced.model === 'USAGE_BASED' && priced.tieringMetric) {
+    const message = 'The item finds its tier by another calculation, which single events do not have.'
+    refuse('INVALID_FIELD', `${field}.rate_per`, message)
   }
 }
 

@@ -123,6 +123,7 @@ function checkItem(
       : {
           model: 'USAGE_BASED',
           metric: measure?.metric ?? 'NUMBER',
+          sums: measure?.type === 'SUM' && !measure.persist,
           tieringMetric: Boolean(productItem.usage_based?.tiering_meter_value_calculation_id),
         }
   return variantsOf(item).flatMap(variant => {

@@ -8,6 +8,8 @@ import type { ProductItem } from '../../products/table.ts'
 
 export type Measure = {
   readonly metric: 'NUMBER' | 'AMOUNT'
+  /** How values of events become one number. */
+  readonly type: string
   /** Whether usage is carried on from period to period. */
   readonly persist: boolean
   readonly meter: Pick<Meter, 'reference' | 'meter_properties'>
@@ -24,6 +26,7 @@ export async function measuresOf(uow: ReadUow, items: readonly ProductItem[]): P
     .select({
       id: c.id,
       persist: c.persist,
+      calculation: c.calculation_type,
       type: meterValues.type,
       reference: meters.reference,
       meter_properties: meters.meter_properties,
@@ -32,5 +35,10 @@ export async function measuresOf(uow: ReadUow, items: readonly ProductItem[]): P
     .innerJoin(meters, and(inThisTenant(uow, meters), eq(meters.id, c.meter_id)))
     .leftJoin(meterValues, and(inThisTenant(uow, meterValues), eq(meterValues.id, c.meter_value_id)))
     .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('bmet', ids))))
-  return new Map(rows.map(({ id, type, persist, ...meter }) => [id, { metric: type ?? 'NUMBER', persist, meter }]))
+  return new Map(
+    rows.map(({ id, type, calculation, persist, ...meter }) => [
+      id,
+      { metric: type ?? 'NUMBER', type: calculation, persist, meter },
+    ]),
+  )
 }
