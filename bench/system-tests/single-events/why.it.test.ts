@@ -197,7 +197,7 @@ describe('a verification', () => {
     expect(await verify(draft)).toMatchObject({ identical: true })
   })
 
-  test('of a one-off invoice is refused: nothing of it is priced from usage', async () => {
+  test('of a one-off invoice and of its copy finds the same; their credit note is refused', async () => {
     const { of } = await closedMarch(['1'])
     const entity = (await succeed(tenant, 'GET', '/v1/billing-entities')).data[0].id
     const line = { pricing_name: 'Workshop', pricing_type: 'FIXED', pricing_band: { amount: eur('450') } }
@@ -206,10 +206,17 @@ describe('a verification', () => {
       billing_entity_id: entity,
       lines: [line],
     })
-    const answer = await tenant.call('POST', `/v1/invoices/${oneOff['id']}/verify`)
-    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+    const refusal = (id: string) => tenant.call('POST', `/v1/invoices/${id}/verify`)
+    const refused = { status: 400, body: { code: 'INVALID_OPERATION' } }
+    expect(await refusal(oneOff['id'])).toMatchObject(refused)
     const told = await get(oneOff, `lines/${linesOf(oneOff)[0]?.['id']}/explanation`)
     expect(told).toMatchObject({ usage: null, price: null, steps: [{ step: 'LINE', amount: eur('450.00') }] })
+    await succeed(tenant, 'PATCH', `/v1/invoices/${oneOff['id']}`, { status: 'FINAL' })
+    const both = { update_new_invoice_to_final: true, update_credit_invoice_to_final: true }
+    const made = await succeed(tenant, 'POST', `/v1/invoices/${oneOff['id']}/credit_and_copy`, both)
+    for (const id of [oneOff['id'], made['new_invoice_id']])
+      expect(await verify({ id })).toMatchObject({ identical: true, differences: [], changed_events: [] })
+    expect(await refusal(made['credit_invoice_id'])).toMatchObject(refused)
   })
 })
 

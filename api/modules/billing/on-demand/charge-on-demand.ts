@@ -50,7 +50,9 @@ export async function billOnDemand(uow: Uow, body: Omit<OnDemandChargeBody, 'pre
   if (!body.finalize_immediately) return created
   const current = await onDemandAsItIs(uow, id)
   if (!current) throw new Error(`the order of ${id} was checked`)
-  return await makeFinal(uow, await lockInvoice(uow, id), current.compute(uow.now))
+  const issued = await makeFinal(uow, await lockInvoice(uow, id), current.compute(uow.now))
+  await current.close(uow)
+  return issued
 }
 
 type Priced = { readonly inputs: BillingInputs; readonly order: OnDemandTerms; readonly computed: ComputedInvoice }

@@ -8,7 +8,8 @@ import type { OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
-import type { PriceTerm } from '../terms/price-terms.ts'
+import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
+import { chargesOfOrder } from './order.ts'
 
 export type OnDemandRequest = {
   readonly terms: readonly PriceTerm[]
@@ -61,6 +62,17 @@ const applicable = ({ commitment: _minimum, coupons = [], ...schedule }: Schedul
 })
 
 const serviceOf = ({ service_start, service_end }: OnDemandTerms) => interval(at(service_start), at(service_end))
+
+/** What is kept of an on-demand charge that becomes FINAL. */
+export type KeptOrder = Omit<OnDemandRequest, 'terms' | 'bought'> & { readonly inputs: BillingInputs }
+
+/** The same invoice again, from what was kept of it. */
+export function computeKeptOrder({ inputs, ...kept }: KeptOrder): ComputedInvoice {
+  const terms = resolveTerms(inputs)
+  const bought = chargesOfOrder({ terms, order: kept.order })
+  if (bought === null) throw new Error('what was kept of an order has its prices')
+  return computeOnDemand(inputs, { ...kept, terms, bought })
+}
 
 /** What the invoice needs from a purse. */
 export const fundsOfOrder = (

@@ -5,6 +5,7 @@ import { at } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { openPurse } from '../../invoices/funds.ts'
+import { keepInputs } from '../../invoices/kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -12,7 +13,7 @@ import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { computeOnDemand, fundsOfOrder } from './compute-on-demand.ts'
+import { computeOnDemand, fundsOfOrder, type KeptOrder } from './compute-on-demand.ts'
 import { chargesOfOrder } from './order.ts'
 
 /** Its name, as stored with the invoices it makes. */
@@ -56,6 +57,9 @@ export async function onDemandAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<R
   return {
     cutoffAt: at(order.start_at),
     compute: finalizedAt => computeOnDemand(inputs, { terms, order, bought, payers, added, finalizedAt }),
-    close: async () => {},
+    close: closing => {
+      const kept: KeptOrder = { inputs, order, payers, added, finalizedAt: closing.now }
+      return keepInputs(closing, row.id, kept)
+    },
   }
 }

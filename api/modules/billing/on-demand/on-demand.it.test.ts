@@ -120,6 +120,10 @@ test('a preview stores nothing and shows the invoice that the same call then mak
   const final = await succeed(tenant, 'POST', CHARGE, { ...order, finalize_immediately: true })
   expect(final).toMatchObject({ status: 'FINAL', invoice_number: expect.any(String), payment_status: 'UNPAID' })
   expect(shown(final)).toEqual(lines)
+  await succeed(tenant, 'PATCH', `/v1/customers/${of.customer}`, {
+    organization: { legal_name: 'Renamed since', registered_address: { country: 'FR' } },
+  })
+  expect(await succeed(tenant, 'POST', `/v1/invoices/${final['id']}/verify`)).toMatchObject({ identical: true })
   expect((await noticesOf(api, final['id'])).map(({ type }) => type)).toEqual([
     'INVOICE.CREATED',
     'INVOICE.UPDATED',

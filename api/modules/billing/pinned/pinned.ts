@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
-import { decimal, isDecimal, plain } from '../../../../shared/decimal.ts'
+import { decode, encode } from '../../../../shared/exact-json.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
@@ -93,24 +93,3 @@ export const pinOf = ({
   inputs: { ...JSON.parse(inputs), ...JSON.parse(catalog) },
   request: decode(request) as PinnedRequest,
 })
-
-/** JSON that marks decimals, maps and sets as such. No encoded member has one of the names used as marks. */
-export function encode(value: unknown): string {
-  return JSON.stringify(value, function mark(this: Record<string, unknown>, name: string, plainValue: unknown) {
-    // A decimal is already text here; its original value is still in its owner.
-    const was = this[name]
-    if (isDecimal(was)) return { $decimal: plain(was) }
-    if (was instanceof Map) return { $map: [...was] }
-    if (was instanceof Set) return { $set: [...was] }
-    return plainValue
-  })
-}
-
-export const decode = (text: string): unknown =>
-  JSON.parse(text, (_name, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return value
-    if ('$decimal' in value && typeof value.$decimal === 'string') return decimal(value.$decimal)
-    if ('$map' in value && Array.isArray(value.$map)) return new Map(value.$map)
-    if ('$set' in value && Array.isArray(value.$set)) return new Set(value.$set)
-    return value
-  })

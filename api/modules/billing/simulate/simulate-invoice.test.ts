@@ -1,11 +1,12 @@
 // A simulation by the version that invoices were priced by, or by a copy of it, gives exactly their amounts, for
 // subscriptions of every kind with discounts, commitments, changing seats, cut periods and late usage.
 import { describe, expect, test } from 'vitest'
+import { decode, encode } from '../../../../shared/exact-json.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
-import { decode, encode, pinnedRequest } from '../pinned/pinned.ts'
+import { pinnedRequest } from '../pinned/pinned.ts'
 import { refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'

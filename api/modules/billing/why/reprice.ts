@@ -34,8 +34,15 @@ export type Basis = {
   readonly positions: readonly number[] | null
 }
 
-const refused = (row: InvoiceRow, message: string): AppError =>
+/** The refusal of an operation that this invoice does not take. */
+export const refused = (row: InvoiceRow, message: string): AppError =>
   new AppError('INVALID_OPERATION', message, { field: 'id', resourceId: row.id, resourceType: 'INVOICE' })
+
+export const notClosed = (row: InvoiceRow): AppError =>
+  refused(row, `An invoice that is ${row.status} is not closed; make it FINAL first.`)
+
+export const notKept = (row: InvoiceRow): AppError =>
+  refused(row, 'The invoice became FINAL before what it was priced from was kept, so it cannot be priced again.')
 
 /** Whether the invoice is for a period of a subscription; the lines of other invoices already say everything. */
 export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean =>
@@ -51,15 +58,11 @@ export async function pinnedBasis(
   row: InvoiceRow,
 ): Promise<Basis & { readonly positions: readonly number[] }> {
   if (!isOfSubscription(row)) throw refused(row, 'Only an invoice for a period of a subscription is priced from usage.')
-  if (row.status !== 'FINAL') throw refused(row, `An invoice that is ${row.status} is not closed; make it FINAL first.`)
+  if (row.status !== 'FINAL') throw notClosed(row)
   return await readTenant(deps.database, tenant, async uow => {
     const pin = await loadPin(uow, row.id)
     const positions = await closedPositions(uow, row.id)
-    if (!pin || !positions)
-      throw refused(
-        row,
-        'The invoice became FINAL before what it was priced from was kept, so it cannot be priced again.',
-      )
+    if (!pin || !positions) throw notKept(row)
     const { inputs, request } = pin
     const names = await closedNames(
       uow,

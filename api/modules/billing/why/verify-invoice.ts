@@ -5,29 +5,36 @@ import { readTenant } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
+import { contentAfter, loadKept } from '../../invoices/kept/kept-with-invoice.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
+import { computeOneOff, type OneOffInput } from '../../invoices/one-off/compute-one-off.ts'
+import type { ComputedInvoice } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
+import { isCreditNote } from '../../invoices/settlement.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
 import { REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
+import { computeKeptOrder, type KeptOrder } from '../on-demand/compute-on-demand.ts'
+import { ON_DEMAND_BILLING } from '../on-demand/on-demand-producer.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import { countingOf, eventsOf } from './counted.ts'
-import { type Basis, pinnedBasis, withUsage } from './reprice.ts'
+import { type Basis, isOfSubscription, notClosed, notKept, pinnedBasis, refused, withUsage } from './reprice.ts'
 
 /** The most differences, and the most events, that are listed. */
 const LISTED_MAX = 100
 
 /**
  * Compares the document of a FINAL invoice with its current price, byte for byte. Throws INVALID_OPERATION for an
- * invoice that is not FINAL, belongs to no subscription, or became FINAL before its inputs were stored.
+ * invoice that is not FINAL or became FINAL before its inputs were stored, and for a credit note.
  */
 export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'invo'>) {
-  const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
+  const { row, lines, kept } = await readTenant(deps.database, tenant, async uow => ({
     row: await getInvoice(uow, id),
     lines: await linesOfInvoice(uow, id),
+    kept: await loadKept(uow, id),
   }))
-  const basis = await withUsage(deps, tenant, await pinnedBasis(deps, tenant, row))
-  const priced = priceInvoice(basis.inputs, basis.request)
-  const columns = row.producer === REBILL_BILLING ? rebilled(priced, at(row.updated_to_final_at ?? '')) : priced.columns
+  const { basis, ...priced } = await pricedAgain(deps, tenant, { row, inputs: kept.inputs })
+  const columns = { ...priced.columns, content: contentAfter(priced.columns.content, row, kept.refreshes) }
   const names = Object.keys(columns) as (keyof typeof columns)[]
   const issued = { ...Object.fromEntries(names.map(name => [name, row[name]])), lines: lines.map(withoutKeys) }
   const computed = { ...columns, lines: priced.lines }
@@ -43,8 +50,35 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     computed_sha256: sha256(after),
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
-    changed_events: before === after ? [] : await changedEvents(deps, tenant, basis),
+    changed_events: before === after || basis === null ? [] : await changedEvents(deps, tenant, basis),
   }
+}
+
+type Again = Pick<ComputedInvoice, 'columns' | 'lines'> & {
+  /** Null for an invoice that counts no usage. */
+  readonly basis: Basis | null
+}
+
+/** The invoice computed again from what it was computed from when it became FINAL. */
+async function pricedAgain(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { row, inputs }: { readonly row: InvoiceRow; readonly inputs: unknown },
+): Promise<Again> {
+  if (isOfSubscription(row)) {
+    const basis = await withUsage(deps, tenant, await pinnedBasis(deps, tenant, row))
+    const { columns, lines } = priceInvoice(basis.inputs, basis.request)
+    const isRebill = row.producer === REBILL_BILLING
+    return { columns: isRebill ? rebilled({ columns }, at(row.updated_to_final_at ?? '')) : columns, lines, basis }
+  }
+  if (isCreditNote(row))
+    throw refused(row, 'A credit note takes its amounts from the invoice that it credits; verify that invoice.')
+  if (row.status !== 'FINAL') throw notClosed(row)
+  if (inputs === undefined) throw notKept(row)
+  // Kept by the producers of these invoices.
+  const { columns, lines } =
+    row.producer === ON_DEMAND_BILLING ? computeKeptOrder(inputs as KeptOrder) : computeOneOff(inputs as OneOffInput)
+  return { columns, lines, basis: null }
 }
 
 /** The counted events that were amended or deleted since; they are the usual reason. */

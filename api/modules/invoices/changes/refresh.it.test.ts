@@ -59,6 +59,7 @@ test('a FINAL invoice takes what changes no amount: custom fields, how to pay, a
   const { body: shown } = await refresh('CUSTOM_FIELD', 'PAYMENT_ACCEPTOR')
   expect(shown['other_custom_fields']).toMatchObject([{ reference, value: 'East' }])
   expect(await succeed(tenant, 'GET', url)).toEqual(shown)
+  expect(await succeed(tenant, 'POST', `${url}/verify`)).toMatchObject({ identical: true, differences: [] })
   const amounts = ['invoice_amount_excluding_tax', 'invoice_amount_including_tax', 'tax_summary', 'periods'] as const
   for (const name of amounts) expect(shown[name]).toEqual(issued[name])
   // Nothing to split, and then a split that would change the tax of 21 %.
@@ -125,6 +126,8 @@ test('a partial exemption is one summary of 0 % beside the rate, on new invoices
     expect(summaries(each ?? {})).toEqual(parts)
     expect(each?.['invoice_amount_including_tax']).toEqual({ quantity: '112.60', currency: 'EUR' })
   }
+  // The tax as it is shown now is verified too.
+  expect(await succeed(tenant, 'POST', `${issued}/verify`)).toMatchObject({ identical: true, differences: [] })
 })
 
 test('PATCH beside refresh: neither undoes the other, and beside FINAL a note is on the invoice or its PATCH is refused', async () => {

@@ -1,6 +1,8 @@
 // POST …/refresh of a FINAL invoice: what it shows besides its amounts (contract: Invoices and payments; semantics 5.6).
 
+import { isDeepStrictEqual } from 'node:util'
 import { localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
+import type { TaxDecided } from '../../../../shared/billing/tax.ts'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -12,9 +14,10 @@ import { creditsOf } from '../credits/linked-invoices.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { invoiceTax } from '../document/invoice-tax.ts'
 import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
+import { contentAfter, keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
-import type { CopiedFieldView, InvoiceContent } from '../schema.ts'
+import type { CopiedFieldView } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 
@@ -50,12 +53,19 @@ async function refreshIssued(uow: Uow, row: InvoiceRow, types: readonly string[]
     throw invalidMove(row, message, 'types')
   }
   let { content } = row
-  if (types.includes('CUSTOM_FIELD')) content = await withCurrentFields(uow, { ...row, content })
-  if (types.includes('TAX_RATES')) content = await withSplit(uow, { ...row, content })
+  const refreshes: Refreshed[] = []
+  if (types.includes('CUSTOM_FIELD')) refreshes.push({ part: 'CUSTOM_FIELD', fields: await currentFields(uow, row) })
+  if (types.includes('TAX_RATES')) refreshes.push({ part: 'TAX_RATES', decision: await splitOf(uow, row) })
+  for (const refreshed of refreshes) {
+    const after = contentAfter(content, row, [refreshed])
+    // So that the invoice can be verified as it is now.
+    if (!isDeepStrictEqual(after, content)) await keepRefresh(uow, row.id, refreshed)
+    content = after
+  }
   return await change(uow, row, { content })
 }
 
-async function withCurrentFields(uow: Uow, { content, ...row }: InvoiceRow): Promise<InvoiceContent> {
+async function currentFields(uow: Uow, { content, ...row }: InvoiceRow): Promise<CopiedFieldView[]> {
   const lines = linesOfContent(content)
   const groups = content.periods.flatMap(period => period.groups)
   // Of plans only those with fields are named on the document.
@@ -73,11 +83,11 @@ async function withCurrentFields(uow: Uow, { content, ...row }: InvoiceRow): Pro
       { type: 'PRODUCT_ITEM', ids: unique(lines.flatMap(line => line.product_items.map(({ id }) => id))) },
     ],
   ])
-  const { other_custom_fields: _before, ...others } = content
-  return fields.length === 0 ? others : { ...others, other_custom_fields: fields }
+  return fields
 }
 
-async function withSplit(uow: Uow, row: InvoiceRow): Promise<InvoiceContent> {
+/** The decision of the tax, by which the tax can be split without changing it. */
+async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
   const zone = zoneOf(row.timezone)
   if (zone === null || row.invoice_date === null) throw new Error(`the invoice ${row.id} is FINAL and has a date`)
   const parties = {
@@ -93,7 +103,7 @@ async function withSplit(uow: Uow, row: InvoiceRow): Promise<InvoiceContent> {
   const split = splitIssuedTax({ content: row.content, currency: row.billing_currency }, decision)
   // Credit notes refer to the summaries of each line as they were.
   const isCredited = split !== row.content && (await creditsOf(uow, row.id)).length > 0
-  if (split && !isCredited) return split
+  if (split && !isCredited) return decision
   const message = isCredited
     ? 'The invoice has credit notes, so its tax stays as it was issued.'
     : 'The partial exemption of the customer would change the tax of this FINAL invoice. Credit it and bill again: POST /v1/invoices/{id}/credit_and_copy.'

@@ -1,9 +1,10 @@
 // The producer of one-off invoices: all their inputs are in the database, so one transaction computes and saves them.
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
-import { at } from '../../../../shared/time.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
 import { NO_PAYERS, openPurse } from '../funds.ts'
+import { keepInputs } from '../kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
@@ -35,9 +36,10 @@ export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Rec
   const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
   const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
   const payers = lines.length === 0 ? NO_PAYERS : purse.payers(fundsOfOneOff({ ...loaded, terms, lines }, row.id))
+  const inputsAt = (finalizedAt: Instant | null) => ({ ...loaded, terms, lines, payers, now: uow.now, finalizedAt })
   return {
     cutoffAt: at(row.created_at),
-    compute: finalizedAt => computeOneOff({ ...loaded, terms, lines, payers, now: uow.now, finalizedAt }),
-    close: async () => {},
+    compute: finalizedAt => computeOneOff(inputsAt(finalizedAt)),
+    close: closing => keepInputs(closing, row.id, inputsAt(closing.now)),
   }
 }

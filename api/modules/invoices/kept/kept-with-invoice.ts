@@ -1,0 +1,75 @@
+// What is kept with a FINAL invoice so that the same document can be made again: its inputs, where it bills no period of
+// a subscription, and what refreshes changed of it since.
+import { and, asc, eq } from 'drizzle-orm'
+import type { TaxDecided } from '../../../../shared/billing/tax.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { decode, encode } from '../../../../shared/exact-json.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import { insertMany } from '../../../resource/many-rows.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { splitIssuedTax } from '../issued/split-issued-tax.ts'
+import type { CopiedFieldView, InvoiceContent } from '../schema.ts'
+import type { InvoiceRow } from '../table.ts'
+import { keptWithInvoices as k } from './table.ts'
+
+/** The tax decision by which a refresh split the tax, or the custom fields that it copied. */
+export type Refreshed =
+  | { readonly part: 'TAX_RATES'; readonly decision: TaxDecided }
+  | { readonly part: 'CUSTOM_FIELD'; readonly fields: readonly CopiedFieldView[] }
+
+/** Keeps what an invoice was computed from, in the transaction in which it becomes FINAL. */
+export const keepInputs = (uow: Uow, invoiceId: Id<'invo'>, inputs: unknown): Promise<void> =>
+  insertMany(uow, k, [{ invoice_id: invoiceId, position: 0, part: 'INPUTS', content: encode(inputs) }])
+
+/** Keeps what a refresh changed of a FINAL invoice, whose row the caller has locked. */
+export async function keepRefresh(uow: Uow, invoiceId: Id<'invo'>, refreshed: Refreshed): Promise<void> {
+  const before = await partsOf(uow, invoiceId)
+  const position = (before.at(-1)?.position ?? 0) + 1
+  await insertMany(uow, k, [{ invoice_id: invoiceId, position, part: refreshed.part, content: encode(refreshed) }])
+}
+
+export type Kept = {
+  /** Undefined for an invoice of a subscription, and for one that became FINAL before inputs were kept. */
+  readonly inputs: unknown
+  /** In the order of their time. */
+  readonly refreshes: readonly Refreshed[]
+}
+
+export async function loadKept(uow: ReadUow, invoiceId: Id<'invo'>): Promise<Kept> {
+  const parts = await partsOf(uow, invoiceId)
+  const [inputs] = parts.filter(({ part }) => part === 'INPUTS')
+  return {
+    inputs: inputs && decode(inputs.content),
+    // Written by keepRefresh.
+    refreshes: parts.filter(({ part }) => part !== 'INPUTS').map(({ content }) => decode(content) as Refreshed),
+  }
+}
+
+const partsOf = (uow: ReadUow, invoiceId: Id<'invo'>) =>
+  uow.tx
+    .select()
+    .from(k)
+    .where(and(inThisTenant(uow, k), eq(k.invoice_id, invoiceId)))
+    .orderBy(asc(k.position))
+
+/** The content with these copied custom fields instead of its own. */
+export function withFields(content: InvoiceContent, fields: readonly CopiedFieldView[]): InvoiceContent {
+  const { other_custom_fields: _before, ...others } = content
+  return fields.length === 0 ? others : { ...others, other_custom_fields: [...fields] }
+}
+
+/** The content as these refreshes of the FINAL invoice left it. Pure. */
+export function contentAfter(
+  content: InvoiceContent,
+  { billing_currency: currency }: Pick<InvoiceRow, 'billing_currency'>,
+  refreshes: readonly Refreshed[],
+): InvoiceContent {
+  let after = content
+  for (const each of refreshes)
+    after =
+      each.part === 'CUSTOM_FIELD'
+        ? withFields(after, each.fields)
+        : // Where the split no longer fits, the difference is shown.
+          (splitIssuedTax({ content: after, currency }, each.decision) ?? after)
+  return after
+}
