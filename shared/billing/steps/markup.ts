@@ -5,13 +5,17 @@ import type { Markup } from './clauses.ts'
 import type { Line } from './line.ts'
 import { byPeriod, byWeight, change, heldShare, inTurn, isAbout, type Step, type StepContext, totalOf } from './step.ts'
 
+/** Late usage gets no fixed amount, because the invoice of its period already added it. */
+const joins = (clause: Markup, line: Line): boolean =>
+  isAbout(clause, line) && !(line.late && clause.value.kind === 'AMOUNT')
+
 /**
  * A percentage of the lines, or an amount once per period, prorated to the part of their time in which the clause
  * applies.
  */
 export const markup: Step = (lines, { markups }, context) =>
   inTurn(lines, markups, (now, clause) =>
-    inTurn(now, byPeriod(now.filter(line => isAbout(clause, line))), (current, members) =>
+    inTurn(now, byPeriod(now.filter(line => joins(clause, line))), (current, members) =>
       markUp(current, clause, members, context),
     ),
   )
