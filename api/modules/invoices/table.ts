@@ -93,6 +93,8 @@ export const invoices = pgTable('invoices', {
   to_be_reprocessed_at: timestamp(),
   /** When INVOICE.OVERDUE was emitted for it; null until then. */
   overdue_at: timestamp(),
+  /** Why late usage of this FINAL invoice is in no correction; null where nothing is missing. */
+  correction_fault: text(),
 })
 
 /** An invoice as stored. */
@@ -119,6 +121,7 @@ export const UNTOUCHED = {
   wallet_amount: '0',
   usage_counted_until: null,
   overdue_at: null,
+  correction_fault: null,
 } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with its inputs. */

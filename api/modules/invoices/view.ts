@@ -75,12 +75,17 @@ export function invoiceView(
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,
+    ...(row.correction_fault === null
+      ? {}
+      : { validation_result: [...content.validation_result, warningOf(row.correction_fault)] }),
     ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
   }
 }
+
+const warningOf = (details: string) => ({ status: 'WARNING' as const, details })
 
 const withoutLines = (period: InvoiceRow['content']['periods'][number]) => ({
   ...period,

@@ -85,6 +85,9 @@ test('prepares both as drafts, follows later usage, issues both together, and th
   await rig.aggregator.settle()
   await billAt(own, '2026-04-05T00:00:00Z')
 
+  // The credit note alone would leave what the new invoice charges again unpaid, or not refunded.
+  const alone = await tenant.call('PATCH', `/v1/invoices/${note?.['id']}`, { status: 'FINAL' })
+  expect(alone).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION', field: 'status' } })
   const issued = await finalize(again)
   expect(issued).toMatchObject({ invoice_amount_excluding_tax: eur('120.24'), invoice_date: '2026-04-05T00:00:00Z' })
   expect(await read(note)).toMatchObject({ status: 'FINAL', invoice_number: expect.stringMatching(/^CRE/) })
@@ -185,6 +188,10 @@ test('an invoice with a credit note of its own stays as it is, and its late usag
   await billAt(own, '2026-04-03T00:00:00Z')
   expect(await booksOf(own)).toHaveLength(2)
   expect(await rig.variantOf(late)).toBe('INVOICE_FINAL')
+  const reason = [{ status: 'WARNING', details: expect.stringContaining('it has a credit note') }]
+  expect((await read(march))['validation_result']).toEqual(reason)
+  await billAt(own, '2026-04-03T01:00:00Z')
+  expect((await read(march))['validation_result']).toEqual(reason)
 })
 
 test('a period that charged nothing has nothing to credit, so its late usage is on the next invoice', async () => {

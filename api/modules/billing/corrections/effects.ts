@@ -1,11 +1,13 @@
 // A correction is withdrawn as a whole: when its credit note or its new invoice is made VOID or ARCHIVED, so is the
-// other, unless that is FINAL already.
+// other, unless that is FINAL already. Its credit note is issued with its new invoice, never alone: what the new invoice
+// charges again would else be missing from what is refunded when the subscription ends.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { afterSave } from '../../../resource/rules.ts'
-import { change } from '../../invoices/changes/invoice-change.ts'
+import { change, invalidMove } from '../../invoices/changes/invoice-change.ts'
 import { INVOICE } from '../../invoices/funds.ts'
 import { lockInvoice } from '../../invoices/repository.ts'
+import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { correctionWith, saveCorrection } from '../late/corrected/store-corrections.ts'
 
@@ -21,4 +23,17 @@ async function withdraw(uow: Uow, row: InvoiceRow, previous: InvoiceRow | null):
   if (other.status === 'DRAFT') await change(uow, other, { status: 'VOID', on_hold: false, finalize_at: null })
 }
 
-export const CORRECTION_EFFECTS = [afterSave<InvoiceRow>(INVOICE, withdraw)] as const
+async function refuseCreditAlone(uow: Uow, row: InvoiceRow, previous: InvoiceRow | null): Promise<void> {
+  if (!isCreditNote(row) || row.status !== 'FINAL' || previous?.status === 'FINAL') return
+  const correction = await correctionWith(uow, row.id)
+  if (correction?.status !== 'PREPARED') return
+  throw invalidMove(
+    row,
+    `It is the credit note of a correction. Make the new invoice ${correction.new_invoice_id} FINAL, which issues both, or make this one VOID, which withdraws both.`,
+  )
+}
+
+export const CORRECTION_EFFECTS = [
+  afterSave<InvoiceRow>(INVOICE, withdraw),
+  afterSave<InvoiceRow>(INVOICE, refuseCreditAlone),
+] as const

@@ -6,6 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { insertInvoice } from '../../invoices/changes/insert-invoice.ts'
+import { change } from '../../invoices/changes/invoice-change.ts'
 import { refreshInvoice } from '../../invoices/changes/refresh-invoice.ts'
 import { creditInvoice } from '../../invoices/credits/credit-invoice.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
@@ -35,7 +36,7 @@ const NOTE = 'Usage of this invoice changed after it was issued. A corrected inv
 /**
  * Prepares the corrections of the FINAL invoices of a subscription whose usage changed, and brings those that are
  * prepared up to date. Run twice, or by two workers, it prepares each once. An invoice that cannot be priced again, has
- * credit notes, or was paid by a wallet stays as it is.
+ * credit notes, or was paid by a wallet stays as it is, and shows why in its `validation_result`.
  */
 export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inputs: BillingInputs): Promise<void> {
   const subscriptionId = inputs.subscription.id
@@ -53,10 +54,11 @@ export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inpu
           ACTOR,
           idOf('invo', prepared.new_invoice_id),
         )
-      else await prepareOne(deps, tenant, idOf('invo', id))
+      else await noteFault(deps, tenant, idOf('invo', id), await prepareOne(deps, tenant, idOf('invo', id)))
     } catch (error) {
       // What cannot be priced, or was issued or made VOID meanwhile, keeps no other invoice from being billed.
       if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
+      await noteFault(deps, tenant, idOf('invo', id), error.message)
     }
   }
 }
@@ -87,32 +89,61 @@ async function changedInvoices(
   return own.map(({ invoice_id }) => invoice_id).filter(id => ids.has(id))
 }
 
-async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'invo'>): Promise<void> {
+/** Says on the FINAL invoice why its late usage is in no correction, or that nothing is missing. */
+async function noteFault(
+  { database }: Pick<BillingDeps, 'database'>,
+  tenant: Tenant,
+  id: Id<'invo'>,
+  fault: string | null,
+): Promise<void> {
+  const text =
+    fault === null ? null : `Usage changed after this invoice was issued, and no correction is prepared: ${fault}`
+  const known = await readTenant(database, tenant, uow => getInvoice(uow, id))
+  if (known.correction_fault === text) return
+  await inTenant(database, tenant, ACTOR, async uow => {
+    await change(uow, await lockInvoice(uow, id), { correction_fault: text })
+  })
+}
+
+/** Returns why the invoice cannot be corrected; null when it is corrected, or charges what it should. */
+async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'invo'>): Promise<string | null> {
   const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
     row: await getInvoice(uow, idOf('invo', originalId)),
     lines: await linesOfInvoice(uow, idOf('invo', originalId)),
   }))
   // Where an invoice charged nothing, the next invoice bills its late usage (`closedForNext`).
-  if (!isCorrectable(row) || !lines.some(chargesSomething)) return
+  if (row.status !== 'FINAL' || !lines.some(chargesSomething)) return null
+  if (usesOf(row.content).size > 0) return PAID_BY_WALLET
   const again = await priceAgain(deps, tenant, originalId)
-  if (!chargesOtherwise(lines, again.price([]).priced.lines)) return
-  await inTenant(deps.database, tenant, ACTOR, async uow => {
+  if (!chargesOtherwise(lines, again.price([]).priced.lines)) return null
+  const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))
     const original = await lockInvoice(uow, idOf('invo', originalId))
     // A correction that is prepared or issued has its credit note, so another worker's is found here too.
-    if ((await creditsOf(uow, originalId)).length > 0) return
+    if ((await creditsOf(uow, originalId)).length > 0)
+      return (await correctsNow(uow, again.inputs.subscription.id, originalId)) ? null : HAS_CREDIT_NOTES
     await insertBoth(uow, original, again)
     await deps.failpoint?.('corrections.before-commit')
+    return null
   })
   await deps.failpoint?.('corrections.after-commit')
+  return fault
 }
+
+/** Whether another worker has prepared a correction of the invoice. */
+const correctsNow = async (uow: Uow, subscriptionId: string, originalId: string): Promise<boolean> =>
+  (await correctionsNotIssued(uow, subscriptionId)).some(
+    ({ original_invoice_id: id, status }) => id === originalId && status === 'PREPARED',
+  )
+
+const HAS_CREDIT_NOTES = 'it has a credit note. Bill the difference by hand: POST /v1/invoices.'
+/** What a wallet paid would go back to it only when the credit note is issued, so the new amounts would not hold. */
+const PAID_BY_WALLET =
+  'a wallet paid it. Bill the difference by hand: POST /v1/invoices, or POST /v1/invoices/{id}/credit.'
 
 const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amount_including_tax'>): boolean =>
   ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
-
-/** What a wallet paid would go back to it only when the credit note is issued, so the new amounts would not hold. */
-const isCorrectable = ({ status, content }: InvoiceRow): boolean => status === 'FINAL' && usesOf(content).size === 0
 
 async function insertBoth(uow: Uow, original: InvoiceRow, { inputs, positions, price }: PricedAgain): Promise<void> {
   const credit = await creditInvoice(uow, original.id, { note: NOTE, credit_details_source: 'ORIGINAL' })

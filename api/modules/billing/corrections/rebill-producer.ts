@@ -76,7 +76,10 @@ async function issueCredit(uow: Uow, of: Correction): Promise<void> {
     })
   }
   const note = await lockInvoice(uow, idOf('invo', of.credit_invoice_id))
+  // A credit note that a user made VOID withdrew the correction, and this invoice with it.
   if (note.status !== 'DRAFT') return
+  // Before the credit note is saved: alone it is refused.
+  await saveCorrection(uow, of, { status: 'ISSUED' })
   const now = await creditAsItIs(uow, note.id)
   await makeFinal(uow, note, now.compute(uow.now))
   await now.close(uow)

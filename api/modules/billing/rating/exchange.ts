@@ -5,6 +5,8 @@ import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { addDays, type LocalDate, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { at } from '../../../../shared/time.ts'
+import type { Finding } from '../../invoices/document/draft-invoice.ts'
 import { noExchange } from '../../parties/exchange-rates/load-rates.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
@@ -31,6 +33,23 @@ export function exchangesOn(
       resourceType: 'PRICING_PLAN_SCHEDULE',
     })
   }
+}
+
+/** Reference rates are published every working day, by some authorities every month. An older one is none. */
+const RATE_DAYS_MAX = 31
+
+/** What is wrong with the rates that these conversions use on an invoice of this local day. */
+export function staleRates(
+  exchanges: readonly Exchange[],
+  { day, zone }: { readonly day: LocalDate; readonly zone: Zone },
+): Finding[] {
+  const oldest = startOfLocalDay(addDays(day, -RATE_DAYS_MAX), zone)
+  const stale = exchanges.flatMap(({ used }) => used).filter(({ rate_timestamp }) => at(rate_timestamp) < oldest)
+  const messages = stale.map(
+    ({ base_currency, currency, rate_timestamp }) =>
+      `The exchange rate of ${base_currency} and ${currency} is of ${rate_timestamp.slice(0, 10)}. To become FINAL, the invoice needs one of at most ${RATE_DAYS_MAX} days before its date: POST /v1/exchange-rates.`,
+  )
+  return [...new Set(messages)].map(details => ({ status: 'ERROR', details }))
 }
 
 /** The charge with the conversion of its price. Late usage keeps that of the invoice that it is late for. */

@@ -46,6 +46,19 @@ describe('a price in another currency', () => {
     expect([invoice?.billing_currency, invoice?.amount_excluding_tax]).toEqual(['USD', '108.32'])
   })
 
+  test('keeps an invoice from becoming FINAL while the rate is more than 31 days older than it', () => {
+    const found = (...rates: ExchangeRate[]) =>
+      exampleInvoices(inputsOf({}, rates), 1).flatMap(({ content }) =>
+        content.validation_result.map(({ status, details }) => `${status} ${details}`),
+      )
+    // Dated 31 January.
+    expect(found(rate('1.1', '2025-12-31'))).toEqual([])
+    expect(found(rate('1.1', '2025-12-30'))).toEqual([
+      expect.stringMatching(/^ERROR The exchange rate of EUR and USD is of 2025-12-30.* at most 31 days/),
+    ])
+    expect(found(rate('1.1', '2025-12-30'), rate('1.2', '2026-01-31'))).toEqual([])
+  })
+
   test('is converted exactly and rounded once', () => {
     const third = [rate('1.333', '2025-12-01')]
     expect(shown(inputsOf({ items: [recurring('0.01'), recurring('0.005')] }, third))).toEqual([

@@ -28,7 +28,7 @@ import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
-import { type ExchangeOf, exchangesOn, withExchange } from '../rating/exchange.ts'
+import { type ExchangeOf, exchangesOn, staleRates, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
@@ -122,7 +122,9 @@ export function priceParts(inputs: BillingInputs, request: InvoiceRequest): Pric
   const exchangeOf = exchangesOn(inputs, { day: dates.day, zone: zoneOfParties(inputs) })
   const own = charges.map(charge => withExchange(charge, exchangeOf))
   const rated = rateAll(inputs, request, own)
-  const before = { rated: rated.all, draft: draftOf(inputs, request, rated), exchangeOf }
+  const used = rated.onInvoice.flatMap(({ charge }) => (charge.late || !charge.exchange ? [] : charge.exchange))
+  const findings = [...rated.findings, ...staleRates(used, { day: dates.day, zone: zoneOfParties(inputs) })]
+  const before = { rated: rated.all, draft: draftOf(inputs, request, { ...rated, findings }), exchangeOf }
   const { draft, steps } = withClauses(inputs, request, before)
   return { rated, draft, amounts: documentAmounts(draft), steps }
 }

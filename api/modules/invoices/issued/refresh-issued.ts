@@ -14,11 +14,12 @@ import { creditsOf } from '../credits/linked-invoices.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { invoiceTax } from '../document/invoice-tax.ts'
 import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
-import { contentAfter, keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
+import { keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
+import { contentAfter } from './content-after.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 
 /** The kinds of refresh that a FINAL invoice takes. How to pay is not stored with it, so documents show it as it is. */

@@ -7,9 +7,7 @@ import { decode, encode } from '../../../../shared/exact-json.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { splitIssuedTax } from '../issued/split-issued-tax.ts'
-import type { CopiedFieldView, InvoiceContent } from '../schema.ts'
-import type { InvoiceRow } from '../table.ts'
+import type { CopiedFieldView } from '../schema.ts'
 import { keptWithInvoices as k } from './table.ts'
 
 /** The tax decision by which a refresh split the tax, or the custom fields that it copied. */
@@ -51,25 +49,3 @@ const partsOf = (uow: ReadUow, invoiceId: Id<'invo'>) =>
     .from(k)
     .where(and(inThisTenant(uow, k), eq(k.invoice_id, invoiceId)))
     .orderBy(asc(k.position))
-
-/** The content with these copied custom fields instead of its own. */
-export function withFields(content: InvoiceContent, fields: readonly CopiedFieldView[]): InvoiceContent {
-  const { other_custom_fields: _before, ...others } = content
-  return fields.length === 0 ? others : { ...others, other_custom_fields: [...fields] }
-}
-
-/** The content as these refreshes of the FINAL invoice left it. Pure. */
-export function contentAfter(
-  content: InvoiceContent,
-  { billing_currency: currency }: Pick<InvoiceRow, 'billing_currency'>,
-  refreshes: readonly Refreshed[],
-): InvoiceContent {
-  let after = content
-  for (const each of refreshes)
-    after =
-      each.part === 'CUSTOM_FIELD'
-        ? withFields(after, each.fields)
-        : // Where the split no longer fits, the difference is shown.
-          (splitIssuedTax({ content: after, currency }, each.decision) ?? after)
-  return after
-}

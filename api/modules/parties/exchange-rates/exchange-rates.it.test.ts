@@ -23,6 +23,7 @@ const RATE = {
   source: 'ECB',
 }
 const create = (more: object = {}) => tenant.call('POST', '/v1/exchange-rates', { ...RATE, ...more })
+const byDate = (a: Row, b: Row): number => (String(a['invoice_date']) < String(b['invoice_date']) ? -1 : 1)
 const fault = ({ status, body }: { status: number; body: Row }) => [status, body['code'], body['field']]
 
 test('a rate is given once for a time, and corrected with its history', async () => {
@@ -72,7 +73,18 @@ test('activation and preview need a rate; invoices convert by it and keep it', a
   await run()
   const list = async (): Promise<Row[]> =>
     (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${own.subscriptionId}`))['data']
-  const [draft] = (await list()).filter(row => row['status'] === 'DRAFT')
+  const drafts = (await list()).filter(row => row['status'] === 'DRAFT')
+  const draft = drafts.find(row => row['invoice_date'] === start_at)
+  // Those of later months need a newer rate.
+  const latest = await succeed(tenant, 'GET', `/v1/invoices/${drafts.toSorted(byDate).at(-1)?.['id']}`)
+  expect(latest['validation_result']).toMatchObject([
+    { status: 'ERROR', details: expect.stringContaining('2026-04-30') },
+  ])
+  expect(fault(await tenant.call('PATCH', `/v1/invoices/${latest['id']}`, { status: 'FINAL' }))).toEqual([
+    400,
+    'INVALID_OPERATION',
+    'status',
+  ])
   expect(draft).toMatchObject({
     billing_currency: 'DKK',
     invoice_amount_excluding_tax: { quantity: '750.00', currency: 'DKK' },
