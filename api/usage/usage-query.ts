@@ -25,8 +25,11 @@ export type UsageQuery = UsageScope & {
    * partition that is not there was at nothing. Roll-ups do not know that, so raw rows are read.
    */
   readonly upTo?: readonly number[]
-  /** RAW reads raw rows alone; ROLLED has ClickHouse put roll-ups together however few there are. The same answer, slower. */
-  readonly source?: 'RAW' | 'ROLLED'
+  /**
+   * RAW has ClickHouse put raw rows together, ROLLED roll-ups, however few there are; LISTED reads the roll-ups of few names as they
+   * lie. The same answer, slower.
+   */
+  readonly source?: 'RAW' | 'ROLLED' | 'LISTED'
 }
 
 export type UsageQuantity = {

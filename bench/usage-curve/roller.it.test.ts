@@ -72,7 +72,10 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
         client,
         queries.map(query => ({ ...query, source: 'RAW' as const })),
       ),
-      queryUsages(client, queries),
+      queryUsages(
+        client,
+        queries.map(query => ({ ...query, source: 'LISTED' as const })),
+      ),
     ])
     const shown = (answers: typeof raw) =>
       answers.map(answer => {

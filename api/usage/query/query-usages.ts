@@ -6,14 +6,13 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
-import { createLargeNames } from './large-names.ts'
+import { createLargeNames, type LargeNames } from './large-names.ts'
 import {
   type Bin,
   type Known,
   type Piece,
   type PlannedQuery,
   piecesOf,
-  placeKey,
   planQueries,
   type QueryPlan,
 } from './plan-queries.ts'
@@ -53,7 +52,7 @@ export async function queryUsages(
   for (const group of alike(queries)) {
     const { tenant, source, upTo } = group[0]
     const raw = source === 'RAW' || upTo !== undefined
-    const reader: Reader = { client, tenant, upTo, max, raw, small: !raw && source !== 'ROLLED', now: Date.now() }
+    const reader: Reader = { client, tenant, upTo, max, raw, source, now: Date.now() }
     const found = await queryTogether(reader, planQueries(group))
     for (const [{ query }, answer] of found) answers.set(query, answer)
   }
@@ -78,8 +77,7 @@ type Reader = {
   readonly tenant: Tenant
   readonly upTo: readonly number[] | undefined
   readonly raw: boolean
-  /** Whether few names may be read as they lie. */
-  readonly small: boolean
+  readonly source: UsageQuery['source']
   /** Quantities that an answer may have. */
   readonly max: number
   /** The time of the machine, not of business: where it is wrong, roll-ups are used more, or less, than they could be. */
@@ -89,7 +87,8 @@ type Reader = {
 async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<PlannedQuery, Answer>> {
   const { raw, now } = reader
   const known: Known = { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined }
-  const first = (reader.small ? await readSmall(reader, plan, known) : null) ?? (await read(reader, plan, known))
+  const first =
+    (await readEvents(reader, plan)) ?? (await readSmall(reader, plan, known)) ?? (await read(reader, plan, known))
   const unsettled = raw ? new Set<Bin>() : unsettledBins(first)
   if (unsettled.size === 0) return await answersOf(reader, first)
   // What roll-ups lack is found out hour by hour, and read from single events.
@@ -112,32 +111,62 @@ const SMALL_PLACES_MAX = 40
 /** Rows of more bytes than this are put together where they lie. */
 const SMALL_BYTES_MAX = 1024 * 1024
 const TOO_MANY_BYTES = '396'
+/** So many single events are read with less work than roll-ups and their marks. */
+const FEW_EVENTS = 1_000
 const large = createLargeNames()
+const eventful = createLargeNames()
 
-/** The same as `read`, from the rows as they lie; null where they are too many, which is remembered for a while. */
+/** The same as `read`, from single events; null where they are more than a few, which is remembered for a while. */
+async function readEvents(reader: Reader, plan: QueryPlan): Promise<Read | null> {
+  if (reader.source !== undefined) return null
+  const pieces = piecesOf(plan, { raw: true, recentFrom: reader.now, staleOf: () => undefined })
+  return await readLines(reader, { plan, pieces, known: eventful, limit: FEW_EVENTS })
+}
+
+/** The same as `read`, from roll-ups and single events as they lie; null where they are too many, which is remembered for a while. */
 async function readSmall(reader: Reader, plan: QueryPlan, known: Known): Promise<Read | null> {
-  const { client, tenant, now } = reader
-  const places = new Set(plan.bins.flatMap(bin => bin.customerKeys.map(key => placeKey(key, bin.meterReference))))
+  if (reader.raw || reader.source === 'ROLLED') return null
+  return await readLines(reader, { plan, pieces: piecesOf(plan, known), known: large })
+}
+
+async function readLines(
+  { client, tenant, upTo, now }: Reader,
+  of: {
+    readonly plan: QueryPlan
+    readonly pieces: readonly Piece[]
+    readonly known: LargeNames
+    readonly limit?: number
+  },
+): Promise<Read | null> {
+  const { plan, pieces, known, limit } = of
+  const { queries, bins } = plan
+  const places = new Set(pieces.map(({ place }) => place.key))
   if (places.size > SMALL_PLACES_MAX) return null
   const names = [...places].map(place => `${tenant.platformId} ${tenant.environment} ${place}`)
-  if (large.hasAny(names, now)) return null
-  const pieces = piecesOf(plan, known)
-  const { sql, params } = smallStatement({ tenant, queries: plan.queries, pieces })
+  const length = lengthOf(bins)
+  if (known.hasAny(names, length, now)) return null
+  const { sql, params } = smallStatement({
+    tenant,
+    queries,
+    pieces,
+    upTo,
+    ...(limit === undefined ? {} : { limit: limit + 1 }),
+  })
   const settings = { max_threads: '1', max_result_bytes: String(SMALL_BYTES_MAX) }
-  try {
-    const lines = await selectRows<SmallLine>(client, sql, params, settings)
-    return {
-      plan,
-      pieces,
-      rows: smallFigures({ queries: plan.queries, pieces }, lines),
-      plain: readsPlainly(plan.queries),
-    }
-  } catch (error) {
-    if (!(error instanceof ClickHouseError) || error.code !== TOO_MANY_BYTES) throw error
-    large.add(names, now)
-    return null
-  }
+  const lines = await selectRows<SmallLine>(client, sql, params, settings).catch((error: unknown) => {
+    if (error instanceof ClickHouseError && error.code === TOO_MANY_BYTES) return null
+    throw error
+  })
+  if (lines !== null && lines.length <= (limit ?? lines.length))
+    return { plan, pieces, rows: smallFigures({ queries, pieces }, lines), plain: readsPlainly(queries) }
+  known.add(names, length, now)
+  return null
 }
+
+/** From the first begin of these bins to the last end, in milliseconds. */
+const lengthOf = (bins: readonly Bin[]): number =>
+  bins.reduce((end, bin) => Math.max(end, bin.interval.end), 0) -
+  bins.reduce((start, bin) => Math.min(start, bin.interval.start), Number.POSITIVE_INFINITY)
 
 async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !reader.raw): Promise<Read> {
   const { client, tenant, upTo, now } = reader

@@ -2,7 +2,7 @@
 // them. What a statement of figures costs is nearly all for its analysis, which grows with every expression in it; of a customer or
 // two there are so few rows that putting them together here costs a tenth of that.
 import type { Tenant } from '../../../shared/tenant.ts'
-import { tenantFilter, withinAny } from '../usage-sql.ts'
+import { behindSql, tenantFilter, withinAny } from '../usage-sql.ts'
 import type { Piece, PlannedQuery } from './plan-queries.ts'
 import { covering } from './read-plan.ts'
 import { isRaw, isRolled } from './rows-sql.ts'
@@ -55,10 +55,14 @@ export type SmallOf = {
   readonly tenant: Tenant
   readonly queries: readonly PlannedQuery[]
   readonly pieces: readonly Piece[]
+  /** Only events up to these positions of the log; then all pieces are RAW. */
+  readonly upTo?: readonly number[] | undefined
+  /** Events are read up to this number. */
+  readonly limit?: number
 }
 
 /** Every version of a row is read, and the newest taken here (`small-figures.ts`): FINAL costs more than these few rows. */
-export function smallStatement({ tenant, queries, pieces }: SmallOf): Statement {
+export function smallStatement({ tenant, queries, pieces, upTo, limit }: SmallOf): Statement {
   const filter = tenantFilter(tenant)
   const keys = filter.bind([...new Set(pieces.map(({ place }) => place.customerKey))], 'Array(String)')
   const meters = filter.bind([...new Set(pieces.map(({ place }) => place.meterReference))], 'Array(String)')
@@ -100,7 +104,8 @@ export function smallStatement({ tenant, queries, pieces }: SmallOf): Statement 
               'value_references, value_quantities, value_currencies',
               properties ? 'properties' : 'map()',
             ],
-            `usage_events WHERE ${scope} AND ${withinAny('timestamp', timeOf(raw))}`,
+            // Every version of a row has the place of its event, so this holds of the newest.
+            `usage_events WHERE ${scope} AND ${withinAny('timestamp', timeOf(raw))}${upTo ? ` AND NOT ${behindSql(upTo)}` : ''}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
           ),
         ]),
   ]
