@@ -7,6 +7,7 @@ import { ensureStreams } from '../shared/log/streams.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { Clock } from '../shared/time.ts'
 import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
+import { answerFirstSeen } from './answer-first-seen.ts'
 import { claimIndexFolder, type IndexFolder } from './index/folder.ts'
 import { keepLeases } from './leases/keep-leases.ts'
 import { type LeaseStore, openLeaseStore } from './leases/lease-store.ts'
@@ -16,7 +17,7 @@ import { createPartitions, type Partitions } from './partitions.ts'
 import { createDirtyBuckets } from './rollups/dirty-buckets.ts'
 import { runRoller } from './rollups/roller.ts'
 import { runRounds } from './run.ts'
-import { createUsageSink } from './sinks/usage-sink.ts'
+import { createUsageSink, type UsageSink } from './sinks/usage-sink.ts'
 import { createHealth, type Health } from './status.ts'
 import { watchLag } from './watch-lag.ts'
 
@@ -58,6 +59,7 @@ export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator>
   const stop = deps.stop ?? new AbortController()
   const signal = createSignal()
   const dirty = createDirtyBuckets()
+  const sink = createUsageSink(deps.client)
   const partitions = createPartitions({
     js: jetstream(deps.nats),
     jsm,
@@ -65,6 +67,7 @@ export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator>
     clock: deps.clock,
     logger: deps.logger,
     indexDirectory: deps.indexDirectory,
+    answer: work => answerFirstSeen({ ...deps, sink }, work),
     onMessage: signal.notify,
     onTaken() {
       signal.notify()
@@ -73,7 +76,7 @@ export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator>
     },
   })
   const health = createHealth(deps, partitions)
-  const { firstShare, done } = runAll(deps, { jsm, folder, stop, signal, dirty, partitions, health })
+  const { firstShare, done } = runAll(deps, { jsm, folder, stop, signal, sink, dirty, partitions, health })
   try {
     await Promise.race([done, firstShare])
     await Promise.race([done, partitions.settled()])
@@ -98,6 +101,7 @@ type Parts = {
   readonly folder: IndexFolder
   readonly stop: AbortController
   readonly signal: ReturnType<typeof createSignal>
+  readonly sink: UsageSink
   readonly dirty: ReturnType<typeof createDirtyBuckets>
   readonly partitions: Partitions
   readonly health: Health
@@ -126,7 +130,7 @@ function runAll(deps: AggregatorDeps, parts: Parts): { firstShare: Promise<void>
 
 function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): Promise<void>[] {
   const { client, clock, logger, metrics, failpoints } = deps
-  const { jsm, folder, stop, signal, dirty, partitions, health } = parts
+  const { jsm, folder, stop, signal, sink, dirty, partitions, health } = parts
   const opened = deps.leases ? Promise.resolve(deps.leases) : openLeaseStore(deps.nats, jsm, deps.replicas)
   const leases = opened.then(store =>
     keepLeases(
@@ -148,7 +152,7 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
   const rounds = runRounds(
     {
       working: partitions.working,
-      sink: createUsageSink(client),
+      sink,
       failpoints,
       signal,
       logger,

@@ -22,6 +22,8 @@ export type PartitionsDeps = {
   readonly clock: Clock
   readonly logger: Logger
   readonly indexDirectory: string
+  /** Answers questions about a partition for as long as it is worked here. */
+  readonly answer: (work: Pick<PartitionWork, 'partition' | 'index'>) => { close(): void }
   /** Called when a message came in, and when a partition was taken up. */
   readonly onMessage: () => void
   readonly onTaken: () => void
@@ -65,8 +67,10 @@ export function createPartitions(deps: PartitionsDeps): Partitions {
     working.set(partition, one)
     resuming.delete(partition)
     deps.onTaken()
+    const answers = deps.answer(one)
     if (!lost.aborted) await once(lost, 'abort')
     one.lost = true
+    answers.close()
     working.delete(partition)
     await one.reader.close()
     await one.use.idle()

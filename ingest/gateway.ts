@@ -10,18 +10,21 @@ import type { Logger } from '../shared/logger.ts'
 import { type Clock, systemClock } from '../shared/time.ts'
 import { ingestRoutes } from './app.ts'
 import type { IngestConfig } from './config.ts'
+import { createFindRepeats } from './events/find-repeats.ts'
 import { createLiveMeters } from './events/live-meters.ts'
 import { createNamedSubscriptions } from './events/named-subscriptions.ts'
 import { createPublisher } from './events/publish.ts'
-import { createRecentEvents } from './events/recent.ts'
+import { createRecentEvents, type RecentEvents } from './events/recent.ts'
 import { loadUws } from './http/load-uws.ts'
 import { createBodyReader } from './http/read-body.ts'
 import { startServer } from './http/server.ts'
 import { later } from './later.ts'
+import { createAllowance } from './limits/allowance.ts'
 import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
 import { joinShareNews } from './limits/share-news.ts'
+import { createAskFirstSeen } from './log/ask-first-seen.ts'
 import { checkDurability } from './log/check-durability.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
@@ -83,7 +86,8 @@ async function start(config: IngestConfig, context: Context): Promise<Listening>
     logger,
   })
   const { rates, gateways } = await openRates(limits, log, context)
-  const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways })
+  const recent = createRecentEvents(config.INGEST_RECENT_MAX)
+  const { publisher, metrics } = createLogPublisher(config, { log, logger, counts, gateways, recent })
   const bodies = createBodyReader({ bytesMax: config.INGEST_BODY_BYTES_MAX, nowMs })
   closers.push(bodies.close)
 
@@ -103,7 +107,7 @@ async function start(config: IngestConfig, context: Context): Promise<Listening>
       subscriptions,
       rates,
       publisher,
-      readMessage: log.read,
+      ...createRepeats(log, recent),
       bodies,
       clock,
       logger,
@@ -187,12 +191,40 @@ async function openRates(limits: LiveLimits, log: UsageLog, { logger, closers }:
   return { rates, gateways: book.gateways }
 }
 
-type PublisherDeps = { log: UsageLog; logger: Logger; counts: IngestCounts; gateways: () => number }
+/** Requests that are looked at for repeats which the memory does not hold: at once, and in a second. Each costs as much as an event. */
+const LOOKS = { most: 100, perSecond: 10 }
+/** Messages of the log that are read for the answers to repeats. Each may hold nearly a megabyte. */
+const READS = { most: 400, perSecond: 100 }
+
+/** What answers repeats with the event that counts: a part of all answers that leaves the rate of events as it is. */
+function createRepeats(log: UsageLog, recent: RecentEvents) {
+  const { places, event } = createAskFirstSeen(log.connection, () => log.fault() === null)
+  const reads = createAllowance({ ...READS, nowMs })
+  const bounded = <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      if (!reads.take(1)) throw new Error('too many repeats a second for each to be read')
+      return read(...args)
+    }
+  }
+  return {
+    repeats: createFindRepeats({ recent, places, allowance: createAllowance({ ...LOOKS, nowMs }), nowMs }),
+    readMessage: bounded(log.read),
+    readEvent: bounded(event),
+  }
+}
+
+type PublisherDeps = {
+  readonly log: UsageLog
+  readonly logger: Logger
+  readonly counts: IngestCounts
+  readonly gateways: () => number
+  readonly recent: RecentEvents
+}
 
 function createLogPublisher(config: IngestConfig, deps: PublisherDeps) {
   const publisher = createPublisher({
     partitions: config.PARTITIONS,
-    recent: createRecentEvents(config.INGEST_RECENT_MAX),
+    recent: deps.recent,
     publish: async (partition, message) => {
       const { lines } = message
       const startedAt = performance.now()

@@ -6,6 +6,8 @@ import { placeOf } from './place.ts'
 
 const NO_METERS = { byReference: new Map() } as unknown as MeterSet
 
+const NOT_STORED = async () => null
+
 /** An answer of this many repeats, one in each message but for those that `seq` puts together. */
 const listOf = (count: number, seq = (line: number) => line + 1) => ({
   answer: Buffer.from(JSON.stringify(Array.from({ length: count }, (_, line) => ({ id: `mtrd_${line}` })))),
@@ -31,7 +33,7 @@ function logThat(answers: () => Promise<string | null>) {
 test('each message is read once, a few at a time, and not more of them than a sender waits for', async () => {
   const log = logThat(async () => null)
   const { answer, repeats } = listOf(1_000, line => Math.floor(line / 2) + 1)
-  expect(await showCounting(answer, repeats, { read: log.read, meters: NO_METERS })).toEqual(answer)
+  expect(await showCounting(answer, repeats, { read: log.read, stored: NOT_STORED, meters: NO_METERS })).toEqual(answer)
   expect(new Set(log.reads).size).toBe(log.reads.length)
   expect(log.reads.length).toBe(200)
   expect(log.most()).toBe(4)
@@ -43,6 +45,25 @@ test.each([
 ])('a log that %s is not read further, and the repeats stay as they were sent', async (_how, answers) => {
   const log = logThat(answers)
   const { answer, repeats } = listOf(100)
-  expect(await showCounting(answer, repeats, { read: log.read, meters: NO_METERS })).toEqual(answer)
+  expect(await showCounting(answer, repeats, { read: log.read, stored: NOT_STORED, meters: NO_METERS })).toEqual(answer)
   expect(log.reads.length).toBe(4)
+})
+
+test('what the log has no more is read from the store, one after the other, until it does not answer', async () => {
+  const log = logThat(async () => null)
+  const asked: string[] = []
+  const idHash = (line: number) => line.toString(16).padStart(32, '0')
+  const answer = Buffer.from(JSON.stringify(Array.from({ length: 100 }, (_, line) => ({ id: `meda_${idHash(line)}` }))))
+  const { repeats } = listOf(100)
+  const from = {
+    read: log.read,
+    meters: NO_METERS,
+    stored: async (_partition: number, hash: string) => {
+      asked.push(hash)
+      if (asked.length === 3) throw new Error('no answer')
+      return null
+    },
+  }
+  expect(await showCounting(answer, repeats, from)).toEqual(answer)
+  expect(asked).toEqual([0, 1, 2].map(idHash))
 })

@@ -1,47 +1,72 @@
-// What answers a repeat with other content: the event that counts, as the log has it.
-import { decodeEvent, decodeMessage, type EventRecord } from '../../shared/contracts/usage-event.ts'
+// What answers a repeat: the event that counts, as the log has it, or the store when the log has it no more.
+import { decodeEvent, decodeMessage, type EventRecord, eventId, idHashOf } from '../../shared/contracts/usage-event.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { instantOf } from '../../shared/time.ts'
 import { viewOf, wholeSeconds } from './encode.ts'
 import type { MeterSet } from './meter.ts'
 import { lineOf, seqOf } from './place.ts'
-import type { DifferingRepeat } from './publish.ts'
+import type { Repeat } from './publish.ts'
 
 /** The body of a message of the log; null when the log does not hold it any more. */
 export type ReadMessage = (partition: number, seq: number) => Promise<string | null>
+/** The line of an event as it is stored; null when it is not. */
+export type ReadEvent = (partition: number, idHash: string) => Promise<string | null>
 
 /** Messages that are read at once for one answer: each may hold nearly a megabyte. */
 const READ_AT_ONCE = 4
 /** Messages that are read for one answer, since the sender waits for them. */
 const MESSAGES_MAX = 200
+/** Events that are read from the store for one answer: each is a statement of its own. */
+const STORED_MAX = 10
 
 /**
- * `answer`, an event or a list of them, with the events that count in the place of the repeats. One that the log cannot show now, whose
+ * `answer`, an event or a list of them, with the events that count in the place of the repeats. One that cannot be read now, whose
  * meter is not active any more, or that lies in one message too many, stays as it was sent. Amendments and deletions are not shown.
  */
 export async function showCounting(
   answer: Uint8Array,
-  repeats: readonly DifferingRepeat[],
-  from: { readonly read: ReadMessage; readonly meters: MeterSet },
+  repeats: readonly Repeat[],
+  from: { readonly read: ReadMessage; readonly stored: ReadEvent; readonly meters: MeterSet },
 ): Promise<Uint8Array> {
   const body: unknown = JSON.parse(Buffer.from(answer).toString('utf8'))
   const views = viewsIn(body)
   const byMessage = [...groupBy(repeats, ({ partition, place }) => `${partition}/${seqOf(place)}`).values()]
   const left = byMessage.slice(0, MESSAGES_MAX)
+  const missing: Repeat[] = []
   const showNext = async (): Promise<void> => {
     for (let own = left.shift(); own !== undefined; own = left.shift()) {
       const lines = await linesOf(own, from.read)
       // The log does not answer, or has what this build cannot read: the sender does not wait for more of it.
       if (lines === null) left.length = 0
-      else for (const repeat of own) show(views, repeat, lines[lineOf(repeat.place)], from.meters)
+      else
+        for (const repeat of own)
+          if (!show(views, repeat, lines[lineOf(repeat.place)], from.meters)) missing.push(repeat)
     }
   }
   await Promise.all(Array.from({ length: READ_AT_ONCE }, showNext))
+  await showStored(views, missing.slice(0, STORED_MAX), from)
   return Buffer.from(JSON.stringify(body))
 }
 
+/** Shows what the log has no more. One that is not answered ends it: the sender waits. */
+async function showStored(
+  views: readonly View[],
+  missing: readonly Repeat[],
+  from: { readonly stored: ReadEvent; readonly meters: MeterSet },
+): Promise<void> {
+  try {
+    for (const repeat of missing) {
+      const idHash = idHashOf(String(views[repeat.line]?.['id']))
+      const text = idHash === null ? null : await from.stored(repeat.partition, idHash)
+      show(views, repeat, text ?? undefined, from.meters)
+    }
+  } catch {
+    // What was sent stays in the answer.
+  }
+}
+
 /** The lines of the message that holds all of these, none when the log does not hold it any more; null when it cannot be read. */
-async function linesOf([first]: readonly DifferingRepeat[], read: ReadMessage): Promise<readonly string[] | null> {
+async function linesOf([first]: readonly Repeat[], read: ReadMessage): Promise<readonly string[] | null> {
   if (!first) return []
   try {
     const message = await read(first.partition, seqOf(first.place))
@@ -51,11 +76,14 @@ async function linesOf([first]: readonly DifferingRepeat[], read: ReadMessage): 
   }
 }
 
-/** Puts the event of `text`, a line of the log, in the place of its repeat. */
-function show(views: readonly View[], { line }: DifferingRepeat, text: string | undefined, meters: MeterSet): void {
-  const view = text === undefined ? null : viewOfRecord(decodeEvent(text), meters, views[line])
-  // The same id: what the memory of the gateway and the log say is one event.
-  if (view !== null && view['id'] === views[line]?.['id']) Object.assign(replaced(views, line), view)
+/** Puts the event of `text`, a line of the log, in the place of its repeat; false when it is not there. */
+function show(views: readonly View[], { line }: Repeat, text: string | undefined, meters: MeterSet): boolean {
+  const record = text === undefined ? null : decodeEvent(text)
+  // The same id: what is remembered of the log and the log itself say is one event.
+  if (record === null || eventId(record.idHash) !== views[line]?.['id']) return false
+  const view = viewOfRecord(record, meters, views[line])
+  if (view !== null) Object.assign(replaced(views, line), view)
+  return true
 }
 
 type View = Record<string, unknown>

@@ -15,6 +15,10 @@ export function putKey(idHash: string, contentHash: string, keys: EventKeys, at:
   keys[at + CONTENT_WORD + 1] = hexWord(contentHash, 8)
 }
 
+/** The hash of an id that `putKey` wrote at `at`. */
+export const idHashAt = (keys: EventKeys, at: number): string =>
+  Array.from(keys.subarray(at, at + CONTENT_WORD), word => (word >>> 0).toString(16).padStart(8, '0')).join('')
+
 // Without a branch: digits are 0x30 to 0x39, letters 0x61 to 0x66. A branch on random digits took five times as long.
 function hexWord(text: string, from: number): number {
   let word = 0

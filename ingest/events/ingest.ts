@@ -19,13 +19,13 @@ import { countThrottled, type IngestCounts } from '../metrics.ts'
 import type { TenantCounts } from '../tenant-counts.ts'
 import { type ReadMessage, showCounting } from './counting-events.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
+import type { FindRepeats } from './find-repeats.ts'
 import { Lines } from './lines.ts'
 import type { LiveMeters } from './live-meters.ts'
 import type { NamedSubscriptions } from './named-subscriptions.ts'
 import type { Settled } from './parcel.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse.ts'
-import type { DifferingRepeat, Publisher } from './publish.ts'
-
+import type { Publisher, Repeat } from './publish.ts'
 import { createQuickReader } from './quick/read-body.ts'
 import { quoteOf } from './quote.ts'
 import { createTimestampReader } from './timestamp.ts'
@@ -37,7 +37,10 @@ export type IngestDeps = {
   readonly limits: LiveLimits
   readonly rates: RateLimits
   readonly publisher: Publisher
+  readonly repeats: FindRepeats
   readonly readMessage: ReadMessage
+  /** The line of an event of a tenant, as it is stored. */
+  readonly readEvent: (partition: number, of: ApiKeyIdentity, idHash: string) => Promise<string | null>
   readonly bodies: BodyReader
   readonly clock: Clock
   readonly logger: Logger
@@ -187,40 +190,55 @@ function publish(deps: IngestDeps, sender: Sender, lines: Lines, answer: Uint8Ar
   const { count } = lines
   const before = sparedBy(deps.publisher)
   let repeated: number | null = null
-  let differing: DifferingRepeat[] | null = null
+  const known: Repeat[] = []
+  let mayShowSame: boolean | null = null
+  let look: ReturnType<FindRepeats['begin']> = null
+  let isSettled = false
   const settled: Settled = outcome => {
+    isSettled = true
     if (outcome === 'acked') {
       // Settled within the call when all of them are repeats.
       deps.tenantCounts.accepted(identity, count, repeated ?? sparedBy(deps.publisher) - before)
       deps.counts.acceptedEvents += count
       deps.counts.acceptedRequests += 1
-      // Rare, and the sender is wrong about something: it may take a moment longer.
-      if (differing !== null) return answerDiffering(deps, sender, answer, differing)
+      // Few of them are looked at, so these may take a moment longer.
+      if (known.length > 0 || look !== null) return answerRepeats(deps, sender, { bytes: answer, release, known, look })
       if (exchange.send({ status: 201, body: answer })) release()
       return
     }
     deps.tenantCounts.refused(identity, 'SERVICE_UNAVAILABLE')
     exchange.refuse(unavailable('The usage log did not confirm every event; send the request again unchanged.'))
   }
-  const taken = deps.publisher.offer(lines, settled, repeat => {
-    differing ??= []
-    differing.push(repeat)
+  const taken = deps.publisher.offer(lines, settled, (repeat, isSame) => {
+    // Of one that changes nothing the answer differs in `created_at` alone.
+    if (isSame) mayShowSame ??= deps.repeats.mayShow()
+    if (!isSame || mayShowSame) known.push(repeat)
   })
   repeated = sparedBy(deps.publisher) - before
   if (taken === 'full') throw unavailable('The usage log is behind; send the request again unchanged.')
+  if (!isSettled) look = deps.repeats.begin(lines)
 }
 
-/** Answers with the events that count; what was sent differs from them, and is in the log as a DUPLICATE. */
-function answerDiffering(
-  deps: IngestDeps,
-  sender: Sender,
-  answer: Uint8Array,
-  repeats: readonly DifferingRepeat[],
-): void {
+type Repeated = {
+  readonly bytes: Uint8Array
+  readonly release: () => void
+  /** What the publisher recognised. */
+  readonly known: readonly Repeat[]
+  /** What it could not. */
+  readonly look: ReturnType<FindRepeats['begin']>
+}
+
+/** Answers with the events that count in the place of their repeats. One that differs is in the log as a DUPLICATE. */
+function answerRepeats(deps: IngestDeps, sender: Sender, { bytes, release, known, look }: Repeated): void {
   const { exchange, identity } = sender
   guard(exchange, deps.logger, async () => {
-    const from = { read: deps.readMessage, meters: deps.meters.of(identity) }
-    exchange.send({ status: 201, body: await showCounting(answer, repeats, from) })
+    const found = look === null ? [] : await look()
+    // The older one of a line, if two were found.
+    const repeats = [...new Map([...known, ...found].map(repeat => [repeat.line, repeat])).values()]
+    const stored = (partition: number, idHash: string) => deps.readEvent(partition, identity, idHash)
+    const from = { read: deps.readMessage, stored, meters: deps.meters.of(identity) }
+    const body = repeats.length === 0 ? bytes : await showCounting(bytes, repeats, from)
+    if (exchange.send({ status: 201, body }) && body === bytes) release()
   })
 }
 

@@ -12,17 +12,18 @@ import type { RecentEvents } from './recent.ts'
 export type Publisher = {
   /**
    * Takes a copy of all lines of one request, or none of them when the queue is full. `settled` is called exactly once, at
-   * once when every event was accepted before. `differs` is called before, for each line whose reference was accepted lately
-   * with other content.
+   * once when every event was accepted before. `repeated` is called before, for each line whose reference was accepted lately.
    */
-  offer(lines: Lines, settled: Settled, differs?: (repeat: DifferingRepeat) => void): 'taken' | 'full'
+  offer(lines: Lines, settled: Settled, repeated?: OnRepeat): 'taken' | 'full'
   /** Resolves when nothing is queued or in flight any more. */
   drained(): Promise<void>
   readonly counts: PublishCounts
 }
 
 /** A line of a request, and where the event of the same reference lies that was accepted before. */
-export type DifferingRepeat = { readonly line: number; readonly partition: number; readonly place: Place }
+export type Repeat = { readonly line: number; readonly partition: number; readonly place: Place }
+/** `isSame`: with the same content, so that the log is spared it. */
+export type OnRepeat = (repeat: Repeat, isSame: boolean) => void
 
 export type PublishCounts = {
   sparedRecent: number
@@ -126,19 +127,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     counts,
-    offer: (lines, settled, differs) => {
+    offer: (lines, settled, repeated) => {
       if (counts.bytesQueued + counts.bytesInFlight + lines.length > options.bytesMax) return 'full'
       const waiter = new Waiter(settled)
       options.recent.fetch(lines.keys, lines.count)
       for (let line = 0; line < lines.count; line += 1) {
         const at = lines.keyOf(line)
-        if (options.recent.has(lines.keys, at)) {
-          counts.sparedRecent += 1
-          continue
-        }
+        const isSame = options.recent.has(lines.keys, at)
         const place = options.recent.placeOf(lines.keys, at)
-        if (place !== NO_PLACE) differs?.({ line, partition: lines.partitionOf(line), place })
-        enqueue(lines, line, waiter)
+        if (place !== NO_PLACE) repeated?.({ line, partition: lines.partitionOf(line), place }, isSame)
+        if (isSame) counts.sparedRecent += 1
+        else enqueue(lines, line, waiter)
       }
       if (canFlush) times.wanted()
       canFlush = false

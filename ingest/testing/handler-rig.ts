@@ -66,7 +66,9 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
         bytesInFlight: 0,
       },
     },
+    repeats: { mayShow: () => false, begin: () => null },
     readMessage: async () => null,
+    readEvent: async () => null,
     subscriptions: { check: () => undefined },
     tenantCounts: { accepted: () => undefined, refused: () => undefined },
     bodies: {
