@@ -60,17 +60,28 @@ async function receive(nats: NatsConnection, stream: string, folder: string): Pr
   return about
 }
 
+async function* usageStreams(nats: NatsConnection): AsyncGenerator<string> {
+  const jsm = await jetstreamManager(nats)
+  for await (const { config } of jsm.streams.list()) if (USAGE_STREAM.test(config.name)) yield config.name
+}
+
+/** The streams of the usage log that the broker has. */
+export const presentStreams = (url: string): Promise<string[]> =>
+  withBroker(url, async nats => {
+    const names: string[] = []
+    for await (const name of usageStreams(nats)) names.push(name)
+    return names
+  })
+
 /** Writes a snapshot of every stream of the usage log to `folder`, while they are written. Resolves with their names. */
 export function backUpStreams(url: string, folder: string): Promise<string[]> {
   mkdirSync(folder, { mode: 0o700 })
   return withBroker(url, async nats => {
-    const jsm = await jetstreamManager(nats)
     const names: string[] = []
-    for await (const { config } of jsm.streams.list()) {
-      if (!USAGE_STREAM.test(config.name)) continue
-      const about = await receive(nats, config.name, folder)
-      writeFileSync(join(folder, `${config.name}${ABOUT}`), JSON.stringify(about), { mode: 0o600 })
-      names.push(config.name)
+    for await (const name of usageStreams(nats)) {
+      const about = await receive(nats, name, folder)
+      writeFileSync(join(folder, `${name}${ABOUT}`), JSON.stringify(about), { mode: 0o600 })
+      names.push(name)
     }
     return names
   })

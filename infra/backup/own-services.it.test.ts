@@ -1,23 +1,31 @@
 // The commands and statements of docs/deploying.md, "Of your own services", on servers that `npm start` did not start.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import pg from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { prepareJobSchema } from '../../api/jobs/job-schema.ts'
 import { createPlatform } from '../../shared/access/create-platform.ts'
+import { streamName, streamSubject } from '../../shared/contracts/streams.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import { loginsOf, prepareLogins } from '../../shared/database/logins.ts'
 import { migrate } from '../../shared/database/migrate.ts'
+import { brokerAddress } from '../../shared/log/address.ts'
+import { ensureStreams } from '../../shared/log/streams.ts'
 import { silentLogger } from '../../shared/logger.ts'
 import { createTestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { blocksOf, canRun } from '../../shared/testing/documented.ts'
 import { uniqueName } from '../../shared/testing/names.ts'
+import { startTestNats } from '../../shared/testing/nats.ts'
 import { systemClock } from '../../shared/time.ts'
 import { type Child, freePort, startChild, waitUntilReady } from '../services/child.ts'
 import { postgresUser } from '../services/postgres-user.ts'
+import { PROJECT_ROOT } from '../services/project.ts'
 import { temporaryFolder } from '../services/temporary.ts'
+import { backUpLog, restoreLog } from './log-alone.ts'
 
 const folder = temporaryFolder('millrace-own-services-')
 const closers: (() => Promise<unknown>)[] = []
@@ -139,4 +147,59 @@ test('ClickHouse: backed up, lost and restored by the statements of the page, in
   await server.command({ query: `DROP DATABASE ${database} SYNC` })
   await run(documented('sql', 'RESTORE DATABASE'))
   expect([await count('usage_positions'), await count('usage_dead_letters')]).toEqual(['1', '2'])
+})
+
+describe('NATS', () => {
+  const PARTITIONS = 2
+  /** A broker of an operator, and what it has: the settings of each stream, and its messages by their position. */
+  async function startBroker() {
+    const broker = await startTestNats()
+    closers.push(() => broker.stop())
+    const nats = await connect(brokerAddress(broker.url))
+    closers.push(() => nats.close())
+    const jsm: JetStreamManager = await jetstreamManager(nats)
+    const contents = async () => {
+      const streams: unknown[] = []
+      for (let partition = 0; partition < PARTITIONS; partition += 1) {
+        const { config, state } = await jsm.streams.info(streamName(partition))
+        const messages: string[] = []
+        for (let seq = state.first_seq; seq <= state.last_seq; seq += 1)
+          messages.push(`${seq} ${(await jsm.streams.getMessage(streamName(partition), { seq }))?.string()}`)
+        streams.push([config, messages])
+      }
+      return streams
+    }
+    return { url: broker.url, js: jetstream(nats), jsm, contents }
+  }
+
+  test('the log: backed up, lost with its broker, and restored by the commands of the page, message by message', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'))
+    // What the commands of the page run is called here, since building them takes a minute.
+    const commands = documented('sh', 'backup:log').trim().split('\n')
+    expect(commands.map(line => scripts[line.split(' ')[2] ?? ''])).toEqual([
+      expect.stringMatching(/main\.js backup-log$/),
+      expect.stringMatching(/main\.js restore-log$/),
+    ])
+    const first = await startBroker()
+    await ensureStreams(first.jsm, { partitions: PARTITIONS, replicas: 1 })
+    for (let each = 0; each < 20; each += 1) {
+      const data = `${each} ${'x'.repeat(each * 20_000)}`
+      await first.js.publish(streamSubject(each % PARTITIONS), data)
+    }
+    // The log does not begin with its first message any more.
+    await first.jsm.streams.purge(streamName(0), { seq: 4 })
+    const before = await first.contents()
+    const target = join(folder, 'log')
+    expect(await backUpLog(first.url, target)).toEqual(['USAGE_0', 'USAGE_1'])
+    await expect(backUpLog(first.url, target)).rejects.toThrow('exists already')
+    await expect(restoreLog(first.url, target)).rejects.toThrow('the broker has USAGE_0, USAGE_1 already')
+
+    const second = await startBroker()
+    await expect(backUpLog(second.url, join(folder, 'none'))).rejects.toThrow('no stream of the usage log')
+    await expect(restoreLog(second.url, folder)).rejects.toThrow('is not a backup of the usage log')
+    await restoreLog(second.url, target)
+    expect(await second.contents()).toEqual(before)
+    // And it continues where it ended.
+    expect(await second.js.publish(streamSubject(1), 'next')).toMatchObject({ seq: 11 })
+  })
 })
