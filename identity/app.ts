@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { isUnavailable } from '../shared/database/driver-errors.ts'
 import { AppError } from '../shared/errors.ts'
 import { faviconRoute } from '../shared/http/favicon.ts'
+import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../shared/http/odd-requests.ts'
 import { stopInOrder } from '../shared/http/stopping.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
@@ -58,6 +59,9 @@ export async function buildIdentity(
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: REQUEST_TIMEOUT_MS,
+    http: OWN_HOST_CHECK,
+    clientErrorHandler: answerBrokenConnection,
+    frameworkErrors: (error, request, reply) => void answerRefusal(request, reply, toAppError(error)),
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     // Its own answer has another shape; see stopInOrder.
@@ -67,6 +71,7 @@ export async function buildIdentity(
     reply.header('x-request-id', request.id)
   })
   securityHeaders(app)
+  refuseOddRequests(app)
   stopInOrder(app)
   app.addHook('onRequest', async (request, reply) => {
     const { bodyType } = request.routeOptions.config

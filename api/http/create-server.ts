@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../../shared/http/odd-requests.ts'
 import { stopInOrder } from '../../shared/http/stopping.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -15,7 +16,7 @@ import { serializerCompiler } from './body/serialization.ts'
 import { refuseUnstorableRequest } from './body/storable-text.ts'
 import { validatorCompiler } from './body/validation.ts'
 import { isDryRun } from './dry-run.ts'
-import { answerBrokenConnection, handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
+import { handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
 import { httpManners } from './manners.ts'
 import { noteMethods } from './methods.ts'
 
@@ -73,7 +74,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: UPLOAD_TIMEOUT_MS,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS },
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, ...OWN_HOST_CHECK },
     connectionTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: PARAM_CHARACTERS_MAX, ignoreTrailingSlash: true },
     frameworkErrors: handleFrameworkError,
@@ -93,6 +94,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
     return payload
   })
   await httpManners(app)
+  refuseOddRequests(app)
   stopInOrder(app)
   answerInTime(app, answerMs)
   app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))

@@ -1,10 +1,7 @@
 // The one place where a failure becomes an answer: the error envelope, its status and its headers.
-
-import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../shared/database/driver-errors.ts'
 import { AppError } from '../../shared/errors.ts'
-import { newId } from '../../shared/ids.ts'
 import { ANSWER_HEADERS } from './manners.ts'
 import type { Methods } from './methods.ts'
 
@@ -127,26 +124,3 @@ export const notFoundHandler =
     if (allowed.length > 0 && request.method === 'OPTIONS') void reply.status(204).send()
     else send(reply, refusal)
   }
-
-const BROKEN: Readonly<Record<string, { readonly status: string; readonly message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The headers are larger than 16 KB.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
-}
-const UNREADABLE = { status: '400 Bad Request', message: 'This is not an HTTP/1.1 request that can be read.' }
-
-/** The answer to what is no readable request, in the one shape of every refusal. */
-export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const { status, message } = BROKEN[error.code ?? ''] ?? UNREADABLE
-  const body = JSON.stringify(new AppError('BAD_REQUEST', message).toBody())
-  const headers = [
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${newId('reqr')}`,
-    'x-content-type-options: nosniff',
-    'cache-control: no-store',
-    'connection: close',
-  ]
-  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
-  socket.destroySoon()
-}
