@@ -24,8 +24,9 @@ import { type Answer, callerWith, startOwnApi } from './testing/harness.ts'
 import { callsOf } from './testing/probe-tenants.ts'
 import type { Row } from './testing/wire.ts'
 
-const ANSWER_MS = 5_000
-const READY_MS = 3_000
+/** What is promised is 5 s and 3 s. The bounds that keep it are settings; here it is only found out whether anything waits without one. */
+const ANSWER_MS = 25_000
+const READY_MS = 15_000
 /**
  * Calls at a time: fewer than the connections to PostgreSQL, so that none waits for another; and many, since each waits for seconds
  * for what hangs.
@@ -138,12 +139,9 @@ async function callAll(): Promise<Seen[]> {
 const tell = ({ what, ms, answer: { status, body } }: Seen): string =>
   `${what}: ${status} ${JSON.stringify(body).slice(0, 200)} after ${Math.round(ms)} ms`
 
-/** The slowest answer while everything was there: how slow this machine is just now. */
-let slowest = 0
-
 /** Answered in time, and where it cannot be done now with what a client needs to send it again. */
 function isRight({ ms, answer: { status, headers, body } }: Seen): boolean {
-  if (ms > ANSWER_MS + slowest) return false
+  if (ms > ANSWER_MS) return false
   return (
     status < 500 || (status === 503 && body['code'] === 'SERVICE_UNAVAILABLE' && Number(headers['retry-after']) > 0)
   )
@@ -157,7 +155,6 @@ test('with everything there no route is out of order', async () => {
   // No aggregator runs: what waits for the events of these very calls to be counted says so.
   const isOut = ({ what, answer: { status } }: Seen) => status >= 500 && (status !== 503 || what.startsWith('GET'))
   expect(seen.filter(isOut).map(tell)).toEqual([])
-  slowest = Math.max(...seen.filter(({ answer }) => answer.status < 500).map(({ ms }) => ms))
   expect(await ready()).toBeNull()
 }, 120_000)
 
@@ -181,7 +178,7 @@ describe.each(Object.keys(needs))('%s', name => {
         if (name !== 'NATS') expect(statusOf(seen, 'POST /v1/events/ingest')).toBe(201)
         const startedAt = performance.now()
         const fault = await ready()
-        expect(performance.now() - startedAt).toBeLessThan(READY_MS + slowest)
+        expect(performance.now() - startedAt).toBeLessThan(READY_MS)
         if (name !== 'NATS' || how === 'is away') expect(fault).not.toBeNull()
       } finally {
         await proxy.bringBack()

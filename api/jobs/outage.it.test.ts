@@ -3,7 +3,7 @@
 
 import pg from 'pg'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../shared/logger.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
@@ -32,6 +32,9 @@ afterAll(async () => {
   await proxy.takeAway()
   await testDatabase.drop()
 })
+
+// A test that failed half-way is tried again with a server that is there.
+beforeEach(() => proxy.bringBack())
 
 const queue = (name: string, how: string) =>
   owner.query(`select graphile_worker.add_job($1, json_build_object('how', $2::text), job_key => $3)`, [
@@ -71,3 +74,36 @@ test.each(['fails', 'succeeds'])(
     expect(unhandled).not.toHaveBeenCalled()
   },
 )
+
+test('a queue that starts again while its worker closes is closed with it, and closing twice is closing once', async () => {
+  const done: string[] = []
+  const name = 'job-during-a-stop'
+  const job = defineJob<object, { readonly how: string }>({
+    name,
+    class: 'short',
+    rights: {},
+    run: async (_deps, { how }) => {
+      done.push(how)
+      await proxy.takeAway()
+      throw new Error('the job fails as its database goes away')
+    },
+  })
+  const deps = { logger: silentLogger, metrics: createWorkerMetrics(new Registry()) }
+  const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+  await queue(name, 'first')
+  await vi.waitFor(() => expect(jobs.fault()).toMatch(/^the job queue/), within)
+  // The library reads this table while it starts, and now waits for it.
+  await owner.query('begin; lock table graphile_worker.migrations in access exclusive mode')
+  const count = async (of: string) => (await owner.query(`select 1 from ${of}`)).rows.length
+  await proxy.bringBack()
+  await vi.waitFor(async () => expect(await count('pg_locks where not granted')).toBeGreaterThan(0), within)
+  const closed = Promise.all([jobs.close(), jobs.close()])
+  await owner.query('commit')
+  await closed
+  await jobs.close()
+  expect(jobs.fault()).toBe('the job queue was left')
+  const others = 'pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+  await vi.waitFor(async () => expect(await count(others)).toBe(0), within)
+  expect(done).toEqual(['first'])
+  expect(unhandled).not.toHaveBeenCalled()
+})

@@ -95,3 +95,10 @@ test('while it hangs, connections are closed all the same, and what waits on the
   expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled'])
   await proxy.bringBack()
 })
+
+test('closing twice, at once and one after the other, is closing once', async () => {
+  const other = await openOther(2)
+  await asSystem(other, 'load-api-keys', tx => tx.execute(sql`select 1`))
+  await Promise.all([other.close(), other.close()])
+  await other.close()
+})

@@ -7,7 +7,6 @@ import { randomFrom, runSeed } from '../../system/random.ts'
 import { settle } from '../../system/reconcile.ts'
 import { BROKER_AWAY_MS, CLICKHOUSE_AWAY_MS } from '../../system/scale.ts'
 
-const CAUGHT_UP_WITHIN_MS = 20_000
 const seed = runSeed()
 let world: IngestSystem
 beforeAll(async () => {
@@ -35,10 +34,8 @@ test('NATS killed and restarted under load: 503 with Retry-After meanwhile, read
     await expect.poll(readiness, { timeout: 10_000 }).toBe(200)
   }
   await load.stop()
-  const stoppedAt = performance.now()
+  // The aggregator reads on by itself; how soon it asks again: aggregator/log/reader.test.ts.
   await settle(system)
-  // The aggregator reads on by itself; left to the client's defaults it would sleep for half a minute or more first.
-  expect(performance.now() - stoppedAt).toBeLessThan(CAUGHT_UP_WITHIN_MS)
   const beforeResend = await world.reconcile()
   expect(beforeResend.faults).toEqual([])
   await world.resendEverything()

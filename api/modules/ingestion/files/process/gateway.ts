@@ -16,6 +16,18 @@ export type GatewayOptions = {
   readonly signal: AbortSignal
   /** How long the gateway may give no answer but "later" before the file is left for another time. */
   readonly patienceMs: number
+  /** How time passes; as it does, but in tests. */
+  readonly time?: Time
+}
+
+type Time = {
+  /** Monotonic. */
+  now(): number
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+const REAL_TIME: Time = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 }
 
 /** The gateway is away, or behind, for longer than it is worth waiting for. Whoever catches it tries again later. */
@@ -80,18 +92,18 @@ export class Gateway {
 
   /** Asks until there is an answer that is about the events: null for accepted, or the refusal. */
   async #untilAnswered(batch: readonly LineEvent[]): Promise<Refusal | null> {
-    const { pace, signal, patienceMs } = this.#options
+    const { pace, signal, patienceMs, time = REAL_TIME } = this.#options
     await pace.take(batch.length, signal)
-    const deadline = performance.now() + patienceMs
+    const deadline = time.now() + patienceMs
     let renew = false
     for (let pauseMs = PAUSE_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
       const answer = await this.#ask(batch, renew)
       if (answer.status === 201) return null
       if (answer.status >= 400 && answer.status < 500 && !AGAIN.has(answer.status)) return answer.refusal
-      if (performance.now() > deadline)
+      if (time.now() > deadline)
         throw new GatewayAway(`the gateway answers ${answer.status}: ${answer.refusal.message}`)
       renew = answer.status === 401
-      await sleep(Math.max(pauseMs, answer.retryAfterMs), undefined, { signal })
+      await time.sleep(Math.max(pauseMs, answer.retryAfterMs), signal)
     }
   }
 
