@@ -155,7 +155,7 @@ function bandsOf({ kind, amount, above }: Price) {
     : [price]
 }
 
-function configOf(price: Price): ConfigInput {
+export function configOf(price: Price): ConfigInput {
   const { id, kind, above, inAdvance, billing, pricing } = price
   return {
     id,
@@ -167,42 +167,54 @@ function configOf(price: Price): ConfigInput {
   }
 }
 
-function scheduleOf({ id, plan, deal, start, end, refund }: Phase): ScheduleInput {
+const scheduleOf = (phase: Phase): ScheduleInput => ({
+  id: phase.id,
+  pricing_plan_id: 'plan',
+  pricing_plan_version_id: phase.plan.id,
+  start_at: timeText(phase.start),
+  end_at: phase.end === null ? null : timeText(phase.end),
+  pricing_currency: 'EUR',
+  billing_period: null,
+  ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
+  ...(phase.refund ? { refund_advance_charges: true as const } : {}),
+})
+
+/** The ids of a plan's pricing, of a price's item in it and of its config. */
+export type PriceIds = {
+  readonly pricing: (plan: string) => string
+  readonly item: (price: string) => string
+  readonly config: (price: string) => string
+}
+
+/** What a schedule says of its prices besides its plan: discounts, minimums, other amounts and what it includes. */
+export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
   const own = plan.prices.filter(price => deal.amounts.has(price.id))
   const included = deal.included.filter(
     entry =>
-      plan.prices.some(price => price.id === entry.price) &&
+      plan.prices.some(price => price.id === entry.price && price.kind === 'USAGE') &&
       (entry.end === null || entry.end > start) &&
       (end === null || entry.start < end),
   )
   const discounts = plan.prices.flatMap(price =>
-    price.discount === null ? [] : [{ ids: [price.id], percentage: String(price.discount) }],
+    price.discount === null ? [] : [{ ids: [ids.config(price.id)], percentage: String(price.discount) }],
   )
   const minimums = plan.prices.flatMap(price =>
-    price.minimum === null ? [] : [{ ids: [price.id], amount: euro(price.minimum, 2) }],
+    price.minimum === null ? [] : [{ ids: [ids.config(price.id)], amount: euro(price.minimum, 2) }],
   )
   return {
-    id,
-    pricing_plan_id: 'plan',
-    pricing_plan_version_id: plan.id,
-    start_at: timeText(start),
-    end_at: end === null ? null : timeText(end),
-    pricing_currency: 'EUR',
-    billing_period: null,
     discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
     ...(minimums.length === 0 ? {} : { commitment: { pricing_item_configs: minimums } }),
-    ...(refund ? { refund_advance_charges: true as const } : {}),
     ...(own.length === 0
       ? {}
       : {
           override_pricings: [
             {
-              original_pricing_id: `pricing ${plan.id}`,
+              original_pricing_id: ids.pricing(plan.id),
               override: 'SPECIFIC' as const,
               items: own.map(price => ({
-                original_pricing_item_id: `priced ${price.id}`,
+                original_pricing_item_id: ids.item(price.id),
                 override: 'SPECIFIC' as const,
-                configs: [{ original_pricing_item_config_id: price.id, bands: bandsOf(price) }],
+                configs: [{ original_pricing_item_config_id: ids.config(price.id), bands: bandsOf(price) }],
               })),
             },
           ],
@@ -211,7 +223,7 @@ function scheduleOf({ id, plan, deal, start, end, refund }: Phase): ScheduleInpu
       ? {}
       : {
           included_volumes: included.map(entry => ({
-            pricing_item_config_id: entry.price,
+            pricing_item_config_id: ids.config(entry.price),
             number: String(entry.quantity),
             start_at: timeText(Math.max(entry.start, start)),
             ...(entry.end === null ? {} : { end_at: timeText(entry.end) }),

@@ -1,0 +1,41 @@
+// A simulated year through the api: random customers in the time of test clocks are billed by the code that bills in LIVE, and what
+// they are billed is what the slow model says. One seed again: SEED=7; more of them: SEEDS=50.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { succeed } from '../billed-subscription.ts'
+import { endOfYear, faultsOfYear, ledgerFaults, numberFaults } from './live-faults.ts'
+import { type LiveYear, liveStory, liveYear, usageOfStories } from './live-year.ts'
+import type { Story } from './story.ts'
+
+const ONLY = process.env['SEED']
+const SEEDS = process.env['SEEDS']
+const CUSTOMERS = 3
+/** Of the suite: seats, a pause, changes of plan with a refund, a cancellation taken back, own prices and included volumes. */
+const CHOSEN = 18
+const seeds = ONLY ? [Number(ONLY)] : SEEDS ? Array.from({ length: Number(SEEDS) }, (_, seed) => seed) : [CHOSEN]
+
+const stories = new Map<string, Story>()
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi({ usage: usageOfStories(stories) })
+  tenant = api.tenants.aTest
+  api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
+  // The model knows nothing of a grace period: what happens after a period has no part in its invoice.
+  const grace = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
+  await succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { invoice_settings: grace })
+})
+afterAll(() => api?.close())
+
+test.each(seeds)('a year of the customers of seed %i is billed as the rules say', async seed => {
+  const faults: string[] = []
+  for (let place = 0; place < CUSTOMERS; place += 1) {
+    const story = liveStory(seed * CUSTOMERS + place)
+    const year: LiveYear = await liveYear(tenant, story, stories, endOfYear({ story }))
+    faults.push(...(await faultsOfYear(api.sql, year)).map(fault => `customer ${place}: ${fault}`))
+  }
+  const { platformId } = tenant.tenant
+  faults.push(...(await numberFaults(api.sql, platformId)), ...(await ledgerFaults(api.sql, platformId)))
+  const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live-year`
+  expect(faults.map(fault => `${again} # ${fault}`)).toEqual([])
+})
