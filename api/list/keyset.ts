@@ -15,8 +15,12 @@ export type Read<R> = {
   /** Rows that also meet `condition`, of those the list is of. */
   readonly rows: (of: { condition: SQL | undefined; orderBy: SQL[]; limit: number; offset: number }) => Promise<R[]>
   readonly hasAnchor: (id: string) => Promise<boolean>
-  readonly count: () => Promise<number>
+  /** How many there are, and no more than `most`. */
+  readonly count: (most: number) => Promise<number>
 }
+
+/** Pages are counted up to so many entries: to count a year of a million takes longer than to read a page of it. */
+const COUNTED_MAX = 10_000
 
 /** One part of a list. Throws INVALID_FIELD when the cursor names nothing. */
 export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, count }: Read<R>): Promise<Sliced<R>> {
@@ -26,7 +30,7 @@ export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, coun
     const offset = (slice.page - 1) * limit
     const [found, total] = await Promise.all([
       rows({ condition: undefined, orderBy: orderBy(order), limit, offset }),
-      count(),
+      count(Math.max(COUNTED_MAX, offset + limit) + 1),
     ])
     return { rows: found, more: total > offset + limit, total }
   }

@@ -6,6 +6,7 @@ import {
   desc,
   eq,
   getTableColumns,
+  getTableName,
   gte,
   ilike,
   inArray,
@@ -234,9 +235,12 @@ export function matchesText(
     readonly ignore_case?: boolean
   },
 ): SQL {
+  // Under row-level security an index finds an equal value and the start of one, but a pattern is compared row by row.
+  const { wildcard_start: anyStart = false, wildcard_end: anyEnd = false, ignore_case: ignoreCase = false } = search
+  if (!(anyStart || ignoreCase)) return anyEnd ? sql`${column} ^@ ${search.value}` : eq(column, search.value)
   const escaped = search.value.replace(/[\\%_]/g, '\\$&')
-  const pattern = `${search.wildcard_start ? '%' : ''}${escaped}${search.wildcard_end ? '%' : ''}`
-  return (search.ignore_case ? ilike : like)(column, pattern)
+  const pattern = `${anyStart ? '%' : ''}${escaped}${anyEnd ? '%' : ''}`
+  return (ignoreCase ? ilike : like)(column, pattern)
 }
 
 export type ListOrder = { readonly by: string; readonly descending: boolean }
@@ -246,6 +250,12 @@ export const orderOf = ({ orderBy }: ListSpec, query: ListQuery, direction: 'asc
   by: listOf(query['order_by'])[0] ?? orderBy[0] ?? 'id',
   descending: (listOf(query['order_direction'])[0] ?? direction).toLowerCase() === 'desc',
 })
+
+/**
+ * A page is planned as if so many rows were wanted: planned for fifty, PostgreSQL walks along the order of the list in the hope that what
+ * matches comes soon, however few match.
+ */
+const PLANNED_ROWS = 50_000
 
 /** One part of the rows of this tenant that meet the conditions; of each all columns, or `columns`. */
 export async function listSlice<R>(
@@ -266,15 +276,23 @@ export async function listSlice<R>(
     anchor: (column, id) => sql`(select ${column} from ${table} where ${own(id)})`,
     hasAnchor: async id => (await uow.tx.$count(table, own(id))) > 0,
     rows: async ({ condition, orderBy, limit, offset }) => {
-      // What is skipped is skipped by its ids: an index has them, and the rows need not be read.
-      const shown = uow.tx
-        .select({ id: table.id })
+      const matching = uow.tx
+        .select({ id: table.id, [of.order.by]: columnOf(table, of.order.by) })
         .from(table)
         .where(and(where, condition))
         .orderBy(...orderBy)
+        .limit(Math.max(PLANNED_ROWS, offset + limit))
+        // By the name of the table, so that it is ordered by the same columns.
+        .as(getTableName(table))
+      const shown = uow.tx
+        .select({ id: table.id })
+        .from(matching)
+        .orderBy(...orderBy)
         .limit(limit)
         .offset(offset)
-      const own = offset === 0 ? and(where, condition) : and(inThisTenant(uow, table), inArray(table.id, shown))
+      // What is skipped or does not match is passed over by its ids: an index has them, and the rows need not be read.
+      const byIds = offset > 0 || of.conditions.length > 0
+      const own = byIds ? and(inThisTenant(uow, table), inArray(table.id, shown)) : and(where, condition)
       const rows = uow.tx
         .select(of.columns ?? getTableColumns(table))
         .from(table)
@@ -282,7 +300,7 @@ export async function listSlice<R>(
         .orderBy(...orderBy)
       return (await rows.limit(limit)) as R[]
     },
-    count: () => uow.tx.$count(table, where),
+    count: most => uow.tx.$count(uow.tx.select({ id: table.id }).from(table).where(where).limit(most).as('counted')),
   })
 }
 

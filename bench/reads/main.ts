@@ -1,7 +1,6 @@
-// node dist/bench/reads/main.js [events [name]]: what reads of the api cost in processor time of all processes, beside a bare Fastify route over
-// the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices.
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+// node dist/bench/reads/main.js [events [name [invoices]]]: what reads of the api cost in processor time of all processes, beside a bare
+// Fastify route over the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices,
+// or so many more over a year.
 import { freePort } from '../../infra/services/child.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
@@ -11,27 +10,23 @@ import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
 import { setUp } from '../setup.ts'
 import { eventCustomer, fillEvents } from './fill-events.ts'
+import { invoiceReads } from './invoice-reads.ts'
+import { fillInvoices, makeInvoices } from './make-invoices.ts'
+import type { Read } from './read.ts'
 
 const EVENTS = 1_000_000
 const CUSTOMERS = 60
+const INVOICES_OF_A_CUSTOMER = 50
 /** Of each read, after as many that do not count, in which its code is compiled. */
 const READS = 60
 /** Of those that take long. */
 const FEW = 10
-const POLL_MS = 500
 const DAY_MS = 24 * 3_600_000
 
-type Read = {
-  readonly name: string
-  readonly path: string
-  /** Of the bare route. */
-  readonly bare?: true
-  readonly body?: unknown
-  readonly times?: number
-}
-
 const events = Number(process.argv[2] ?? EVENTS)
+const invoices = Number(process.argv[4] ?? 0)
 if (!Number.isSafeInteger(events) || events < 1) throw new Error('give a whole number of events')
+if (!Number.isSafeInteger(invoices) || invoices < 0) throw new Error('give a whole number of invoices')
 
 const setup = await setUp()
 const running: Running[] = []
@@ -65,9 +60,18 @@ try {
   const template = await makeTemplate(call, new Date(now - 70 * DAY_MS).toISOString())
   const copied = await copyCustomers(setup, { template, from: 0, to: CUSTOMERS })
   await makeInvoices(
+    setup.databaseUrl,
     copied.map(({ subscriptionId }) => subscriptionId),
     { ...shared, DATABASE_URL: login('millrace_worker'), APP_DATABASE_URL: login('millrace_app') },
   )
+  if (invoices > 0) {
+    await copyCustomers(setup, {
+      template,
+      from: CUSTOMERS,
+      to: CUSTOMERS + Math.ceil(invoices / INVOICES_OF_A_CUSTOMER),
+    })
+    await fillInvoices(setup.databaseUrl, { invoices, end: now })
+  }
   const client = createClickHouse(clickhouseUrl, DATABASE)
   await fillEvents(client, { tenant: setup.tenant, meter: meterReference(0), events, end: now })
   await client.close()
@@ -100,27 +104,10 @@ try {
     { name: 'an event traced', path: `events/${event?.id}/event_trace` },
     { name: 'ingestion of an hour', path: 'usage/ingestion', times: FEW },
     { name: 'an invoice as PDF', path: `invoices/${invoice?.id}/pdf`, times: FEW },
+    ...(invoices > 0 ? invoiceReads({ invoices, end: now, customerId: copied[1]?.customerId ?? '' }) : []),
   ]
   const wanted = process.argv[3] ?? ''
   for (const read of reads.filter(each => each.name.includes(wanted))) await measure(read, { api, bare, port })
-
-  async function makeInvoices(subscriptions: readonly string[], env: Record<string, string>): Promise<void> {
-    const database = new pg.Client({ connectionString: setup.databaseUrl })
-    await database.connect()
-    const worker = await startModule('api/worker', { ...env, PORT: String(await freePort()) })
-    try {
-      await database.query(
-        `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
-        [subscriptions],
-      )
-      await database.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
-      const waiting = 'select from pricing_plan_subscriptions where next_billing_at <= now() limit 1'
-      while ((await database.query(waiting)).rowCount !== 0) await sleep(POLL_MS)
-    } finally {
-      await worker.stop()
-      await database.end()
-    }
-  }
 } finally {
   for (const each of running.reverse()) await each.stop()
   await setup.stop()

@@ -127,7 +127,12 @@ export async function listMembers(
         .orderBy(...orderBy)
         .limit(limit)
         .offset(offset),
-    count: () => uow.tx.$count(membersWhere(uow, ...conditions).as('matching')),
+    count: most =>
+      uow.tx.$count(
+        membersWhere(uow, ...conditions)
+          .limit(most)
+          .as('matching'),
+      ),
   })
 }
 

@@ -33,7 +33,8 @@ export async function listValues(
         .orderBy(...orderBy)
         .limit(limit)
         .offset(offset),
-    count: () => uow.tx.$count(stored, where),
+    count: most =>
+      uow.tx.$count(uow.tx.select({ id: stored.value }).from(stored).where(where).limit(most).as('counted')),
   })
 }
 

@@ -1,0 +1,121 @@
+// Searches of a year of invoices read an index and count no further than pages are counted: the statements that the api sends, explained.
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { loginOf } from '../../../shared/testing/database-logins.ts'
+import { type ApiHarness, startOwnApi } from '../../testing/harness.ts'
+import { seedInvoice } from '../billing/testing/seed-invoice.ts'
+
+/** 12,000 FINAL ones, of which some are unpaid, and after each 120 of them a VOID one. */
+const INVOICES = 12_100
+const LIMIT = 50
+/** So far pages are counted, and one more to know whether there are more. */
+const COUNTED = 10_001
+
+let api: ApiHarness
+beforeAll(async () => {
+  api = await startOwnApi()
+  const { aLive } = api.tenants
+  const seeded = await seedInvoice(api, aLive)
+  // One an hour, in 2025 and the months after, like one that billing made.
+  await api.sql(
+    `insert into invoices (platform_id, environment, id, created_at, updated_at, invoice_number, status, type, billing_type, customer_id,
+       billing_entity_id, invoice_date, due_date, billing_currency, timezone, amount_excluding_tax, tax_amount, amount_including_tax,
+       payment_status, content, inputs_hash, updated_to_final_at, producer, holds_period, own_notes, credited_amount, paid_amount, settled_amount)
+     select t.platform_id, t.environment, 'invo_' || n, at, at, case when not void then 'N-' || n end, case when void then 'VOID' else 'FINAL' end, 'STANDARD', 'DEFAULT', t.customer_id, t.billing_entity_id, at, at, 'EUR', 'UTC',
+       100, 0, 100, case when void or n % 100 = 0 then 'UNPAID' else 'PAID' end, t.content, '', at, 'ONE_OFF', false, '[]', 0, 0, 0
+     from generate_series(1, $2::int) as n
+     cross join lateral (select timestamptz '2025-01-01T00:00:00Z' + n * interval '1 hour' as at, n % 121 = 0 as void) as made
+     join invoices t on t.id = $1`,
+    [seeded['id'], INVOICES],
+  )
+  await api.sql('analyze invoices')
+})
+afterAll(() => api?.close())
+
+type Sent = { readonly text: string; readonly values: unknown[] }
+type Plan = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Plan[] }
+
+/** The statements about invoices that the api sends while it answers. */
+async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]> {
+  const query = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    await work()
+    return query.mock.calls.flatMap(([config, values]): Sent[] => {
+      const text = typeof config === 'string' ? config : (config as unknown as Sent).text
+      const given = Array.isArray(values) ? values : ((config as unknown as Partial<Sent>).values ?? [])
+      return / from "invoices"/.test(text) ? [{ text, values: given }] : []
+    })
+  } finally {
+    query.mockRestore()
+  }
+}
+
+/** The nodes of the plan, run under row-level security as the api runs it. */
+async function nodesOf({ text, values }: Sent): Promise<Plan[]> {
+  const { platformId, environment } = api.tenants.aLive.tenant
+  const client = new pg.Client({ connectionString: loginOf(api.databaseUrl, 'millrace_app') })
+  await client.connect()
+  try {
+    await client.query(`set app.platform_id = ${pg.escapeLiteral(platformId)}`)
+    await client.query(`set app.environment = ${pg.escapeLiteral(environment)}`)
+    await client.query('set random_page_cost = 1.1')
+    const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values)
+    const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)]
+    return flat(rows[0]['QUERY PLAN'][0]['Plan'])
+  } finally {
+    await client.end()
+  }
+}
+
+const year = { name: 'invoice_date', value: '[2025-01-01T00:00:00Z,2025-12-31T23:59:59Z]' }
+const SEARCHES: readonly (readonly [string, string, object])[] = [
+  ['everything', '', {}],
+  ['a year', '', { filter_fields: [year] }],
+  ['a year by its date', '&order_by=invoice_date', { filter_fields: [year] }],
+  ['a deep page', '&page=100', { filter_fields: [year] }],
+  ['a year by its due date', '&order_by=due_date', { filter_fields: [year] }],
+  ['an early month', '', { filter_fields: [{ ...year, value: '[2025-01-01T00:00:00Z,2025-01-31T23:59:59Z]' }] }],
+  ['an early day', '', { filter_fields: [{ ...year, value: '[2025-01-01T00:00:00Z,2025-01-04T00:00:00Z]' }] }],
+  ['a status', '', { filter_fields: [year, { name: 'status', value: 'FINAL' }] }],
+  ['a rare status', '', { filter_fields: [year, { name: 'status', value: 'VOID' }] }],
+  ['a rare payment status', '', { filter_fields: [year, { name: 'payment_status', value: 'UNPAID' }] }],
+  ['the start of a number', '', { search_fields: [{ name: 'invoice_number', value: 'N-1', wildcard_end: true }] }],
+]
+
+test.each(SEARCHES)('%s: no statement reads the whole table', async (_name, query, body) => {
+  const { aLive } = api.tenants
+  const search = async (): Promise<void> => {
+    const found = await aLive.call('POST', `/v1/invoices/search?limit=${LIMIT}${query}`, body)
+    expect(found).toMatchObject({ status: 200, body: { data: { length: LIMIT } } })
+  }
+  const sent = await statementsOf(search)
+  expect(sent).toHaveLength(2)
+  for (const statement of sent) {
+    const nodes = await nodesOf(statement)
+    for (const node of nodes) expect(Number(node['Actual Rows'])).toBeLessThanOrEqual(COUNTED)
+    // A count that stops may read the rows as they lie, where nearly all of them match.
+    if (statement.text.startsWith('select count')) continue
+    const types = nodes.map(node => node['Node Type'])
+    expect([statement.text, types]).toEqual([statement.text, expect.not.arrayContaining(['Seq Scan'])])
+    expect(nodes.map(node => node['Index Name'])).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /^invoices_(created|date|due|not_final|not_paid|platform_id_environment_invoice_number_key)$/,
+        ),
+      ]),
+    )
+  }
+})
+
+test('pages are counted up to 10,000 entries, and no page that is there is left out', async () => {
+  const page = async (number: number): Promise<unknown[]> => {
+    const { body } = await api.tenants.aLive.call('GET', `/v1/invoices?statuses[]=FINAL&limit=${LIMIT}&page=${number}`)
+    return [body['data'].length, body['total_number_of_pages'], body['has_more']]
+  }
+  // 12,000 invoices are 240 pages.
+  expect(await page(1)).toEqual([LIMIT, 201, true])
+  expect(await page(200)).toEqual([LIMIT, 201, true])
+  expect(await page(201)).toEqual([LIMIT, 202, true])
+  expect(await page(240)).toEqual([LIMIT, 240, false])
+  expect(await page(241)).toEqual([0, 240, false])
+})
