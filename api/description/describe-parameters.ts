@@ -38,6 +38,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   currency: 'Only those of this currency.',
   base_currency: 'Only those whose base is this currency.',
   pricing_plan_version_id: 'Only those of the plan version with this id.',
+  from_pricing_plan_version_id: 'Only migrations from the plan version with this id.',
   pricing_plan_subscription_id: 'Only those of the subscription with this id.',
   wallet_id: 'Only those of the wallet with this id.',
   wallet_type_id: 'Only those of the wallet type with this id.',

@@ -80,6 +80,11 @@ export const TAGS: readonly Tag[] = [
     'A simulation rates the last closed periods of the customers on a plan by another version, and shows what each of them would have paid.',
   ),
   tag(
+    'pricing-plan-version-migrations',
+    'Version migrations',
+    'A migration moves all subscriptions of a plan version to another. It shows first what the next invoice of each becomes.',
+  ),
+  tag(
     'pricing-groups',
     'Pricing groups',
     'A pricing group holds pricings of a plan version, among which a schedule selects as many as the group allows.',

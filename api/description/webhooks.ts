@@ -11,6 +11,7 @@ const OTHER_SHAPES: Readonly<Record<string, string>> = {
   INVOICE: 'Invoice',
   METER_DATA: 'MeterDataRecord',
   PERSIST_DATA: 'PersistData',
+  PRICING_PLAN_VERSION_MIGRATION: 'PricingPlanVersionMigration',
   PRICING_PLAN_VERSION_SIMULATION: 'PricingPlanVersionSimulation',
   TEAM: 'TeamRepresentation',
   USER: 'User',

@@ -388,5 +388,21 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'SimulatedCustomer.difference': 'How much more the customer would have paid; below zero: less.',
   'SimulatedInvoice.difference': 'How much more it would have been; below zero: less.',
   'SimulatedLine.difference': 'How much more it would have been; below zero: less.',
+  migrated_amount: 'What the invoice becomes on the other version, before tax.',
+  'MigratedSubscription.amount': 'What the invoice would be without the migration, before tax.',
+  'MigratedSubscription.difference': 'How much more the invoice becomes; below zero: less.',
+  'MigratedSubscription.start_at': 'When the new schedule starts.',
+  'MigratedSubscription.invoice_date': 'The date of the first invoice that bills the other version.',
+  'MigratedSubscription.status':
+    'PREVIEWED: it can be moved. SKIPPED: it stays, such as one that ends before. ERROR: it cannot be moved.',
+  'MigratedSubscription.pricing_plan_schedule_id': 'The new schedule, once it is MOVED.',
+  'MigrationTotal.amount': 'What the invoices would be without the migration.',
+  'MigrationTotal.difference': 'How much more the invoices become; below zero: less.',
+  'PricingPlanVersionMigration.from_pricing_plan_version_id': 'The version that the subscriptions are on.',
+  'PricingPlanVersionMigration.pricing_plan_version_id': 'The version that they move to.',
+  'PricingPlanVersionMigrate.pricing_plan_version_id': 'The version to move to; it must be ACTIVE.',
+  'PricingPlanVersionMigrate.type':
+    'NEXT_BILLING_PERIOD, the default, moves each subscription at the end of its billing period. IMMEDIATE_PRO_RATA also credits what was charged ahead for the days left.',
+  'PricingPlanVersionMigrate.start_at': 'When the subscriptions move; now by default. NEXT_BILLING_PERIOD takes none.',
   'SimulationTotal.difference': 'How much higher the revenue would have been; below zero: lower.',
 }

@@ -36,6 +36,18 @@ export const CATALOG_OPERATIONS: Readonly<Record<string, string>> = {
     'It stops after the customers that are being rated. Repeating the call changes nothing.',
   pricing_plan_version_simulations_customers_read:
     'Order by `difference` to see who gains or loses most. Amounts are before tax, and include what wallets paid.',
+  pricing_plan_versions_migrate:
+    'The subscriptions are those that are ACTIVE and on the version now. Nothing is moved before `pricing_plan_version_migrations_start`. ' +
+    'Answers at once; follow `status` with `pricing_plan_version_migrations_get` until it is PREVIEWED. Each subscription keeps what ' +
+    '`migrate` of its schedule would keep.',
+  pricing_plan_version_migrations_list: 'Each is shown with its progress and result.',
+  pricing_plan_version_migrations_get: 'The result is there once the status is PREVIEWED; the run adds to it.',
+  pricing_plan_version_migrations_start:
+    'Each subscription is judged again when it is moved. A subscription that cannot be moved stays as it is and holds up no other.',
+  pricing_plan_version_migrations_cancel:
+    'It stops after the subscription that is being moved. Repeating the call changes nothing.',
+  pricing_plan_version_migrations_results_read:
+    'Order by `difference` to see who pays more. Amounts are before tax. ERROR and SKIPPED say why in `message`.',
   pricing_plan_versions_curve_read:
     'Between two points a charge goes evenly, so the pieces are the price and no samples of it. Without `to` a curve ends half beyond ' +
     'the last bound, or after ten blocks.',

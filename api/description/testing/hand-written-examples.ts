@@ -113,6 +113,63 @@ const SIMULATED_CUSTOMER = {
   ],
 }
 
+const MIGRATION = {
+  object_type: 'PRICING_PLAN_VERSION_MIGRATION',
+  id: 'ppvm_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  from_pricing_plan_version_id: 'ppve_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  pricing_plan_version_id: 'ppve_0w4mZQ1SgqhV5Yd0CFFkZ3',
+  type: 'NEXT_BILLING_PERIOD',
+  start_at: null,
+  coupon_discount_behaviour: 'NONE',
+  status: 'PREVIEWED',
+  percentage: 100,
+  message: null,
+  result: {
+    number_of_subscriptions: 1,
+    number_of_previewed: 1,
+    number_of_moved: 0,
+    number_of_skipped: 0,
+    number_of_failed: 0,
+    totals: [
+      {
+        currency: 'EUR',
+        amount: { quantity: '300', currency: 'EUR' },
+        migrated_amount: { quantity: '320', currency: 'EUR' },
+        difference: { quantity: '20', currency: 'EUR' },
+      },
+    ],
+  },
+  created_at: '2026-01-15T09:30:00Z',
+  updated_at: '2026-01-15T09:30:12Z',
+  finished_at: null,
+}
+const MIGRATED_SUBSCRIPTION = {
+  object_type: 'MIGRATED_SUBSCRIPTION',
+  id: 'ppms_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  pricing_plan_subscription_id: 'ppsu_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  customer_id: 'cust_0w4mZQ1SgqhV5Yd0CFFkZ2',
+  currency: 'EUR',
+  status: 'PREVIEWED',
+  start_at: '2026-02-01T00:00:00Z',
+  invoice_date: '2026-01-31T00:00:00Z',
+  amount: { quantity: '300', currency: 'EUR' },
+  migrated_amount: { quantity: '320', currency: 'EUR' },
+  difference: { quantity: '20', currency: 'EUR' },
+  pricing_plan_schedule_id: null,
+  code: null,
+  field: null,
+  message: null,
+}
+/** The one page of a list. */
+const pageOf = (path: string, row: object) => ({
+  data: [row],
+  page: 1,
+  limit: 50,
+  total_number_of_pages: 1,
+  has_more: false,
+  links: { first: `${path}?page=1&limit=50`, previous: null, current: `${path}?page=1&limit=50`, next: null },
+})
+
 const MEMBERSHIP = {
   object_type: 'ACCOUNT_MEMBERSHIP',
   id: 'memb_0w4mZQ1SgqhV5Yd0CFFkZ2',
@@ -315,19 +372,18 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
   PricingPlanVersionSimulation: SIMULATION,
   RevenueLimits: { periods: 3, max_revenue_change: '5', max_customer_increase: '10' },
   SimulatedCustomer: SIMULATED_CUSTOMER,
-  SimulatedCustomerPage: {
-    data: [SIMULATED_CUSTOMER],
-    page: 1,
-    limit: 50,
-    total_number_of_pages: 1,
-    has_more: false,
-    links: {
-      first: '/v1/pricing-plan-version-simulations/ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2/customers?page=1&limit=50',
-      previous: null,
-      current: '/v1/pricing-plan-version-simulations/ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2/customers?page=1&limit=50',
-      next: null,
-    },
-  },
+  SimulatedCustomerPage: pageOf(
+    '/v1/pricing-plan-version-simulations/ppsi_0w4mZQ1SgqhV5Yd0CFFkZ2/customers',
+    SIMULATED_CUSTOMER,
+  ),
+  PricingPlanVersionMigrate: { pricing_plan_version_id: 'ppve_0w4mZQ1SgqhV5Yd0CFFkZ3', type: 'NEXT_BILLING_PERIOD' },
+  PricingPlanVersionMigration: MIGRATION,
+  PricingPlanVersionMigrationPage: pageOf('/v1/pricing-plan-version-migrations', MIGRATION),
+  MigratedSubscription: MIGRATED_SUBSCRIPTION,
+  MigratedSubscriptionPage: pageOf(
+    '/v1/pricing-plan-version-migrations/ppvm_0w4mZQ1SgqhV5Yd0CFFkZ2/results',
+    MIGRATED_SUBSCRIPTION,
+  ),
   CatalogApplied: { object_type: 'CATALOG_APPLIED', changes: [] },
   EventCalculate: EVENT,
   InvoiceUpdate: { status: 'FINAL' },

@@ -1,5 +1,5 @@
-// Billing: prices the usage of subscriptions, bills it on time, computes it again when its inputs change, and simulates
-// other prices.
+// Billing: prices the usage of subscriptions, bills it on time, computes it again when its inputs change, simulates
+// other prices, and moves subscriptions to another version of a plan.
 
 import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
@@ -29,10 +29,12 @@ import { subscriptionProducer } from './run/subscription-producer.ts'
 import { gatekeeper } from './simulate/gatekeeper.ts'
 import { simulationRoutes } from './simulate/routes.ts'
 import { simulationJobs, simulationReactions } from './simulate/simulation-jobs.ts'
+import { migrationJobs, migrationReactions } from './version-migrations/migration-jobs.ts'
+import { migrationRoutes } from './version-migrations/routes.ts'
 import { receiptJobs } from './why/receipt/receipt-jobs.ts'
 import { whyRoutes } from './why/routes.ts'
 
-// No simulation is seeded, so an id of another kind stands for a foreign one.
+// No simulation and no migration is seeded, so an id of another kind stands for a foreign one.
 const aSimulation = onSeeded('PRICING_PLAN_VERSION')
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
@@ -49,10 +51,11 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     whyRoutes(app, deps)
     onDemandRoutes(app, deps)
     simulationRoutes(app, deps)
+    migrationRoutes(app, deps)
   },
   extensions: [extend(GATE, gatekeeper), extend(CORRECTIONS, prepareCorrections)],
-  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs],
-  reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions],
+  jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs, ...migrationJobs],
+  reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions, ...migrationReactions],
   producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database), rebillProducer(deps)],
   fixtures: {
     'POST /v1/invoices/preview': {
@@ -89,6 +92,15 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     'GET /v1/pricing-plan-version-simulations/:id': aSimulation,
     'POST /v1/pricing-plan-version-simulations/:id/cancel': aSimulation,
     'GET /v1/pricing-plan-version-simulations/:id/customers': aSimulation,
+    'POST /v1/pricing-plan-versions/:id/migrate': {
+      ...onSeeded('PRICING_PLAN_VERSION'),
+      body: seeded => ({ pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION') }),
+    },
+    'GET /v1/pricing-plan-version-migrations': {},
+    'GET /v1/pricing-plan-version-migrations/:id': aSimulation,
+    'POST /v1/pricing-plan-version-migrations/:id/start': aSimulation,
+    'POST /v1/pricing-plan-version-migrations/:id/cancel': aSimulation,
+    'GET /v1/pricing-plan-version-migrations/:id/results': aSimulation,
     'GET /v1/pricing-plan-versions/:id/curve': onSeeded('PRICING_PLAN_VERSION'),
     'GET /v1/platforms/:id/up-to-date': onSeeded('PLATFORM'),
     'POST /v1/ingest/persist-data': {

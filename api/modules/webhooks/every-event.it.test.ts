@@ -44,6 +44,8 @@ const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'OAUTH_GRANT.CREATED': 'identity/oauth.it.test.ts',
   'OAUTH_GRANT.REVOKED': 'identity/oauth.it.test.ts',
   'PERSIST_DATA.CREATED': 'bench/system-tests/single-events/persist-data.it.test.ts',
+  'PRICING_PLAN_VERSION_MIGRATION.CREATED': 'api/modules/billing/version-migrations/version-migrations.it.test.ts',
+  'PRICING_PLAN_VERSION_MIGRATION.UPDATED': 'api/modules/billing/version-migrations/version-migrations.it.test.ts',
   'PRICING_PLAN_VERSION_SIMULATION.CREATED': 'api/modules/billing/simulate/simulate.it.test.ts',
   'PRICING_PLAN_VERSION_SIMULATION.UPDATED': 'api/modules/billing/simulate/simulate.it.test.ts',
   'REPROCESS.UPDATED': 'api/modules/billing/reprocess/reprocess.it.test.ts',

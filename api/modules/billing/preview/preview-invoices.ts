@@ -1,5 +1,5 @@
 // POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
-import { readTenant } from '../../../../shared/database/database.ts'
+import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -11,14 +11,20 @@ import type { InvoiceView } from '../../invoices/schema.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { invoiceView } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
-import { closedForNext } from '../late/closed-usage.ts'
+import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
-import { refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
-import { keyOfRow, keyOfWindow, loadSubscriptionInvoices, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
+import {
+  keyOfRow,
+  keyOfWindow,
+  loadSubscriptionInvoices,
+  SUBSCRIPTION_BILLING,
+  type SubscriptionInvoice,
+} from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -41,30 +47,43 @@ export type Preview = {
 }
 export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at'>
 
+/** Everything that the next invoices of a subscription are computed from, but usage. */
+export type PreviewState = {
+  readonly inputs: BillingInputs
+  readonly rows: readonly SubscriptionInvoice[]
+  readonly purse: Awaited<ReturnType<typeof readPurse>>
+  readonly closed: readonly ClosedUsage[]
+  readonly ahead: readonly ChargedAhead[]
+}
+
+/** Throws RESOURCE_NOT_FOUND when the tenant has no such subscription. */
+export async function loadPreviewState(uow: ReadUow, subscriptionId: string): Promise<PreviewState> {
+  const inputs = await loadBillingInputs(uow, subscriptionId)
+  const rows = await loadSubscriptionInvoices(uow, subscriptionId)
+  const invoiceIds = rows.filter(isOpenEnded).map(({ id }) => id)
+  return {
+    inputs,
+    rows,
+    purse: await readPurse(uow, { customerIds: [inputs.customer.id], invoiceIds }),
+    closed: await closedForNext(uow, inputs.platform.late_event_policy, [inputs.subscription.id]),
+    ahead: await loadChargedAhead(uow, inputs),
+  }
+}
+
 /**
  * The next invoices of each schedule from `start_at` on. The default is now, or the start of a subscription that is
  * DRAFT. Throws INVALID_OPERATION when there is none.
  */
 export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
-  const { inputs, rows, closed, ahead, purse } = await readTenant(deps.database, tenant, async uow => {
-    const inputs = await loadBillingInputs(uow, request.pricing_plan_subscription_id)
-    const rows = await loadSubscriptionInvoices(uow, request.pricing_plan_subscription_id)
-    const invoiceIds = rows.filter(isOpenEnded).map(({ id }) => id)
-    return {
-      inputs,
-      rows,
-      purse: await readPurse(uow, { customerIds: [inputs.customer.id], invoiceIds }),
-      closed: await closedForNext(uow, inputs.platform.late_event_policy, [inputs.subscription.id]),
-      ahead: await loadChargedAhead(uow, inputs),
-    }
-  })
-  const times = refundTimes(inputs)
-  const terms = resolveTerms(inputs)
+  const { pricing_plan_subscription_id: id } = request
+  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(uow, id))
+  const { inputs } = state
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'
   const from = request.start_at ? at(request.start_at) : isDraft ? (activeSpan(inputs)?.start ?? now) : now
-  const chosen = previewWindows({ inputs, terms, rows, from, perSchedule: request.invoices_per_schedule ?? 1 })
-  const [first] = chosen
+  const priced = await pricePreviews(deps, tenant, state, { from, perSchedule: request.invoices_per_schedule ?? 1 })
+  const all = priced.map(({ choice, invoice }) => ({ choice, view: previewView(inputs, invoice, { tenant, now }) }))
+  const [first] = all
   if (!first) {
     throw new AppError(
       'INVALID_OPERATION',
@@ -74,6 +93,25 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       },
     )
   }
+  const infos = inputs.schedules.map(schedule => ({
+    pricing_plan_schedule_id: schedule.id,
+    invoices: all.filter(({ choice }) => choice.schedules.has(schedule.id)).map(({ view }) => view),
+  }))
+  return { invoice: first.view, first_invoice: first.view, invoice_infos: infos }
+}
+
+export type PricedPreview = { readonly choice: PreviewWindow; readonly invoice: PricedInvoice }
+
+/** The next invoices of each schedule from a time on, in order; none when nothing is billed any more. */
+export async function pricePreviews(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { inputs, rows, closed, ahead, purse }: PreviewState,
+  { from, perSchedule }: { readonly from: Instant; readonly perSchedule: number },
+): Promise<PricedPreview[]> {
+  const times = refundTimes(inputs)
+  const terms = resolveTerms(inputs)
+  const chosen = previewWindows({ inputs, terms, rows, from, perSchedule })
   // Late usage goes on at most one of them. The usage of all is read at once.
   const withLate = await Promise.all(
     chosen.map(async choice => {
@@ -90,9 +128,8 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       return { choice, late, usage: await readUsage(deps.usage, { tenant, inputs, charges }) }
     }),
   )
-  const previews = new Map<PreviewWindow, InvoicePreview>()
   // One after the other: what wallets pay of one invoice is not available to later ones.
-  for (const { choice, late, usage } of read) {
+  return read.map(({ choice, late, usage }) => {
     const { window, billed } = choice
     const key = keyOfWindow(window)
     const invoiceId = rows.find(row => isOpenEnded(row) && keyOfRow(row) === key)?.id ?? null
@@ -109,18 +146,8 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
       finalizedAt: null,
     })
     purse.take({ ...funds, invoiceId: invoiceId ?? key }, invoice.columns.content)
-    previews.set(choice, previewView(inputs, invoice, { tenant, now }))
-  }
-  const viewOf = (choice: PreviewWindow): InvoicePreview => {
-    const view = previews.get(choice)
-    if (!view) throw new Error('every choice was priced')
-    return view
-  }
-  const infos = inputs.schedules.map(schedule => ({
-    pricing_plan_schedule_id: schedule.id,
-    invoices: chosen.filter(choice => choice.schedules.has(schedule.id)).map(viewOf),
-  }))
-  return { invoice: viewOf(first), first_invoice: viewOf(first), invoice_infos: infos }
+    return { choice, invoice }
+  })
 }
 
 /** An invoice of these inputs that is not saved. */

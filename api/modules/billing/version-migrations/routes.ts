@@ -1,0 +1,156 @@
+// The routes of migrations: create with its preview, start, list, read, cancel, and what becomes of each subscription.
+import { eq } from 'drizzle-orm'
+import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
+import { PageOf } from '../../../http/pagination.ts'
+import { IdParams } from '../../../http/params.ts'
+import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
+import {
+  filterConditions,
+  filterQuery,
+  type ListQuery,
+  type ListSpec,
+  listSlice,
+  orderOf,
+  orderQuery,
+} from '../../../list/list-spec.ts'
+import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
+import { OneOf, Shape } from '../../../resource/shapes.ts'
+import { normalizeTimes } from '../../../resource/timestamps.ts'
+import {
+  cancelMigration,
+  createMigration,
+  getMigration,
+  migrationView,
+  moneyView,
+  startMigration,
+} from './migrations.ts'
+import { MigratedSubscriptionView, MigrationBody, MigrationView } from './schema.ts'
+import {
+  MIGRATED_STATUSES,
+  MIGRATION_STATUSES,
+  type MigratedSubscription,
+  migratedSubscriptions,
+  type VersionMigration,
+  versionMigrations,
+} from './table.ts'
+
+const PATH = '/v1/pricing-plan-version-migrations'
+const tag = 'pricing-plan-version-migrations'
+const VIEW = { tag, permission: 'PRICING_PLAN_VERSION_MIGRATION.VIEW' } as const
+const CHANGE = { tag, permission: 'PRICING_PLAN_VERSION_MIGRATION.CREATE', method: 'POST' } as const
+
+const MIGRATION_LIST: ListSpec = {
+  table: versionMigrations,
+  filters: {
+    from_pricing_plan_version_id: { kind: 'equals', column: 'from_pricing_plan_version_id' },
+    pricing_plan_version_id: { kind: 'equals', column: 'pricing_plan_version_id' },
+    status: { kind: 'equals', column: 'status', schema: OneOf(...MIGRATION_STATUSES) },
+  },
+  orderBy: ['created_at'],
+  searchable: [],
+  ranges: [],
+}
+const SUBSCRIPTION_LIST: ListSpec = {
+  table: migratedSubscriptions,
+  filters: {
+    status: { kind: 'equals', column: 'status', schema: OneOf(...MIGRATED_STATUSES) },
+    currency: { kind: 'equals', column: 'currency' },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
+  },
+  orderBy: ['difference', 'amount'],
+  searchable: [],
+  ranges: [],
+}
+
+export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  writeRoute(app, deps, {
+    ...CHANGE,
+    summary: 'Prepare the move of all subscriptions of a version to another, and preview it.',
+    url: '/v1/pricing-plan-versions/:id/migrate',
+    status: 201,
+    params: IdParams,
+    body: MigrationBody,
+    response: MigrationView,
+    handle: async (uow, { params, body }) => {
+      const request = normalizeTimes(MigrationBody, body) as Static<typeof MigrationBody>
+      return migrationView(await createMigration(uow, params.id, request))
+    },
+  })
+  for (const [verb, summary, change] of [
+    ['start', 'Start a migration that was previewed: move its subscriptions.', startMigration],
+    ['cancel', 'Cancel a migration. What is moved stays moved; one that has ended stays as it is.', cancelMigration],
+  ] as const)
+    writeRoute(app, deps, {
+      ...CHANGE,
+      summary,
+      url: `${PATH}/:id/${verb}`,
+      status: 200,
+      params: IdParams,
+      response: MigrationView,
+      handle: async (uow, { params }) => migrationView(await change(uow, params.id)),
+    })
+  readRoute(app, deps, {
+    ...VIEW,
+    summary: 'List migrations, newest first.',
+    method: 'GET',
+    url: PATH,
+    query: Shape({ ...SliceQuery, ...filterQuery(MIGRATION_LIST), ...orderQuery(MIGRATION_LIST) }),
+    response: PageOf(MigrationView),
+    handle: async (uow, { query: given }) => {
+      const query = given as ListQuery
+      const slice = sliceOf(query)
+      const conditions = await filterConditions(uow, MIGRATION_LIST, query)
+      const order = orderOf(MIGRATION_LIST, query)
+      const sliced = await listSlice<VersionMigration>(uow, MIGRATION_LIST, { conditions, order, slice })
+      return sliceView(PATH, query, { slice, sliced, data: sliced.rows.map(migrationView) })
+    },
+  })
+  readRoute(app, deps, {
+    ...VIEW,
+    summary: 'Read a migration: its progress, and what its preview and its run found.',
+    method: 'GET',
+    url: `${PATH}/:id`,
+    params: IdParams,
+    response: MigrationView,
+    handle: async (uow, { params }) => migrationView(await getMigration(uow, params.id)),
+  })
+  readRoute(app, deps, {
+    ...VIEW,
+    summary: 'List the subscriptions of a migration: what the next invoice of each becomes, and whether it is moved.',
+    method: 'GET',
+    url: `${PATH}/:id/results`,
+    params: IdParams,
+    query: Shape({ ...SliceQuery, ...filterQuery(SUBSCRIPTION_LIST), ...orderQuery(SUBSCRIPTION_LIST) }),
+    response: PageOf(MigratedSubscriptionView),
+    handle: async (uow, { params, query: given }) => {
+      const query = given as ListQuery
+      const { id } = await getMigration(uow, params.id)
+      const slice = sliceOf(query)
+      const conditions = [
+        eq(migratedSubscriptions.migration_id, id),
+        ...(await filterConditions(uow, SUBSCRIPTION_LIST, query)),
+      ]
+      const order = orderOf(SUBSCRIPTION_LIST, query)
+      const sliced = await listSlice<MigratedSubscription>(uow, SUBSCRIPTION_LIST, { conditions, order, slice })
+      return sliceView(`${PATH}/${id}/results`, query, { slice, sliced, data: sliced.rows.map(subscriptionView) })
+    },
+  })
+}
+
+function subscriptionView({
+  platform_id: _platform,
+  environment: _environment,
+  migration_id: _of,
+  ...row
+}: MigratedSubscription) {
+  const money = (text: string | null) => (text === null ? null : moneyView(text, row.currency))
+  return {
+    object_type: 'MIGRATED_SUBSCRIPTION',
+    ...row,
+    amount: money(row.amount),
+    migrated_amount: money(row.migrated_amount),
+    difference: money(row.difference),
+  }
+}

@@ -1,0 +1,184 @@
+// Runs one migration: chooses its subscriptions once, previews each, and once it is started moves each in a transaction of its own.
+// What became of one is stored with it, so a run that is killed, or started twice, continues where it was.
+import { and, eq, sql } from 'drizzle-orm'
+import { inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inTimeOf } from '../../../test-clock.ts'
+import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { ACTOR } from '../run/run-group.ts'
+import { getMigration, holdsStatus, lockMigration, moveMigration, resultOf } from './migrations.ts'
+import { previewMove } from './preview-move.ts'
+import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
+
+export type MigrationRun = {
+  readonly tenant: Tenant
+  readonly id: string
+  /** True on the last try: an error then ends the migration. */
+  readonly last: boolean
+  /** Aborted when the worker stops. */
+  readonly stop?: AbortSignal
+}
+
+/** Subscriptions between two reports of progress. */
+const GROUP_MAX = 20
+
+/** Previews a migration that is SCHEDULED, or moves the subscriptions of one that was started. Throws temporary errors. */
+export async function runMigration(deps: BillingDeps, run: MigrationRun): Promise<void> {
+  const { tenant, id, last, stop } = run
+  const row = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  if (!row) return
+  const isPreview = row.status === 'SCHEDULED'
+  const isStopped = () => stop?.aborted === true
+  try {
+    let going = true
+    while (going && !isStopped()) {
+      const ids = await nextOf(deps, tenant, { id, status: isPreview ? 'SCHEDULED' : 'PREVIEWED' })
+      for (const subscription of ids) {
+        if (isStopped()) return
+        const work = () => (isPreview ? previewOne : moveOne)(deps, tenant, { row, subscription })
+        await inTimeOf(deps.database, tenant, [subscription], work)
+        await deps.failpoint?.('migrate.after-subscription')
+      }
+      going = await inTenant(deps.database, tenant, ACTOR, uow => report(uow, row, ids.length === 0))
+    }
+  } catch (error) {
+    if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
+    throw error
+  }
+}
+
+/** Null when there is nothing to do: it has ended, waits to be started, or is not there. */
+async function begin(uow: Uow, id: string): Promise<VersionMigration | null> {
+  const row = await lockMigration(uow, id)
+  if (row?.status === 'SCHEDULED') await chooseSubscriptions(uow, row)
+  return row?.status === 'SCHEDULED' || row?.status === 'IN_PROGRESS' ? row : null
+}
+
+/** The ACTIVE subscriptions with a schedule of the version that has not ended; chosen once. */
+async function chooseSubscriptions(
+  uow: Uow,
+  { id, from_pricing_plan_version_id: from }: VersionMigration,
+): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    insert into migrated_subscriptions (platform_id, environment, id, migration_id, pricing_plan_subscription_id, customer_id, currency, status)
+    select s.platform_id, s.environment, 'ppms_' || left(replace(gen_random_uuid()::text, '-', ''), 22), ${id}, s.id,
+      s.customer_id, s.billing_currency, 'SCHEDULED'
+    from pricing_plan_subscriptions s
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE' and s.type = 'BILLING'
+      and s.customer_id is not null
+      and exists (select from pricing_plan_schedules c
+        where c.platform_id = s.platform_id and c.environment = s.environment and c.pricing_plan_subscription_id = s.id
+          and c.status = 'ACTIVE' and c.pricing_plan_version_id = ${from}
+          and (c.end_at is null or c.end_at > ${formatInstant(uow.now)}::timestamptz))
+      and not exists (select from migrated_subscriptions m
+        where m.platform_id = s.platform_id and m.environment = s.environment and m.migration_id = ${id})`)
+}
+
+type Next = { readonly id: string; readonly status: MigratedSubscription['status'] }
+
+const nextOf = (deps: BillingDeps, tenant: Tenant, { id, status }: Next): Promise<string[]> =>
+  readTenant(deps.database, tenant, async uow => {
+    const { platformId, environment } = uow.tenant
+    const { rows } = await uow.tx.execute<{ subscription: string }>(sql`
+      select pricing_plan_subscription_id as subscription from migrated_subscriptions
+      where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id} and status = ${status}
+      order by id limit ${GROUP_MAX}`)
+    return rows.map(({ subscription }) => subscription)
+  })
+
+type One = { readonly row: VersionMigration; readonly subscription: string }
+type Values = Partial<Omit<MigratedSubscription, 'platform_id' | 'environment' | 'id'>>
+
+async function previewOne(deps: BillingDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
+  const found = await previewMove(deps, tenant, subscription, row).catch(refusalOf)
+  await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, found))
+}
+
+/** The subscription and its result are saved together, so that it is moved once. */
+async function moveOne(deps: BillingDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
+  const refused = await inTenant(deps.database, tenant, ACTOR, async uow => {
+    const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
+    if (!isWaiting) return null
+    const moved = await moveToVersion(uow, subscription, row)
+    const values: Values =
+      'skipped' in moved
+        ? { status: 'SKIPPED', message: moved.skipped }
+        : { status: 'MOVED', start_at: moved.schedule.start_at, pricing_plan_schedule_id: moved.schedule.id }
+    await saveOne(uow, { row, subscription }, values)
+    return null
+  }).catch(refusalOf)
+  if (refused) await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, refused))
+}
+
+/** Throws what may pass. One that cannot be moved must not keep the others from being moved. */
+function refusalOf(error: unknown): Values {
+  if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') throw error
+  if (!(error instanceof AppError))
+    return {
+      status: 'ERROR',
+      code: 'INTERNAL_ERROR',
+      message: 'Something went wrong on our side; migrate it by itself.',
+    }
+  const { code, message, details } = error
+  return { status: 'ERROR', code, field: details.field ?? null, message }
+}
+
+const whereOne = (uow: Uow, { row, subscription }: One) =>
+  and(
+    inThisTenant(uow, migratedSubscriptions),
+    eq(migratedSubscriptions.migration_id, row.id),
+    eq(
+      migratedSubscriptions.pricing_plan_subscription_id,
+      subscription as MigratedSubscription['pricing_plan_subscription_id'],
+    ),
+  )
+
+async function lockOne(uow: Uow, of: One): Promise<boolean> {
+  const [found] = await uow.tx
+    .select({ status: migratedSubscriptions.status })
+    .from(migratedSubscriptions)
+    .where(whereOne(uow, of))
+    .for('update')
+  return found?.status === 'PREVIEWED'
+}
+
+const saveOne = async (uow: Uow, of: One, values: Values): Promise<void> =>
+  void (await uow.tx.update(migratedSubscriptions).set(values).where(whereOne(uow, of)))
+
+/** Shows how far it is, and ends it when nothing is left. False when it has ended, or was cancelled. */
+async function report(uow: Uow, { id, status }: VersionMigration, isDone: boolean): Promise<boolean> {
+  const row = await lockMigration(uow, id)
+  if (row?.status !== status) return false
+  const result = await resultOf(uow, id)
+  if (isDone) {
+    const ended =
+      status === 'SCHEDULED'
+        ? { status: 'PREVIEWED' as const }
+        : { status: 'DONE' as const, finished_at: formatInstant(uow.now) }
+    await moveMigration(uow, row, { ...ended, percentage: 100, result })
+    return false
+  }
+  const { platformId, environment } = uow.tenant
+  const waiting = status === 'SCHEDULED' ? 'SCHEDULED' : 'PREVIEWED'
+  // Progress emits no event; changes of status tell when the preview and the run end.
+  await uow.tx.execute(sql`
+    update pricing_plan_version_migrations set updated_at = ${formatInstant(uow.now)}, percentage = (
+      select 100 * count(*) filter (where status <> ${waiting}) / greatest(count(*), 1) from migrated_subscriptions
+      where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id})
+    where platform_id = ${platformId} and environment = ${environment} and id = ${id}`)
+  return true
+}
+
+async function fail(uow: Uow, id: string, error: unknown): Promise<void> {
+  const row = await lockMigration(uow, id)
+  if (!row || row.finished_at !== null) return
+  const message =
+    error instanceof AppError ? error.message : 'Something went wrong on our side; create the migration again.'
+  const result = await resultOf(uow, (await getMigration(uow, id)).id)
+  await moveMigration(uow, row, { status: 'ERROR', message, result, finished_at: formatInstant(uow.now) })
+}

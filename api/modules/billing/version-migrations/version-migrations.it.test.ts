@@ -1,0 +1,215 @@
+// Migrations of all subscriptions of a plan version by the API and their job: the preview, the move, what cannot be moved, and runs
+// that are killed, repeated or cancelled.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectPayloads } from '../../../testing/event-payloads.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { runBilling } from '../run/run-billing.ts'
+import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
+import { runMigration } from './run-migration.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let deps: BillingDeps
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aLive
+  deps = { database: api.database, usage: NO_USAGE }
+})
+afterAll(() => api.close())
+
+const PATH = '/v1/pricing-plan-version-migrations'
+const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
+const post = (url: string, body: unknown = {}) => succeed(tenant, 'POST', `/v1/${url}`, body)
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+
+/** Subscriptions to a plan with a fee of 10.00 in advance, the first also with a fee of 8.00 agreed, and a version at 20.00. */
+async function onOneVersion(count: number) {
+  setTime('2026-03-10T00:00:00Z')
+  const first = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '10' })
+  const [schedule] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${first.subscriptionId}`))['data']
+  const { pricing_plan_version_id: version, pricing_plan_id: plan } = schedule
+  const { billing_entity_id } = await get(`pricing-plan-subscriptions/${first.subscriptionId}`)
+  const subscriptions = [first.subscriptionId]
+  while (subscriptions.length < count) {
+    const made = await post('pricing-plan-subscriptions', {
+      customer_id: first.customerId,
+      billing_entity_id,
+      billing_currency: 'EUR',
+    })
+    await post('pricing-plan-schedules', {
+      pricing_plan_subscription_id: made['id'],
+      pricing_plan_version_id: version,
+      start_at: '2026-03-01T00:00:00Z',
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${made['id']}`, { status: 'ACTIVE' })
+    subscriptions.push(made['id'])
+  }
+  const next = await post('pricing-plan-versions', {
+    pricing_plan_id: plan,
+    copied_from_pricing_plan_version_id: version,
+  })
+  const [category] = (await get(`pricing-plan-versions/${next['id']}`))['pricing_categories']
+  const [pricing] = category.pricings
+  const items = pricing.items.map((item: Row, index: number) => ({
+    product_item_ids: item['product_item_ids'],
+    configs:
+      index === 0
+        ? item['configs'].map(({ id: _id, ...config }: Row) => config)
+        : [{ pricing_type: 'FIXED', billing_in_advance: true, bands: [{ fixed_amount: eur('20') }] }],
+  }))
+  await succeed(tenant, 'PATCH', `/v1/pricings/${pricing.id}`, { items })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${next['id']}`, { status: 'ACTIVE' })
+  return { version: version as string, next: next['id'] as string, subscriptions }
+}
+const run = (id: string, more: Partial<BillingDeps> = {}) =>
+  runMigration({ ...deps, ...more }, { tenant: tenant.tenant, id, last: false })
+const subscriptionsOf = async (id: string): Promise<Row[]> =>
+  (await get(`pricing-plan-version-migrations/${id}/results?limit=50`))['data']
+const versionsOf = async (subscription: string): Promise<string[]> =>
+  (
+    await get(
+      `pricing-plan-schedules?pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`,
+    )
+  )['data'].map((row: Row) => `${row['pricing_plan_version_id']} ${row['start_at']} ${row['status']}`)
+
+test('is previewed, moves nothing until it is started, and then bills what it previewed', async () => {
+  const { version, next, subscriptions } = await onOneVersion(2)
+  const [one = '', ends = ''] = subscriptions
+  await post(`pricing-plan-subscriptions/${ends}/cancel`, { type: 'DATE', cancel_at: '2026-03-20T00:00:00Z' })
+  for (const id of subscriptions) await runBilling(deps, tenant.tenant, id)
+  const made = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  expect(made).toMatchObject({ status: 'SCHEDULED', type: 'NEXT_BILLING_PERIOD', result: null })
+  expect(await tenant.call('POST', `${PATH}/${made['id']}/start`)).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_OPERATION', resource_id: made['id'] },
+  })
+  await run(made['id'])
+  const previewed = await get(`pricing-plan-version-migrations/${made['id']}`)
+  expect(previewed).toMatchObject({
+    status: 'PREVIEWED',
+    percentage: 100,
+    result: {
+      number_of_subscriptions: 2,
+      number_of_previewed: 1,
+      number_of_skipped: 1,
+      totals: [{ currency: 'EUR', amount: eur('10'), migrated_amount: eur('20'), difference: eur('10') }],
+    },
+  })
+  const rows = await subscriptionsOf(made['id'])
+  expect(rows.find(row => row['pricing_plan_subscription_id'] === one)).toMatchObject({
+    status: 'PREVIEWED',
+    start_at: '2026-04-01T00:00:00Z',
+    invoice_date: '2026-03-31T00:00:00Z',
+    difference: eur('10'),
+  })
+  expect(rows.find(row => row['pricing_plan_subscription_id'] === ends)).toMatchObject({
+    status: 'SKIPPED',
+    message: expect.stringContaining('ends at 2026-03-20'),
+  })
+  expect(await versionsOf(one)).toEqual([`${version} 2026-03-01T00:00:00Z ACTIVE`])
+  await post(`pricing-plan-version-migrations/${made['id']}/start`)
+  await run(made['id'])
+  expect(await get(`pricing-plan-version-migrations/${made['id']}`)).toMatchObject({
+    status: 'DONE',
+    result: { number_of_moved: 1, number_of_skipped: 1, number_of_failed: 0 },
+  })
+  expect(await versionsOf(one)).toEqual([
+    `${version} 2026-03-01T00:00:00Z ACTIVE`,
+    `${next} 2026-04-01T00:00:00Z ACTIVE`,
+  ])
+  // The invoice of April is what was previewed.
+  setTime('2026-04-01T01:00:00Z')
+  await runBilling(deps, tenant.tenant, one)
+  const invoices = (await get(`invoices?pricing_plan_subscription_id=${one}`))['data']
+  expect(invoices.map((row: Row) => row['tax_summary']?.['amount_excluding_tax']?.quantity)).toContain('20.00')
+  await expectPayloads(api, made['id'], [
+    'PRICING_PLAN_VERSION_MIGRATION.CREATED',
+    'PRICING_PLAN_VERSION_MIGRATION.UPDATED',
+  ])
+})
+
+test('continues after a kill between two subscriptions, and moves each once', async () => {
+  const { version, next, subscriptions } = await onOneVersion(4)
+  const made = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  const killedAfter = (count: number) => {
+    let left = count
+    return async (name: string) => {
+      if (name !== 'migrate.after-subscription') return
+      left -= 1
+      if (left === 0) throw new Error('killed')
+    }
+  }
+  await expect(run(made['id'], { failpoint: killedAfter(2) })).rejects.toThrow('killed')
+  const counted = async () => {
+    const statuses = (await subscriptionsOf(made['id'])).map(row => row['status'])
+    return Object.fromEntries(
+      [...new Set(statuses)].map(each => [each, statuses.filter(other => other === each).length]),
+    )
+  }
+  expect(await counted()).toEqual({ PREVIEWED: 2, SCHEDULED: 2 })
+  await run(made['id'])
+  await post(`pricing-plan-version-migrations/${made['id']}/start`)
+  await expect(run(made['id'], { failpoint: killedAfter(1) })).rejects.toThrow('killed')
+  expect(await counted()).toEqual({ MOVED: 1, PREVIEWED: 3 })
+  await Promise.all([run(made['id']), run(made['id'])])
+  expect(await counted()).toEqual({ MOVED: 4 })
+  for (const id of subscriptions) expect(await versionsOf(id)).toHaveLength(2)
+  // One more finds nothing to do.
+  await run(made['id'])
+  expect(await get(`pricing-plan-version-migrations/${made['id']}`)).toMatchObject({ status: 'DONE', percentage: 100 })
+})
+
+test('is stopped between two subscriptions, and what cannot be moved holds up no other', async () => {
+  const { version, next, subscriptions } = await onOneVersion(3)
+  const [blocked = ''] = subscriptions
+  // Its schedule of April on is planned already, so the new one would have no room.
+  const [{ id: schedule }] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${blocked}`))['data']
+  await succeed(tenant, 'POST', `/v1/pricing-plan-schedules/${schedule}/copy?set_previous_end_at=true`, {
+    start_at: '2026-04-01T00:00:00Z',
+  })
+  const body = { pricing_plan_version_id: next, type: 'IMMEDIATE' }
+  const made = await post(`pricing-plan-versions/${version}/migrate`, body)
+  await run(made['id'])
+  await post(`pricing-plan-version-migrations/${made['id']}/start`)
+  const cancel = async () => void (await tenant.call('POST', `${PATH}/${made['id']}/cancel`))
+  await run(made['id'], { failpoint: cancel })
+  const stopped = await get(`pricing-plan-version-migrations/${made['id']}`)
+  expect(stopped).toMatchObject({ status: 'CANCELLED', result: { number_of_moved: 1, number_of_previewed: 2 } })
+  const again = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  await run(again['id'])
+  const rows = await subscriptionsOf(again['id'])
+  expect(rows).toHaveLength(2)
+  expect(
+    (await get(`pricing-plan-version-migrations?from_pricing_plan_version_id=${version}&status=CANCELLED`))['data'],
+  ).toHaveLength(1)
+})
+
+test.each<[object, string, string]>([
+  [{}, 'pricing_plan_version_id', 'MISSING_FIELD'],
+  [{ pricing_plan_version_id: 'ppve_0000000000000000000000' }, 'pricing_plan_version_id', 'RESOURCE_NOT_FOUND'],
+  [{ pricing_plan_version_id: 'itself' }, 'pricing_plan_version_id', 'INVALID_FIELD'],
+  [{ pricing_plan_version_id: 'draft' }, 'pricing_plan_version_id', 'INVALID_FIELD'],
+  [{ pricing_plan_version_id: 'next', type: 'LATER' }, 'type', 'INVALID_FIELD'],
+  [{ pricing_plan_version_id: 'next', start_at: '2027-01-01T00:00:00Z' }, 'start_at', 'INVALID_FIELD'],
+  [
+    { pricing_plan_version_id: 'next', type: 'IMMEDIATE', start_at: '2020-01-01T00:00:00Z' },
+    'start_at',
+    'INVALID_FIELD',
+  ],
+  [{ pricing_plan_version_id: 'next', limit: 5 }, 'limit', 'INVALID_FIELD'],
+])('%j is refused by name', async (given, field, code) => {
+  versions ??= onOneVersion(1).then(async ({ version, next }) => {
+    const { pricing_plan_id } = await get(`pricing-plan-versions/${version}`)
+    return { itself: version, next, draft: (await post('pricing-plan-versions', { pricing_plan_id }))['id'] }
+  })
+  const named: Readonly<Record<string, string>> = await versions
+  const id = 'pricing_plan_version_id' in given ? String(given.pricing_plan_version_id) : undefined
+  const body = { ...given, ...(id === undefined ? {} : { pricing_plan_version_id: named[id] ?? id }) }
+  const answer = await tenant.call('POST', `/v1/pricing-plan-versions/${named['itself']}/migrate`, body)
+  expect(answer.body).toMatchObject({ code, field })
+})
+let versions: Promise<Readonly<Record<string, string>>> | undefined
