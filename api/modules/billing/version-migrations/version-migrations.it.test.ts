@@ -125,7 +125,7 @@ test('is previewed, moves nothing until it is started, and then bills what it pr
   setTime('2026-04-01T01:00:00Z')
   await runBilling(deps, tenant.tenant, one)
   const invoices = (await get(`invoices?pricing_plan_subscription_id=${one}`))['data']
-  expect(invoices.map((row: Row) => row['tax_summary']?.['amount_excluding_tax']?.quantity)).toContain('20.00')
+  expect(invoices.map((row: Row) => row['invoice_amount_including_tax'].quantity)).toContain('24.20')
   await expectPayloads(api, made['id'], [
     'PRICING_PLAN_VERSION_MIGRATION.CREATED',
     'PRICING_PLAN_VERSION_MIGRATION.UPDATED',
