@@ -22,9 +22,15 @@ export type Reservations = {
   /** At 2,000 a second. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Microseconds of processor time a reservation at that rate, by process. */
+  /** Microseconds of processor time a reservation at that rate, by process, the client among them. */
   readonly costs: Costs
 }
+
+const CORES = 2
+const SECOND_US = 1_000_000
+
+/** Microseconds of processor time of all processes together. */
+export const totalOf = (costs: Costs): number => Object.values(costs).reduce((sum, each) => sum + each, 0)
 
 /** Measures both. Prints as it goes. */
 export async function walletReservations(): Promise<{ hot: Reservations; many: Reservations }> {
@@ -126,12 +132,14 @@ async function turn(name: string, { setup, port, pids }: Of, wallets: readonly B
   const count = countTrees(pids)
   const paced = await load({ eventsPerSecond: RATE })
   const milliseconds = count(paced.acceptedEvents)
-  const costs = Object.fromEntries(Object.entries(milliseconds).map(([of, each]) => [of, Math.round(each * 1_000)]))
+  const servers = Object.fromEntries(Object.entries(milliseconds).map(([of, each]) => [of, Math.round(each * 1_000)]))
+  const costs = { ...servers, generator: Math.round(paced.cpuMicrosEach) }
   const perSecond = Math.round(most.events / most.seconds)
   const kept = Math.round(paced.events / paced.seconds)
   console.log(
     `  ${name}: at most ${perSecond}/s; at ${kept}/s p50 ${paced.p50Ms.toFixed(1)} ms, p99 ${paced.p99Ms.toFixed(1)} ms, ` +
-      `µs of processor each: ${JSON.stringify({ ...costs, generator: Math.round(paced.cpuMicrosEach) })}`,
+      `µs of processor each: ${JSON.stringify(costs)}. On a machine that other work keeps busy rates say nothing: ` +
+      `${CORES} idle cores have time for ${Math.round((CORES * SECOND_US) / totalOf(costs))}/s, the client on them as well`,
   )
   return { perSecond, p50Ms: paced.p50Ms, p99Ms: paced.p99Ms, costs }
 }

@@ -18,7 +18,10 @@ export type Moved = GrantPart & { readonly move: Move }
 export type GrantBook = {
   /** How much of the wallet this use can spend at that time. */
   openOf(use: Use, at: Instant): Decimal
-  /** Reserves the whole quantity; null, without reserving anything, when the wallet does not have it. */
+  /**
+   * Reserves the whole quantity; null, without reserving anything, when the wallet does not have it. The rules of
+   * `reserve_in_wallets` in the database: reserve-many.it.test.ts compares them.
+   */
   reserve(use: Use, quantity: Decimal, at: Instant): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
   /** Spends `quantity` from the reserved parts in their order, and releases the rest. */
   settle(parts: readonly GrantPart[], quantity: Decimal): readonly Moved[]

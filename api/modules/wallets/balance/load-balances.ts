@@ -33,7 +33,7 @@ async function sumsAt(uow: ReadUow, walletIds: readonly string[], at: Instant): 
       ? sql`select a.wallet_id, a.grant_id, a.open, a.reserved, a.start_at, a.expire_at from wallet_grant_accounts a
           where a.platform_id = ${platformId} and a.environment = ${environment}
             and a.wallet_id = any(${sql.param(walletIds)}::text[])
-            and (a.open > 0 or a.reserved > 0 or exists (select from wallet_grants o where o.platform_id = a.platform_id
+            and (a.is_live or exists (select from wallet_grants o where o.platform_id = a.platform_id
               and o.environment = a.environment and o.id = a.grant_id and o.over_granted is not null))`
       : sql`select e.wallet_id, e.grant_id, a.start_at, a.expire_at,
             coalesce(sum(e.quantity) filter (where e.credit_account = 'OPEN'), 0)

@@ -42,7 +42,7 @@ export async function expireGrants(database: Database, tenant: Tenant, clockId: 
 
 async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const { platformId, environment } = uow.tenant
-  const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.open > 0
+  const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.is_open
     and a.expire_at <= ${formatInstant(uow.now)}::timestamptz
     and ${clockId === null ? livesByTheDay(sql`a`) : livesBy(clockId)}`
   const found = await uow.tx.execute<{ grant_id: Id<'wgra'>; wallet_id: Id<'wall'> }>(sql`

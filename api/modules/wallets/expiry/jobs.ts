@@ -34,7 +34,7 @@ const findExpired = defineJob<ExpiryJobDeps>({
     await asSystem(system, 'find-expired-wallet-grants', async tx => {
       const { rows } = await tx.execute<TenantPayload>(sql`
         select distinct a.platform_id, a.environment from wallet_grant_accounts a
-        where a.open > 0 and a.expire_at <= ${formatInstant(system.clock.now())}::timestamptz
+        where a.is_open and a.expire_at <= ${formatInstant(system.clock.now())}::timestamptz
           and ${livesByTheDay(sql`a`)}`)
       await queueTenants(tx, expireGrantsOf, rows)
     })

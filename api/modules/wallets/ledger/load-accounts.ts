@@ -1,5 +1,5 @@
 // The accounts of the grants of wallets, as they are now.
-import { and, eq, getTableColumns, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, inArray, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, sum } from '../../../../shared/decimal.ts'
@@ -28,13 +28,7 @@ export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[
     })
     .from(a)
     .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))
-    .where(
-      and(
-        inThisTenant(uow, a),
-        inArray(a.wallet_id, idsOf('wall', walletIds)),
-        or(gt(a.open, '0'), gt(a.reserved, '0')),
-      ),
-    )
+    .where(and(inThisTenant(uow, a), inArray(a.wallet_id, idsOf('wall', walletIds)), sql`${a}.is_live`))
 }
 
 /** How much of a wallet is reserved now. */

@@ -1,28 +1,28 @@
-// Decides the operations of a batch, one after the other, over locked wallets. Pure: takes rows, and returns rows and
-// entries.
+// Decides the ends of reservations, one after the other, over locked wallets. Pure: takes rows, and returns rows and
+// entries. The database decides what is reserved (reserve-many.ts).
 import type { GrantBook, Moved } from '../../../../shared/billing/wallets/grant-book.ts'
 import type { GrantPart } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { Actor } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf } from '../../../../shared/ids.ts'
-import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { Wallet, WalletReservation } from '../table.ts'
 import type { WalletUnit } from '../unit.ts'
 import type { Given } from './schema.ts'
 
 type Of = { readonly actor: Actor; readonly wallet: string }
-/** `wallet` and `reservation` are ids or references; `id` is the id that a new reservation gets. */
-export type Operation =
-  | (Of & {
-      readonly kind: 'RESERVE'
-      readonly id: string
-      readonly reference: string
-      readonly given: Given
-      /** The customer who uses it; null when no customer is named. */
-      readonly customerId: string | null
-      readonly leaseMs: number
-    })
+/** `wallet` is an id or a reference; `id` is the id that the new reservation gets. */
+export type ReserveOperation = Of & {
+  readonly kind: 'RESERVE'
+  readonly id: string
+  readonly reference: string
+  readonly given: Given
+  /** The customer who uses it; null when no customer is named. */
+  readonly customerId: string | null
+  readonly leaseMs: number
+}
+/** `wallet` and `reservation` are ids or references. */
+export type EndOperation =
   | (Of & {
       readonly kind: 'COMMIT'
       readonly reservation: string
@@ -44,67 +44,16 @@ export type Batch = {
 }
 
 /** Decides one operation. Throws an AppError that refuses it; nothing has changed then. */
-export function decide(batch: Batch, held: HeldWallet, operation: Operation): WalletReservation {
-  switch (operation.kind) {
-    case 'RESERVE':
-      return reserve(batch, held, operation)
-    case 'COMMIT':
-      return commit(batch, held, operation)
-    case 'RELEASE':
-      return release(batch, held, operation)
-  }
-}
+export const decide = (batch: Batch, held: HeldWallet, operation: EndOperation): WalletReservation =>
+  operation.kind === 'COMMIT' ? commit(batch, held, operation) : release(batch, held, operation)
 
 const partsOf = ({ parts }: WalletReservation): GrantPart[] =>
   parts.map(({ grant_id, quantity }) => ({ grantId: grant_id, quantity: decimal(quantity) }))
 
-function reserve(
-  batch: Batch,
-  { wallet, unit }: HeldWallet,
-  of: Extract<Operation, { kind: 'RESERVE' }>,
-): WalletReservation {
-  const { field, quantity } = quantityOf(unit, of.given, 'reserve')
-  const before = batch.find(wallet.id, of.reference)
-  if (before) {
-    if (decimal(before.quantity).eq(quantity)) return before
-    const message = `The reference already reserved ${plain(decimal(before.quantity))}; use another reference for another use.`
-    throw new AppError('RESOURCE_ALREADY_EXISTS', message, { field: 'reference', resourceId: before.id })
-  }
-  if (wallet.status !== 'ACTIVE' && wallet.status !== 'DEPRECATED') {
-    const message = `The wallet is ${wallet.status} and is not spent; activate it first.`
-    throw new AppError('INVALID_OPERATION', message, { resourceId: wallet.id, resourceType: 'WALLET' })
-  }
-  const use = { walletId: wallet.id, customerId: of.customerId }
-  const reserved = batch.book.reserve(use, quantity, batch.now)
-  if (!reserved) {
-    const open = plain(batch.book.openOf(use, batch.now))
-    const message = `The wallet has ${open} open, which is less than ${plain(quantity)}. Nothing was reserved.`
-    throw new AppError('COULD_NOT_UPDATE_RESOURCE', message, { field, resourceId: wallet.id, resourceType: 'WALLET' })
-  }
-  const now = formatInstant(batch.now)
-  const row: WalletReservation = {
-    platform_id: wallet.platform_id,
-    environment: wallet.environment,
-    id: idOf('wres', of.id),
-    created_at: now,
-    updated_at: now,
-    wallet_id: wallet.id,
-    reference: of.reference,
-    quantity: plain(quantity),
-    parts: reserved.parts.map(part => ({ grant_id: part.grantId, quantity: plain(part.quantity) })),
-    status: 'ACTIVE',
-    lease_until: formatInstant(instantOf(Math.ceil((batch.now + of.leaseMs) / 1_000) * 1_000)),
-    committed_quantity: null,
-    event_reference: null,
-  }
-  batch.keep(row, reserved.moves, of.actor)
-  return row
-}
-
 function commit(
   batch: Batch,
   { wallet, unit }: HeldWallet,
-  of: Extract<Operation, { kind: 'COMMIT' }>,
+  of: Extract<EndOperation, { kind: 'COMMIT' }>,
 ): WalletReservation {
   const before = existing(batch, wallet, of.reservation)
   const whole = of.given.amount == null && of.given.credits == null
@@ -132,7 +81,11 @@ function commit(
   return row
 }
 
-function release(batch: Batch, { wallet }: HeldWallet, of: Extract<Operation, { kind: 'RELEASE' }>): WalletReservation {
+function release(
+  batch: Batch,
+  { wallet }: HeldWallet,
+  of: Extract<EndOperation, { kind: 'RELEASE' }>,
+): WalletReservation {
   const before = existing(batch, wallet, of.reservation)
   if (before.status === 'COMMITTED') throw ended(before, 'What is spent cannot be released.')
   return before.status === 'ACTIVE' ? endOf(batch, before, 'RELEASED', of.actor) : before
@@ -170,8 +123,12 @@ const ended = ({ id, status, lease_until }: WalletReservation, what: string): Ap
   })
 }
 
-/** The quantity that a body gives in the unit of the wallet, above zero, and its field. */
-function quantityOf(unit: WalletUnit, given: Given, verb: 'reserve' | 'commit'): { field: string; quantity: Decimal } {
+/** The quantity that a body gives in the unit of the wallet, above zero, and its field. Throws MISSING_FIELD or INVALID_FIELD. */
+export function quantityOf(
+  unit: WalletUnit,
+  given: Given,
+  verb: 'reserve' | 'commit',
+): { field: string; quantity: Decimal } {
   const [own, other] = unit.kind === 'CREDITS' ? (['credits', 'amount'] as const) : (['amount', 'credits'] as const)
   if (given[other] != null)
     throw new AppError('INVALID_FIELD', `The wallet holds ${own === 'credits' ? 'credits' : 'money'}; give ${own}.`, {

@@ -4,8 +4,11 @@ import { type Actor, type Database, inTenant } from '../../../../shared/database
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import type { Operation } from './decide.ts'
+import type { EndOperation, ReserveOperation } from './decide.ts'
+import { reserveMany } from './reserve-many.ts'
 import { type Outcome, runBatch } from './run-batch.ts'
+
+type Operation = ReserveOperation | EndOperation
 
 type Done = Extract<Outcome, { row: unknown }>
 type Waiting = {
@@ -30,7 +33,9 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
 
   const transact = async (tenant: Tenant, operations: readonly Operation[]): Promise<Outcome[]> => {
     const outcomes = await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const decided = await runBatch(uow, operations)
+      const reserves = operations.filter(isReserve)
+      const ends = operations.filter(each => !isReserve(each))
+      const decided = reserves.length > 0 ? await reserveMany(uow, reserves) : await runBatch(uow, ends)
       await deps.failpoint?.('reservations.before-commit')
       return decided
     })
@@ -98,17 +103,30 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
         const counter = counters.get(key) ?? { waiting: [], running: 0, busy: new Set() }
         counters.set(key, counter)
         counter.waiting.push({ operation, resolve, reject })
-        next(tenant, key, counter)
+        // One whose wallet is in a running transaction waits for its end.
+        if (!counter.busy.has(operation.wallet)) next(tenant, key, counter)
       }),
   }
 }
 
-/** The oldest operations whose wallets are in no running transaction of the tenant, in their order. */
+const isReserve = (operation: Operation): operation is ReserveOperation => operation.kind === 'RESERVE'
+
+/**
+ * The oldest operations whose wallets are in no running transaction of the tenant, in their order: either reservations, each
+ * reference once, or ends of reservations.
+ */
 function takeBatch(counter: Counter): Waiting[] {
   const batch: Waiting[] = []
   const rest: Waiting[] = []
-  for (const each of counter.waiting)
-    (batch.length < BATCH_MAX && !counter.busy.has(each.operation.wallet) ? batch : rest).push(each)
+  const names = new Set<string>()
+  for (const each of counter.waiting) {
+    const { operation } = each
+    const name = isReserve(operation) ? `${operation.wallet} ${operation.reference}` : ''
+    const isAlike = batch[0] === undefined || isReserve(batch[0].operation) === isReserve(operation)
+    const fits = batch.length < BATCH_MAX && isAlike && !names.has(name) && !counter.busy.has(operation.wallet)
+    if (fits && name !== '') names.add(name)
+    ;(fits ? batch : rest).push(each)
+  }
   counter.waiting = rest
   return batch
 }

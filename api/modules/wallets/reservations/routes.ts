@@ -8,11 +8,12 @@ import { IdParams } from '../../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute } from '../../../http/route.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { type WalletReservation, walletReservations } from '../table.ts'
+import { walletReservations } from '../table.ts'
 import { unitOf, type WalletUnit } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
 import { walletTypeResource } from '../wallet-type.ts'
 import { createDesk } from './desk.ts'
+import type { ShownReservation } from './run-batch.ts'
 import { CommitBody, leaseMs, Reservation, ReserveBody } from './schema.ts'
 
 const ReservationParams = Type.Object(
@@ -20,7 +21,7 @@ const ReservationParams = Type.Object(
   { additionalProperties: false },
 )
 
-function reservationView(row: WalletReservation, unit: WalletUnit): object {
+function reservationView(row: ShownReservation, unit: WalletUnit): object {
   const money = (quantity: string | null) =>
     quantity === null || unit.kind === 'CREDITS' ? null : { quantity, currency: unit.currency }
   const credits = (quantity: string | null) =>
@@ -58,8 +59,8 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     handle: async ({ tenant, actor }, { params, body }) => {
       const { reference, lease, customer_id: customerId = null, ...given } = body
       const of = { actor, wallet: params.id, reference, given, customerId, leaseMs: leaseMs(lease ?? undefined) }
-      const { row, held } = await desk.submit(tenant, { kind: 'RESERVE', id: newId('wres'), ...of })
-      return reservationView(row, held.unit)
+      const { row, unit } = await desk.submit(tenant, { kind: 'RESERVE', id: newId('wres'), ...of })
+      return reservationView(row, unit)
     },
   })
   actionRoute(app, deps, {
@@ -77,8 +78,8 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
         given,
         eventReference: event_reference ?? null,
       }
-      const { row, held } = await desk.submit(tenant, { kind: 'COMMIT', ...of })
-      return reservationView(row, held.unit)
+      const { row, unit } = await desk.submit(tenant, { kind: 'COMMIT', ...of })
+      return reservationView(row, unit)
     },
   })
   actionRoute(app, deps, {
@@ -88,8 +89,8 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: `${own.url}/release`,
     handle: async ({ tenant, actor }, { params }) => {
       const of = { actor, wallet: params.id, reservation: params.reservation }
-      const { row, held } = await desk.submit(tenant, { kind: 'RELEASE', ...of })
-      return reservationView(row, held.unit)
+      const { row, unit } = await desk.submit(tenant, { kind: 'RELEASE', ...of })
+      return reservationView(row, unit)
     },
   })
   readRoute(app, deps, {

@@ -1,5 +1,5 @@
-// Runs many operations on reservations in one transaction: locks their wallets, ends leases that have run out, decides
-// each operation in its turn, and posts everything at once.
+// Ends many reservations in one transaction: locks their wallets, ends leases that have run out, decides each operation in
+// its turn, and posts everything at once.
 import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
@@ -7,15 +7,16 @@ import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadLiveAccounts, spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { type Wallet, type WalletReservation, walletReservations, wallets, walletTypes } from '../table.ts'
-import { unitOf } from '../unit.ts'
-import { type Batch, decide, endLease, type HeldWallet, type Operation } from './decide.ts'
+import { unitOf, type WalletUnit } from '../unit.ts'
+import { type Batch, decide, type EndOperation, endLease, type HeldWallet } from './decide.ts'
 
-export type Outcome = { readonly row: WalletReservation; readonly held: HeldWallet } | { readonly refused: AppError }
+/** A reservation as it is answered. */
+export type ShownReservation = Omit<WalletReservation, 'platform_id' | 'environment' | 'parts'>
+export type Outcome = { readonly row: ShownReservation; readonly unit: WalletUnit } | { readonly refused: AppError }
 
 /** The most leases of a wallet that one batch ends. */
 const LEASES_MAX = 500
@@ -27,7 +28,7 @@ const SERVICE: Actor = { id: null, requestId: null }
  */
 export async function runBatch(
   uow: Uow,
-  operations: readonly Operation[],
+  operations: readonly EndOperation[],
   also: readonly string[] = [],
 ): Promise<Outcome[]> {
   const held = await holdNamed(uow, [...operations.map(({ wallet }) => wallet), ...also])
@@ -40,19 +41,19 @@ export async function runBatch(
     const of = own[index]
     try {
       if (!of) throw noWallet(operation.wallet)
-      return { row: decide(batch, of, operation), held: of }
+      return { row: decide(batch, of, operation), unit: of.unit }
     } catch (error) {
       if (error instanceof AppError) return { refused: error }
       throw error
     }
   })
-  await Promise.all([saveReservations(uow, changed, new Set(rows.map(({ id }) => id))), postEntries(uow, entries)])
+  await Promise.all([saveReservations(uow, changed), postEntries(uow, entries)])
   return outcomes
 }
 
 const isNamed = ({ id, reference }: Wallet, name: string): boolean => id === name || reference === name
 
-const noWallet = (name: string) =>
+export const noWallet = (name: string) =>
   new AppError('RESOURCE_NOT_FOUND', `There is no WALLET ${JSON.stringify(name)}.`, { resourceType: 'WALLET' })
 
 /** Locks the wallets with these ids and references, always in the same order. */
@@ -77,12 +78,12 @@ async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet
 async function loadReservations(
   uow: Uow,
   walletIds: readonly string[],
-  operations: readonly Operation[],
+  operations: readonly EndOperation[],
 ): Promise<WalletReservation[]> {
   if (walletIds.length === 0) return []
   const r = walletReservations
   const of = and(inThisTenant(uow, r), inArray(r.wallet_id, idsOf('wall', walletIds)))
-  const names = [...new Set(operations.map(each => (each.kind === 'RESERVE' ? each.reference : each.reservation)))]
+  const names = [...new Set(operations.map(({ reservation }) => reservation))]
   const ended = uow.tx
     .select()
     .from(r)
@@ -144,23 +145,19 @@ function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>,
   return { batch, entries, changed }
 }
 
-async function saveReservations(
-  uow: Uow,
-  changed: ReadonlyMap<string, WalletReservation>,
-  stored: ReadonlySet<string>,
-): Promise<void> {
-  const rows = [...changed.values()]
-  const fresh = rows.filter(({ id }) => !stored.has(id))
-  const old = rows
-    .filter(({ id }) => stored.has(id))
-    .map(({ id, status, committed_quantity, event_reference }) => ({ id, status, committed_quantity, event_reference }))
+async function saveReservations(uow: Uow, changed: ReadonlyMap<string, WalletReservation>): Promise<void> {
+  if (changed.size === 0) return
+  const rows = [...changed.values()].map(({ id, status, committed_quantity, event_reference }) => ({
+    id,
+    status,
+    committed_quantity,
+    event_reference,
+  }))
   const { platformId, environment } = uow.tenant
-  await insertMany(uow, walletReservations, fresh)
-  if (old.length === 0) return
   await uow.tx.execute(sql`
     update wallet_reservations r set status = n.status, committed_quantity = n.committed_quantity,
       event_reference = n.event_reference, updated_at = ${formatInstant(uow.now)}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(old)}::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as n(id text, status text, committed_quantity numeric, event_reference text)
     where r.platform_id = ${platformId} and r.environment = ${environment} and r.id = n.id`)
 }

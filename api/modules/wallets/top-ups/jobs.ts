@@ -32,7 +32,7 @@ export const findLowWallets = (system: Database): Promise<TenantPayload[]> =>
         and c.threshold_quantity > (
           select coalesce(sum(a.open), 0) from wallet_grant_accounts a
           where a.platform_id = c.platform_id and a.environment = c.environment and a.wallet_id = c.wallet_id
-            and a.open > 0 and a.start_at <= its.at and (a.expire_at is null or a.expire_at > its.at))`)
+            and a.is_open and a.start_at <= its.at and (a.expire_at is null or a.expire_at > its.at))`)
     return rows
   })
 
