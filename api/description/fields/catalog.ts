@@ -96,6 +96,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanVersionUpsert.version':
     'The number of a DRAFT, or the next one. Left out: the newest DRAFT, else the next number.',
   pricing_categories: 'The prices of the version, grouped by product category.',
+  credit_types: 'The credit types that its prices are in, sell, or grant, by reference.',
   product_category_id: 'Id of a product category. Null: products without one.',
   pricing_currency_settings:
     'The currencies that the version is sold in. Left out: those that its prices name. Each pricing must have a price in each of them ' +

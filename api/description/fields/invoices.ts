@@ -62,6 +62,7 @@ export const INVOICES: Readonly<Record<string, string>> = {
   linked_invoices:
     'The credit notes and copies of the invoice, and what it credits or copies. Only where one invoice is read.',
   linked_invoices_ids: 'Ids of the linked invoices. Left out where there are none, and in lists.',
+  'Invoice.credit_types': 'The credit types of its lines, by reference. Left out where there are none, and in lists.',
   link_type: 'What the other is to this one: its ORIGINAL, a CREDIT of it, or a COPY.',
   'InvoiceLinkedInvoice.note': 'The note of a credit.',
   'InvoiceLinkedInvoice.amount': 'Its total with tax.',

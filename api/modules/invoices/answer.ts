@@ -3,6 +3,7 @@ import { type Database, type ReadUow, readTenant } from '../../../shared/databas
 import { decimal, ZERO } from '../../../shared/decimal.ts'
 import type { Id } from '../../../shared/ids.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
+import { creditTypeIdsIn, creditTypesOf } from '../catalog/credit-types/shown-credit-types.ts'
 import { creditedPeriods } from './credits/credit-left.ts'
 import { creditsOf, linksOf } from './credits/linked-invoices.ts'
 import { getInvoice } from './repository.ts'
@@ -14,7 +15,13 @@ import { invoiceView, WHOLE_INVOICE } from './view.ts'
 export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> => ({
   ...invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row)),
   ...(await closedPeriods(uow, row)),
+  ...(await creditTypes(uow, row)),
 })
+
+async function creditTypes(uow: ReadUow, { content }: InvoiceRow): Promise<Pick<InvoiceView, 'credit_types'>> {
+  const [own = []] = await creditTypesOf(uow, [creditTypeIdsIn(content.periods)])
+  return own.length === 0 ? {} : { credit_types: own }
+}
 
 async function closedPeriods(uow: ReadUow, row: InvoiceRow): Promise<Pick<InvoiceView, 'closed_periods'>> {
   if (decimal(row.credited_amount).eq(ZERO)) return {}

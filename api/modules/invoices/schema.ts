@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
+import { CreditTypes } from '../catalog/credit-types/shown-credit-types.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 import {
   type BandDetails,
@@ -192,6 +193,7 @@ export const InvoiceView = Type.Object(
     promotion_codes: Optional(Type.Array(InvoicePromotionCode)),
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
+    credit_types: Optional(CreditTypes),
     /** Those of its periods that credit notes gave back in full. */
     closed_periods: Optional(Type.Array(ViewPeriod)),
   },

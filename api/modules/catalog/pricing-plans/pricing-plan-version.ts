@@ -8,6 +8,7 @@ import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from 
 import { IdText, LifecycleStatus } from '../../../resource/shapes.ts'
 import { findOne, lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { CreditTypes } from '../credit-types/shown-credit-types.ts'
 import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { checkActivation } from './checks/check-activation.ts'
@@ -73,6 +74,7 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
   },
   computed: {
     pricing_categories: PricingCategories,
+    credit_types: CreditTypes,
     pricing_currency_settings: CurrencySettings,
     billing_period_settings: PeriodSettings,
   },

@@ -4,9 +4,10 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { creditTypeIdsIn, creditTypesOf } from '../credit-types/shown-credit-types.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
-import { productCategories, products } from '../products/table.ts'
+import { productCategories, productItems, products } from '../products/table.ts'
 import { type Pricing, type PricingPlanVersion, pricings } from './table.ts'
 import { settingsShown } from './variants/settings.ts'
 
@@ -53,10 +54,13 @@ export async function pricingCategoriesAs(
     uow,
     versions.map(({ id }) => id),
   )
-  return versions.map(version => {
+  const pricingsBy = versions.map(({ id }) => rows.filter(row => row.pricing_plan_version_id === id))
+  const creditTypes = await creditTypesOf(uow, await creditTypeIdsOf(uow, pricingsBy))
+  return versions.map((version, index) => {
     const { id } = version
-    const own = rows.filter(row => row.pricing_plan_version_id === id)
+    const own = pricingsBy[index] ?? []
     return {
+      credit_types: creditTypes[index],
       pricing_categories: groupByCategory(own, {
         groups: groups.filter(group => group.pricing_plan_version_id === id),
         categoryOf,
@@ -67,6 +71,37 @@ export async function pricingCategoriesAs(
       ),
     }
   })
+}
+
+/** Of the pricings of each version: the credit types that they price in, sell, or grant. */
+async function creditTypeIdsOf(uow: ReadUow, versions: readonly (readonly Pricing[])[]): Promise<Set<string>[]> {
+  const itemIds = (own: readonly Pricing[]) =>
+    own.flatMap(({ items }) => items.flatMap(({ product_item_ids }) => product_item_ids))
+  const sold = await creditTypesSold(uow, versions.flatMap(itemIds))
+  return versions.map(own => {
+    const ids = creditTypeIdsIn(own.map(({ items }) => items))
+    for (const itemId of itemIds(own)) {
+      const id = sold.get(itemId)
+      if (id) ids.add(id)
+    }
+    return ids
+  })
+}
+
+/** By product item of the model CREDITS: the credit type that it sells. */
+async function creditTypesSold(uow: ReadUow, itemIds: readonly string[]): Promise<Map<string, string>> {
+  if (itemIds.length === 0) return new Map()
+  const rows = await uow.tx
+    .select({ id: productItems.id, credits: productItems.credits })
+    .from(productItems)
+    .where(
+      and(
+        inThisTenant(uow, productItems),
+        inArray(productItems.id, idsOf('proi', new Set(itemIds))),
+        eq(productItems.model_type, 'CREDITS'),
+      ),
+    )
+  return new Map(rows.flatMap(({ id, credits }) => (credits ? [[id, credits.credit_type_id] as const] : [])))
 }
 
 type Category = { id: string; display_order: number | null }

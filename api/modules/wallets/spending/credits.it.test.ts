@@ -132,7 +132,7 @@ async function billed(all: readonly Selling[], fund: (customerId: string) => Pro
     if (!found) throw new Error('April is billed')
     return found
   }
-  return { id, customerId, items, run, april }
+  return { id, customerId, versionId, items, run, april }
 }
 
 const shown = (invoice: Row): string[] =>
@@ -189,13 +189,17 @@ describe('usage priced in credits', () => {
   test('120 needed and 100 there: reserved, shown on the line, 20 charged at 0.05; spent only when it goes FINAL', async () => {
     used = { '': '120' }
     let wallet: Row = {}
-    const { run, april } = await billed([usageOf(), selling], async customerId => {
+    const { run, april, versionId } = await billed([usageOf(), selling], async customerId => {
       wallet = await of.wallet(of.CREDITS, customerId)
       await of.grant(wallet, '100')
     })
     await run()
     const open = await april()
     expect(shown(open)).toEqual(['USAGE_BASED 0.00', 'CREDITS 1.00'])
+    const version = await succeed(tenant, 'GET', `/v1/pricing-plan-versions/${versionId}`)
+    const invoice = await succeed(tenant, 'GET', `/v1/invoices/${open['id']}`)
+    for (const { credit_types: types } of [version, invoice])
+      expect(types).toEqual([await succeed(tenant, 'GET', `/v1/credit-types/${of.creditType['id']}`)])
     const [line] = linesOf(open)
     expect(line?.['details']).toMatchObject({
       band: { credits: credit('1') },
