@@ -3,30 +3,15 @@
 // and all accounts sum to zero.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BookedGrant, createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
-import {
-  type Accounts,
-  EMPTY_ACCOUNTS,
-  MOVES,
-  type Move,
-  moved,
-  sumOfAccounts,
-} from '../../../../shared/billing/wallets/ledger.ts'
-import type { GrantPart } from '../../../../shared/billing/wallets/spending-order.ts'
-import { type Decimal, decimalOfInteger, min, plain, sum, ZERO } from '../../../../shared/decimal.ts'
-import { type Instant, instantOf, interval } from '../../../../shared/time.ts'
-import { pocketKey } from '../../invoices/wallet-uses.ts'
-import { invoiceEntries } from './invoice-entries.ts'
-import { returnEntries } from './return-credited.ts'
-import { type FundedGrant, spentAt, usableGrants } from './usable-grants.ts'
+import { sumOfAccounts } from '../../../../shared/billing/wallets/ledger.ts'
+import { plain, sum } from '../../../../shared/decimal.ts'
+import { type Instant, instantOf } from '../../../../shared/time.ts'
+import { Ledger, SEATS, type Terms } from '../testing/ledger.ts'
 
-const WALLET = 'wall_1'
 const DAY = 86_400_000
 const day = (number: number): Instant => instantOf(number * DAY)
 const INVOICES = ['i0', 'i1', 'i2']
-const SEATS = [null, 'ada'] as const
 
-type Terms = Pick<BookedGrant, 'id' | 'type' | 'startAt' | 'expireAt' | 'seatOf'>
 type Coin = { readonly of: Terms; at: string }
 type Step =
   | {
@@ -133,109 +118,6 @@ class Coins {
   }
 }
 
-/** What the product posts for the same steps. */
-class Ledger {
-  readonly grants: Terms[] = []
-  readonly accounts = new Map<string, Accounts>()
-  readonly reverted = new Set<string>()
-  readonly held = new Map<string, Map<string, Decimal>>()
-  readonly spent = new Map<string, Map<string, Decimal>>()
-  readonly leases = new Map<string, readonly GrantPart[]>()
-
-  of(id: string): Accounts {
-    return this.accounts.get(id) ?? EMPTY_ACCOUNTS
-  }
-  post(entries: readonly { grantId: string; move: Move; quantity: Decimal }[], invoice?: string): void {
-    for (const { grantId, move, quantity } of entries) {
-      this.accounts.set(grantId, moved(this.of(grantId), move, quantity))
-      if (invoice === undefined) continue
-      this.track(this.held, invoice, grantId, move, quantity, 'RESERVED')
-      this.track(this.spent, invoice, grantId, move, quantity, 'SPENT')
-    }
-  }
-  private track(
-    all: Map<string, Map<string, Decimal>>,
-    invoice: string,
-    id: string,
-    move: Move,
-    quantity: Decimal,
-    account: string,
-  ) {
-    const { from, to } = MOVES[move]
-    const change = to === account ? quantity : from === account ? quantity.neg() : ZERO
-    const own = all.get(invoice) ?? new Map<string, Decimal>()
-    all.set(invoice, own.set(id, (own.get(id) ?? ZERO).plus(change)))
-  }
-  booked(): (BookedGrant & { walletId: typeof WALLET })[] {
-    return this.grants.map(grant => ({
-      ...grant,
-      walletId: WALLET,
-      isReverted: this.reverted.has(grant.id),
-      open: this.of(grant.id).OPEN,
-    }))
-  }
-  private funded(): FundedGrant[] {
-    return this.booked().map(grant => {
-      const { RESERVED: reserved, EXPIRED: expired } = this.of(grant.id)
-      return { ...grant, reserved, expired }
-    })
-  }
-  save(
-    invoice: string,
-    wants: readonly number[],
-    of: { start: Instant; end: Instant; now: Instant; final: boolean },
-  ): void {
-    const service = interval(of.start, of.end)
-    const grants = usableGrants(this.funded(), this.held.get(invoice) ?? new Map(), { service, now: of.now })
-    const pockets = SEATS.map(seatOf => pocketKey({ walletId: WALLET, seatOf }))
-    const uses = new Map(
-      pockets.map((pocket, index) => {
-        const there = sum(grants.filter(grant => pocketKey(grant) === pocket).map(({ open }) => open))
-        return [pocket, { quantity: min(there, decimalOfInteger(wants[index] ?? 0)) }] as const
-      }),
-    )
-    this.post(
-      invoiceEntries(invoice, { pockets, uses, grants, isFinal: of.final, spentAt: spentAt(service, of.now) }),
-      invoice,
-    )
-  }
-  credit(invoice: string, quantity: number): void {
-    const spent = this.spent.get(invoice) ?? new Map<string, Decimal>()
-    const grants = this.booked().map(grant => ({ ...grant, spent: spent.get(grant.id) ?? ZERO }))
-    this.post(returnEntries(invoice, grants, decimalOfInteger(quantity)), invoice)
-  }
-  reserve(key: string, seat: string | null, quantity: number, now: Instant): boolean {
-    const done = createGrantBook(this.booked()).reserve(
-      { walletId: WALLET, customerId: seat },
-      decimalOfInteger(quantity),
-      now,
-    )
-    if (!done) return false
-    this.post(done.moves)
-    this.leases.set(key, done.parts)
-    return true
-  }
-  settle(key: string, quantity: number): void {
-    this.post(createGrantBook(this.booked()).settle(this.leases.get(key) ?? [], decimalOfInteger(quantity)))
-    this.leases.delete(key)
-  }
-  private all(id: string, move: 'REVERT' | 'EXPIRE'): void {
-    const { OPEN } = this.of(id)
-    if (OPEN.gt(ZERO)) this.post([{ grantId: id, move, quantity: OPEN }])
-  }
-  revert(id: string): void {
-    if (!this.reverted.has(id)) this.all(id, 'REVERT')
-    this.reverted.add(id)
-  }
-  expire(now: Instant): void {
-    for (const { id, expireAt } of this.grants) if (expireAt !== null && expireAt <= now) this.all(id, 'EXPIRE')
-  }
-  shown(id: string): string {
-    const { FUNDING, OPEN, RESERVED, SPENT, EXPIRED, REVERTED } = this.of(id)
-    return [FUNDING, OPEN, RESERVED, SPENT, EXPIRED, REVERTED].map(plain).join(' ')
-  }
-}
-
 const size = fc.integer({ min: 1, max: 9 })
 const invoice = fc.nat({ max: INVOICES.length - 1 })
 const seat = fc.constantFrom(0 as const, 1 as const)
@@ -283,8 +165,7 @@ class World {
       seatOf: SEATS[seat],
     }
     for (let coin = 0; coin < size; coin += 1) this.model.coins.push({ of: terms, at: 'OPEN' })
-    this.ledger.grants.push(terms)
-    this.ledger.post([{ grantId: terms.id, move: 'GRANT', quantity: decimalOfInteger(size) }])
+    this.ledger.grant(terms, size)
   }
   save({ invoice, wants, start, final }: Of<'SAVE'>): void {
     const id = INVOICES[invoice] ?? ''
