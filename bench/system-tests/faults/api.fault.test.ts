@@ -11,6 +11,7 @@ import { randomEvent } from '../../system/load.ts'
 import { randomFrom } from '../../system/random.ts'
 import { type System, startSystem } from '../../system/start-system.ts'
 import { createCatalog } from '../trace/catalog.ts'
+import { createGranting, grantedTo } from './granting.ts'
 
 let system: System
 let apiKey: string
@@ -233,7 +234,9 @@ test('a group of a billing run killed between its steps goes on elsewhere: each 
     invoice_settings: { invoice_grace_period: { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } } },
   })
   const subscriptions = await createCatalog(tester)
-  const ids = [...subscriptions.values()].map(({ id }) => id).toSorted()
+  const granting = `granting-${randomUUID()}`
+  const { id: grantingId } = await createGranting(tester, granting)
+  const ids = [...[...subscriptions.values()].map(({ id }) => id), grantingId].toSorted()
   const owner = new pg.Client({ connectionString: system.databaseUrl })
   await owner.connect()
   /** All of them due for a group, what a dead one held let go. */
@@ -274,6 +277,11 @@ test('a group of a billing run killed between its steps goes on elsewhere: each 
     const waiting = () =>
       owner.query('select from pricing_plan_subscriptions where id = any($1) and next_billing_at <= now()', [ids])
     await expect.poll(async () => (await waiting()).rowCount, { timeout: 140_000, interval: 500 }).toBe(0)
+    // Its fee granted once in each of its months, wherever the worker died.
+    const granted = await grantedTo(tester, owner, granting)
+    expect(granted.addsUp).toBe(true)
+    expect(granted.starts.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(granted.starts).size).toBe(granted.starts.length)
   } finally {
     await owner.end()
   }
