@@ -40,9 +40,10 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'EnabledPricing.start_at': 'From when on; absent: from the start of the schedule.',
   'EnabledPricing.end_at': 'Until when, exclusive; absent: until the schedule ends.',
   model_type:
-    'USAGE_BASED: measured by a calculation. RECURRING: once a billing period. ONE_OFF: once, at the start of the schedule. ' +
+    'USAGE_BASED: measured by a calculation. USAGE_BASED_CONVERSION: measured too, and turned into credits. RECURRING: once a billing period. ONE_OFF: once, at the start of the schedule. ' +
     'PER_SEAT: each billing period, by the number of seats.',
-  usage_based: 'With USAGE_BASED: what measures the item.',
+  usage_based: 'With USAGE_BASED and USAGE_BASED_CONVERSION: what measures the item.',
+  report_meter_value_calculation_ids: 'Ids of calculations that invoice lines show beside what they bill.',
   unit_name: 'What one unit is called on invoices, such as "token" and "tokens".',
   singular: 'For one unit.',
   plural: 'For other numbers of units.',

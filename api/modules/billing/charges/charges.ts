@@ -253,6 +253,7 @@ function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalend
     calculation: term.calculation,
     condition: term.condition,
     tiering: term.tiering,
+    ...(term.reports ? { reports: term.reports } : {}),
     split: term.split,
     group: term.group,
     persisted: term.persisted,

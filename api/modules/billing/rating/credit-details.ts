@@ -1,10 +1,11 @@
 // How a charge in credits is explained on its line: what it costs in credits, and what wallets paid of it (contract:
 // wallet_balances, and the deprecated wallet_balance_details). Pure.
-import { plain } from '../../../../shared/decimal.ts'
+import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
-import type { BandView, PriceDetailsView, WalletBalanceView } from '../../invoices/schema.ts'
-import { bandView, meterValueView } from './price-details.ts'
+import type { BandView, PriceDetailsView, SubLineView, WalletBalanceView } from '../../invoices/schema.ts'
+import { isConverted } from '../terms/price-terms.ts'
+import { bandView, meterValueView, reportsView, volumeView } from './price-details.ts'
 import type { CreditsOfCharge, RatedCharge } from './rate-charge.ts'
 
 /** The details of the line of a charge in credits, without the amount that the line prints. */
@@ -20,8 +21,42 @@ export function creditDetails(rated: RatedCharge, credits: CreditsOfCharge): Omi
     ...(only && !second ? { band: creditBand(bandView(rated, only), credits.creditTypeId) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
     ...(balances.length === 0 ? {} : { wallet_balances: balances, ...deprecatedDetails(balances) }),
+    ...(isConverted(charge) ? { conversion: { credits: creditsView(credits.needed, credits) } } : {}),
+    ...reportsView(rated),
     description: describe(rated, credits),
   }
+}
+
+const creditsView = (quantity: Decimal, { creditTypeId }: Pick<CreditsOfCharge, 'creditTypeId'>) => ({
+  quantity: plain(quantity),
+  credit_type_id: creditTypeId,
+})
+
+/** One sub line per band of usage that is turned into credits, with the conditions of the price; null for any other. */
+export function conversionSubLines(rated: RatedCharge, credits: CreditsOfCharge): SubLineView[] | null {
+  const { charge } = rated
+  if (!isConverted(charge)) return null
+  const currency = charge.schedule.pricing_currency
+  const nothing = amountView(amount(ZERO, currency))
+  return rated.rated.charges.map((band, index) => {
+    const description = describeCharge(band, 'credits')
+    return {
+      sub_line_order: index,
+      description,
+      type: 'USAGE_BASED_CONVERSION',
+      usage_based_conversion: charge.config.conditions ? { conditions: charge.config.conditions } : {},
+      details: {
+        amount: amountView(amount(ZERO, charge.billingCurrency)),
+        pricing_currency: currency,
+        pricing_amount: nothing,
+        conversion: { credits: creditsView(band.quantity, credits) },
+        band: creditBand(bandView(rated, band), credits.creditTypeId),
+        meter_value: volumeView(rated.metered.metric, plain(band.units), currency),
+        ...(band.priceBound ? { price_bound: band.priceBound } : {}),
+        description,
+      },
+    }
+  })
 }
 
 const creditBand = ({ amount: price, ...band }: BandView, credit_type_id: string): BandView => ({

@@ -47,6 +47,23 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
       : {}),
     ...(persisted ? { persisted_usage: persistedView(charge, persisted) } : {}),
     ...(rated.included ? { included_volume_details: includedView(rated.included, currency) } : {}),
+    ...reportsView(rated),
+  }
+}
+
+/** The report calculations of the item; one without usage has the number 0, or no entry where it is of money. */
+export function reportsView({ reports }: Pick<RatedCharge, 'reports'>): Pick<PriceDetailsView, 'report_meter_values'> {
+  if (!reports) return {}
+  return {
+    report_meter_values: reports.flatMap(({ report: { calculation }, figures }) => {
+      const none = { currency: null, number: ZERO, count: 0 }
+      const shown = figures.length === 0 && calculation.value_type !== 'AMOUNT' ? [none] : figures
+      return shown.map(({ currency, number, count }) => ({
+        meter_value_calculation_id: calculation.id,
+        ...(currency === null ? { number: plain(number) } : { amount: amountView(amount(number, currency)) }),
+        count: String(count),
+      }))
+    }),
   }
 }
 

@@ -11,9 +11,9 @@ import { type PooledPrice, rateInPool } from '../../../../shared/rating/volume-p
 import type { Interval } from '../../../../shared/time.ts'
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
-import { isMetered } from '../terms/price-terms.ts'
+import { isMetered, type UsageQuestion } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
-import { needKey, tieringKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
+import { needKey, reportKey, tieringKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
 import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
 import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
 
@@ -33,7 +33,12 @@ export type PricedUsage = {
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
   /** For a split price: the amount of each combination of values, which sum to the whole; otherwise null. */
   readonly parts: readonly SplitPart[] | null
+  /** What the line shows besides; absent where the item has no calculations for it. */
+  readonly reports?: readonly ReportedUsage[]
 }
+
+/** Usage that is shown and not billed: a figure for each currency. */
+export type ReportedUsage = { readonly report: UsageQuestion; readonly figures: readonly UsageFigure[] }
 
 /** The usage of one combination of values, priced on its own. */
 export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
@@ -55,6 +60,18 @@ function quantityOf({ schedule, productItem, config, seats }: Charge): Volume {
  * credits it is what wallets lacked. Not for split prices.
  */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
+  const priced = priceOwn(config, charge, usage, own)
+  return charge.reports ? { ...priced, reports: reported(charge, charge.reports, usage) } : priced
+}
+
+function reported(charge: Charge, reports: readonly UsageQuestion[], usage: UsageFigures): ReportedUsage[] {
+  return reports.flatMap(report => {
+    const time = tieringTime(charge, report)
+    return time ? { report, figures: usage.get(reportKey(charge, report, time.now)) ?? [] } : []
+  })
+}
+
+function priceOwn(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
   if (!isMetered(charge)) {
     const quantity = own ?? quantityOf(charge)
     const of = { metered: quantity, together: quantity, included: null, pool: null, position: null }

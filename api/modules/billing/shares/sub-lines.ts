@@ -2,6 +2,7 @@
 // has one per band.
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { MoneyView, SubLineView } from '../../invoices/schema.ts'
+import { conversionSubLines } from '../rating/credit-details.ts'
 import { subLines } from '../rating/price-details.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -22,7 +23,7 @@ export function subLinesOf(
   { parts, show }: Sharing,
 ): readonly SubLineView[] | null {
   // The bands of a price in credits are no amounts of money.
-  if (rated.credits) return null
+  if (rated.credits) return conversionSubLines(rated, rated.credits)
   if (parts === null || !isMetered(rated.charge)) return subLines(rated)
   const own = parts.get(rated.charge.key) ?? []
   return own.length === 0 ? null : customerSubLines(inputs, rated, { parts: own, show })

@@ -163,6 +163,7 @@ export type ProductItemInput = {
   readonly usage_based?: {
     readonly conditions?: Conditions | null
     readonly tiering_meter_value_calculation_id?: string | null
+    readonly report_meter_value_calculation_ids?: readonly string[]
   } | null
   /** Only of an item that sells credits. */
   readonly credits?: { readonly credit_type_id: string }

@@ -110,11 +110,13 @@ const presenceOf = (property: { id: string; reference: string }): PropertyCondit
   meter_property_variable_id: null,
 })
 
-/** What measures an item, and what decides its tier. */
+/** What measures an item, what decides its tier, and what its lines show besides. */
 const calculationsOf = (item: Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>): string[] =>
-  [item.meter_value_calculation_id, item.usage_based?.tiering_meter_value_calculation_id].filter(
-    id => typeof id === 'string',
-  )
+  [
+    item.meter_value_calculation_id,
+    item.usage_based?.tiering_meter_value_calculation_id,
+    ...(item.usage_based?.report_meter_value_calculation_ids ?? []),
+  ].filter(id => typeof id === 'string')
 
 const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
   and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))

@@ -13,6 +13,7 @@ import type { UsageCondition, UsageProperty } from '../../../../shared/usage/con
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
+import { isMeasured } from '../../catalog/products/schema.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/inactive-periods.ts'
 import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'
@@ -73,6 +74,8 @@ export type PriceTerm = {
   readonly condition: UsageCondition | null
   /** What decides the tier, where that is not the rated usage itself. */
   readonly tiering: UsageQuestion | null
+  /** What the line shows besides the usage that it bills; absent where there is nothing. */
+  readonly reports?: readonly UsageQuestion[]
   /** The properties whose values are priced separately; null where usage is priced together. */
   readonly split: readonly SplitProperty[] | null
   /** The other prices of the schedule in the same volume group. */
@@ -133,6 +136,23 @@ function tieringOf(of: Shared, { usage_based, meter_value_calculation_id }: Prod
   if ((other === null && conditions === null) || id === null) return null
   const condition = conditions && usageConditionOf({ ...conditions, meter_properties: [] }, of.names)
   return { calculation: of.calculations(id), condition }
+}
+
+/** Other calculations of the same usage; the conditions of a price hold for its own meter only. */
+function reportsOf(
+  of: Shared,
+  { usage_based, meter_value_calculation_id: billed }: ProductItemInput,
+  condition: UsageCondition | null,
+): Pick<PriceTerm, 'reports'> {
+  const ids = usage_based?.report_meter_value_calculation_ids ?? []
+  if (ids.length === 0 || billed === null) return {}
+  const { meter_reference: meter } = of.calculations(billed)
+  return {
+    reports: ids.map(of.calculations).map(calculation => ({
+      calculation,
+      condition: calculation.meter_reference === meter ? condition : null,
+    })),
+  }
 }
 
 const splitOf = ({ names }: Shared, { split_pricing: split }: ConfigInput): SplitProperty[] | null =>
@@ -200,6 +220,7 @@ function termsOfPricing(
             calculation: calculationId === null ? null : of.calculations(calculationId),
             condition: conditions.get(config.id) ?? null,
             tiering: tieringOf(of, productItem, config),
+            ...reportsOf(of, productItem, conditions.get(config.id) ?? null),
             split: splitOf(of, config),
             group: [],
             persisted: persistedOf(inputs, schedule, config),
@@ -295,7 +316,11 @@ const taxCategoryOf = (
 const LAST = Number.MAX_SAFE_INTEGER
 
 export const isMetered = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
-  productItem.model_type === 'USAGE_BASED'
+  isMeasured(productItem.model_type)
+
+/** Whether its usage is turned into credits, and costs no money itself. */
+export const isConverted = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>
+  productItem.model_type === 'USAGE_BASED_CONVERSION'
 
 /** Whether it charges the credits that wallets lack. */
 export const isSoldByCredits = ({ productItem }: Pick<PriceTerm, 'productItem'>): boolean =>

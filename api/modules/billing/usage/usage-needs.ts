@@ -47,22 +47,25 @@ type Asking = Pick<Charge, 'calculation' | 'condition' | 'split' | 'item' | 'con
  * The same key for the same question: a condition belongs to one configuration, and all needs without a condition share
  * the same question.
  */
-export function needKey(
-  { calculation, condition, split, item, config, productItem, late }: Asking,
-  interval: Interval,
-): string {
+export function needKey(charge: Asking, interval: Interval): string {
+  const { split } = charge
+  if (isRatedPerEvent(charge)) return `${questionKey(charge, interval)} by value`
+  const by = split === null ? '' : ` split ${split.map(({ id }) => id).join(' ')}`
+  return `${questionKey(charge, interval)}${by}`
+}
+
+function questionKey({ calculation, condition, item, config, productItem, late }: Asking, interval: Interval): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
-  const by = isRatedPerEvent({ config })
-    ? ' by value'
-    : split === null
-      ? ''
-      : ` split ${split.map(({ id }) => id).join(' ')}`
-  return `${calculation?.id} ${interval.start} ${interval.end}${which}${by}`
+  return `${calculation?.id} ${interval.start} ${interval.end}${which}`
 }
 
 /** The same for the usage that decides the tier of a charge, where that is other usage. */
 export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Interval): string =>
-  `${needKey({ ...charge, ...tiering }, interval)}${tiering.condition === null ? '' : ' tier'}`
+  `${questionKey({ ...charge, ...tiering }, interval)}${tiering.condition === null ? '' : ' tier'}`
+
+/** The same for usage that a line shows and does not bill. */
+export const reportKey = (charge: Asking, report: UsageQuestion, interval: Interval): string =>
+  questionKey({ ...charge, ...report }, interval)
 
 /** The usage of these charges, each figure once. */
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
@@ -74,6 +77,10 @@ export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
     const byValue = isRatedPerEvent(charge)
     for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
       if (interval) add({ key: needKey(charge, interval), calculation, condition, interval, splitBy, byValue })
+    }
+    for (const report of charge.reports ?? []) {
+      const now = tieringTime(charge, report)?.now
+      if (now) add({ key: reportKey(charge, report, now), ...report, interval: now, splitBy: null })
     }
     if (!tiering) continue
     const time = tieringTime(charge, tiering)

@@ -19,4 +19,8 @@ export const PRODUCT_GUARDS = [
     ...byItem,
     names: containing(productItems.usage_based, id => ({ tiering_meter_value_calculation_id: id })),
   }),
+  namedBy(meterValueCalculationResource, {
+    ...byItem,
+    names: containing(productItems.usage_based, id => ({ report_meter_value_calculation_ids: [id] })),
+  }),
 ] as const

@@ -1,6 +1,7 @@
 // Products and their items: what a customer buys, and the lines of an invoice it consists of (semantics 2). One file, since
 // each knows the other: an item belongs to a product, and a product can take its items with it.
 import { isDeepStrictEqual } from 'node:util'
+import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
@@ -28,7 +29,7 @@ import { alignItems } from './align-items.ts'
 import { checkParent } from './check-parent.ts'
 import { requireOpenTo } from './private-entries.ts'
 import { productCategoryResource } from './product-category.ts'
-import { ItemCredits, ModelType, ProductFeatures, UsageBased } from './schema.ts'
+import { ItemCredits, isMeasured, ModelType, ProductFeatures, UsageBased } from './schema.ts'
 import { type Product, type ProductItem, productItems, products } from './table.ts'
 
 export const productResource: Resource<Product> = defineResource<Product>({
@@ -114,6 +115,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     usage_based: field(UsageBased, { change: 'draft' }),
     credits: field(ItemCredits, { change: 'draft' }),
     meter_value_calculation_id: readOnly(IdText('meter value calculation')),
+    report_meter_value_calculation_ids: readOnly(Type.Array(IdText('meter value calculation'))),
     tax_category: field(TaxCategory),
     display_order: field(DisplayOrder),
     unit_name: field(UnitName),
@@ -190,7 +192,12 @@ async function requireOpenProduct(uow: Uow, { product_id, customer_id }: Product
 async function canonicalUsage(uow: Uow, usage: ProductItem['usage_based']): Promise<ProductItem['usage_based']> {
   if (!usage) return usage
   const { meter_value_calculation_id, tiering_meter_value_calculation_id: tiering } = usage
-  const measured = { meter_value_calculation_id, ...(tiering ? { tiering_meter_value_calculation_id: tiering } : {}) }
+  const reports = usage.report_meter_value_calculation_ids ?? []
+  const measured = {
+    meter_value_calculation_id,
+    ...(tiering ? { tiering_meter_value_calculation_id: tiering } : {}),
+    ...(reports.length > 0 ? { report_meter_value_calculation_ids: reports } : {}),
+  }
   if (!usage.conditions) return measured
   const placed = [{ conditions: usage.conditions, field: 'usage_based.conditions' }]
   const [conditions] = await canonicalConditions(uow, placed)
@@ -203,6 +210,10 @@ async function checkUsage(uow: Uow, usage: NonNullable<ProductItem['usage_based'
   const [calculation] = await requireAll(uow, meterValueCalculationResource, [
     { id: usage.meter_value_calculation_id, field },
     ...(tiering ? [{ id: tiering, field: 'usage_based.tiering_meter_value_calculation_id' }] : []),
+    ...(usage.report_meter_value_calculation_ids ?? []).map((id, index) => ({
+      id,
+      field: `usage_based.report_meter_value_calculation_ids.${index}`,
+    })),
   ])
   if (!usage.conditions || !calculation) return
   const meter = await getOne(uow, meterResource, calculation.meter_id)
@@ -218,8 +229,8 @@ async function checkCredits(uow: Uow, { credits }: ProductItem): Promise<void> {
 }
 
 function checkModel(row: ProductItem): void {
-  if (row.model_type === 'USAGE_BASED' && !row.usage_based) {
-    const message = 'A USAGE_BASED item needs the calculation that measures it; a meter without one cannot be sold.'
+  if (isMeasured(row.model_type) && !row.usage_based) {
+    const message = `A ${row.model_type} item needs the calculation that measures it; a meter without one cannot be sold.`
     throw new AppError('MISSING_FIELD', message, { field: 'usage_based.meter_value_calculation_id' })
   }
   if (row.model_type === 'CREDITS' && !row.credits) {
@@ -229,7 +240,7 @@ function checkModel(row: ProductItem): void {
   if (row.model_type !== 'CREDITS' && row.credits) {
     throw new AppError('INVALID_FIELD', `A ${row.model_type} item sells no credits.`, { field: 'credits' })
   }
-  if (row.model_type !== 'USAGE_BASED' && row.usage_based) {
+  if (!isMeasured(row.model_type) && row.usage_based) {
     throw new AppError('INVALID_FIELD', `A ${row.model_type} item is not measured.`, { field: 'usage_based' })
   }
 }

@@ -204,10 +204,33 @@ describe('items', () => {
     expect(listed.body['data']).toEqual([made])
   })
 
-  test.each(['USAGE_BASED_CONVERSION'])('model %s is refused, naming what is not', async model_type => {
-    const answer = await a.call('POST', '/v1/product-items', itemBody('prod_any', { model_type }))
-    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'model_type'])
-    expect(answer.body['message']).toMatch(/USAGE_BASED,\s?RECURRING/)
+  test('a USAGE_BASED_CONVERSION item is measured too, and shows other calculations, which stay while it does', async () => {
+    const owner = await product()
+    const of = (model_type: string, usage_based: object | null = null) =>
+      a.call('POST', '/v1/product-items', itemBody(owner['id'], { model_type, usage_based }))
+    expect(refusal(await of('USAGE_BASED_CONVERSION'))).toEqual([
+      400,
+      'MISSING_FIELD',
+      'usage_based.meter_value_calculation_id',
+    ])
+    expect(refusal(await of('PER_UNIT'))).toEqual([400, 'INVALID_FIELD', 'model_type'])
+    const [billed, shown] = [
+      await a.seed.make(meterValueCalculationResource),
+      await a.seed.make(meterValueCalculationResource),
+    ]
+    const report = (id: unknown) => ({
+      meter_value_calculation_id: billed['id'],
+      report_meter_value_calculation_ids: [id],
+    })
+    expect(refusal(await of('USAGE_BASED_CONVERSION', report('bmet_nobody')))).toEqual([
+      404,
+      'RESOURCE_NOT_FOUND',
+      'usage_based.report_meter_value_calculation_ids.0',
+    ])
+    const { status, body } = await of('USAGE_BASED_CONVERSION', report(shown['id']))
+    expect([status, body['report_meter_value_calculation_ids']]).toEqual([201, [shown['id']]])
+    const gone = await a.call('DELETE', `/v1/meter-value-calculations/${shown['id']}`)
+    expect([gone.status, gone.body['message']]).toEqual([409, expect.stringContaining(String(body['id']))])
   })
 
   test('a RECURRING item is not measured, a USAGE_BASED one is', async () => {

@@ -46,6 +46,9 @@ export const productItems = pgTable('product_items', {
   meter_value_calculation_id: text()
     .$type<Id<'bmet'>>()
     .generatedAlwaysAs(sql`usage_based ->> 'meter_value_calculation_id'`),
+  report_meter_value_calculation_ids: wireJson<readonly string[]>().generatedAlwaysAs(
+    sql`coalesce(usage_based -> 'report_meter_value_calculation_ids', '[]')`,
+  ),
   credits: wireJson<ItemCredits>(),
   credit_type_id: text().$type<Id<'ctyp'>>().generatedAlwaysAs(sql`credits ->> 'credit_type_id'`),
   unit_name: wireJson<UnitName>(),

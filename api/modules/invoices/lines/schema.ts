@@ -69,6 +69,11 @@ export const MeterValue = Type.Object(
   { title: 'InvoiceMeterValue' },
 )
 
+const ReportedMeterValue = Type.Object(
+  { meter_value_calculation_id: Text, number: Optional(Text), amount: Optional(Money), count: Text },
+  { title: 'ReportIngestDataSummary' },
+)
+
 /** What a wallet paid of a line, net, with its balance before and after (contract: wallet_balances). */
 export const WalletBalanceDetails = Type.Object(
   {
@@ -114,6 +119,10 @@ export const PriceDetails = Type.Object({
   /** What decided the tier, where that is other usage than what is billed. */
   tiering_meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
+  /** Usage that the line shows and does not bill: the report calculations of the item. */
+  report_meter_values: Optional(Type.Array(ReportedMeterValue)),
+  /** For usage that is turned into credits: how many. */
+  conversion: Optional(Type.Object({ credits: Credits }, { title: 'PricingItemSummaryPriceDetailsConversion' })),
   /** For a split price: the values that are priced. A value that events lack is absent. */
   split_pricing: Optional(
     Type.Object({ meter_properties: Type.Array(Type.Object({ id: Text, reference: Text, value: Optional(Text) })) }),
@@ -142,6 +151,11 @@ export const SubLine = Type.Object({
   /** The customer of the sub line, also when it is the invoice's own; both names are those of the interface. */
   processing_only_customer_resource_id: Optional(Text),
   processing_only_customer_id: Optional(Text),
+  /** Of usage that is turned into credits: under which conditions. */
+  type: Optional(Type.Literal('USAGE_BASED_CONVERSION')),
+  usage_based_conversion: Optional(
+    Type.Object({ conditions: Optional(Conditions) }, { title: 'InvoiceSubLineUsageBasedConversion' }),
+  ),
   details: PriceDetails,
 })
 

@@ -6,6 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { isMeasured } from '../../catalog/products/schema.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
@@ -126,7 +127,7 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
     .from(productItems)
     .innerJoin(products, and(inThisTenant(uow, products), eq(products.id, productItems.product_id)))
     .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', [...itemIds, '']))))
-  const metered = new Set(of.flatMap(row => (row.model === 'USAGE_BASED' ? [row.id] : [])))
+  const metered = new Set(of.flatMap(row => (isMeasured(row.model) ? [row.id] : [])))
   const ofMetered = items.filter(item => item.product_item_ids.some(id => metered.has(idOf('proi', id))))
   return {
     metered: new Set(ofMetered.flatMap(item => item.configs.map(config => config.id))),

@@ -7,6 +7,7 @@ import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { getOne } from '../../../resource/store.ts'
 import { lengthOf } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { isMeasured } from '../../catalog/products/schema.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import { metricsOf, pricesOfVersions, type SoldPrice } from '../counts/check-counts.ts'
 import { overlap, statedChanges } from '../counts/seat-spans.ts'
@@ -63,8 +64,7 @@ const resetOf = ({ reset_type: given }: ScheduleIncludedVolume, { config }: Sold
 
 function checkPrice({ model, config }: SoldPrice, path: string): void {
   const field = `${path}.pricing_item_config_id`
-  if (model !== 'USAGE_BASED')
-    refuse(`The price is of a ${model} item; only usage that is metered can be included.`, field)
+  if (!isMeasured(model)) refuse(`The price is of a ${model} item; only usage that is metered can be included.`, field)
   const { perPricingPeriod, basis } = findPriceModel(config.pricing_type) ?? {}
   if (!perPricingPeriod || basis === 'nothing')
     refuse(`${config.pricing_type} charges the same whatever the usage; leave the volume out.`, field)

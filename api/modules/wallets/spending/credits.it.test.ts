@@ -86,7 +86,7 @@ async function version(all: readonly Selling[]) {
         name: model,
         status: 'ACTIVE',
         model_type: model,
-        ...(model === 'USAGE_BASED' ? { usage_based: { meter_value_calculation_id: meter['id'] } } : {}),
+        ...(model.startsWith('USAGE_BASED') ? { usage_based: { meter_value_calculation_id: meter['id'] } } : {}),
         ...(model === 'CREDITS' ? { credits: { credit_type_id: of.creditType['id'] } } : {}),
       }),
     )
@@ -137,6 +137,29 @@ async function billed(all: readonly Selling[], fund: (customerId: string) => Pro
 
 const shown = (invoice: Row): string[] =>
   linesOf(invoice).map(line => `${line['product_items'][0].model_type} ${line['amount_excluding_tax'].quantity}`)
+
+test('usage that is turned into credits is paid like usage priced in credits, and shows what it was turned into', async () => {
+  used = { '': '120' }
+  const converting = (config: object): Selling => ({ model: 'USAGE_BASED_CONVERSION', config })
+  const inMoney = await version([converting({ pricing_type: 'FLAT', bands: [{ amount: eur('1') }] }), selling])
+  expect(refusal(inMoney.priced)).toEqual([400, 'MISSING_FIELD', 'items.0.configs.0.bands.0.credits'])
+  const price = { pricing_type: 'FLAT', bands: [{ credits: credit('1.5'), block_size: { number: '50' } }] }
+  const one = await billed([converting(price), selling], async () => {})
+  setTime('2026-05-01T01:00:00Z')
+  await one.run()
+  const invoice = await one.april()
+  expect(shown(invoice)).toEqual(['USAGE_BASED_CONVERSION 0.00', 'CREDITS 0.18'])
+  const [line] = linesOf(invoice)
+  expect(line?.['details']).toMatchObject({ conversion: { credits: credit('3.6') }, meter_value: { number: '120' } })
+  expect(line?.['sub_lines']).toMatchObject([
+    {
+      type: 'USAGE_BASED_CONVERSION',
+      usage_based_conversion: {},
+      description: '120 ÷ 50 × 1.5 credits',
+      details: { conversion: { credits: credit('3.6') }, amount: { quantity: '0' } },
+    },
+  ])
+})
 
 test('a run that dies anywhere between granting and drawing does each once, however often it is repeated', async () => {
   used = { '': '60' }

@@ -18,6 +18,8 @@ export type Priced =
       readonly tieringMetric?: boolean
       /** False where the calculation is no sum of a period: MAX, UNIQUE, one with persist, and the like. */
       readonly sums?: boolean
+      /** Whether the usage is turned into credits. */
+      readonly converts?: boolean
     }
   | { readonly model: 'RECURRING' | 'ONE_OFF' | 'PER_SEAT' | 'CREDITS' }
 
@@ -53,6 +55,10 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
   if (isInCredits(config)) {
     checkCreditsPrice(config, priced, field)
     return
+  }
+  if (priced.model === 'USAGE_BASED' && priced.converts && model?.basis !== 'nothing') {
+    const message = 'A USAGE_BASED_CONVERSION item turns usage into credits; give each band its credits.'
+    refuse('MISSING_FIELD', `${field}.bands.0.credits`, message)
   }
   const reading = parsePriceConfig(config, {
     metric: priced.model === 'USAGE_BASED' ? priced.metric : 'NUMBER',

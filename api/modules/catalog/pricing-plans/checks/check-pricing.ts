@@ -9,6 +9,7 @@ import { checkConditions, type MeteredConditions, refuseOptional, testsOf } from
 import type { Conditions } from '../../conditions/schema.ts'
 import { requireOpenTo } from '../../products/private-entries.ts'
 import { productItemResource, productResource } from '../../products/product.ts'
+import { isMeasured } from '../../products/schema.ts'
 import type { Product, ProductItem } from '../../products/table.ts'
 import type { PricingItem, PricingItemConfig } from '../schema.ts'
 import { type Pricing, pricingPlans, pricingPlanVersions } from '../table.ts'
@@ -117,15 +118,15 @@ function checkItem(
     throw new AppError('INVALID_FIELD', message, { field: `${field}.product_item_ids.0` })
   }
   const measure = measures.get(productItem.meter_value_calculation_id ?? '')
-  const priced: Priced =
-    productItem.model_type !== 'USAGE_BASED'
-      ? { model: productItem.model_type }
-      : {
-          model: 'USAGE_BASED',
-          metric: measure?.metric ?? 'NUMBER',
-          sums: measure?.type === 'SUM' && !measure.persist,
-          tieringMetric: Boolean(productItem.usage_based?.tiering_meter_value_calculation_id),
-        }
+  const priced: Priced = !isMeasured(productItem.model_type)
+    ? { model: productItem.model_type }
+    : {
+        model: 'USAGE_BASED',
+        converts: productItem.model_type === 'USAGE_BASED_CONVERSION',
+        metric: measure?.metric ?? 'NUMBER',
+        sums: measure?.type === 'SUM' && !measure.persist,
+        tieringMetric: Boolean(productItem.usage_based?.tiering_meter_value_calculation_id),
+      }
   return variantsOf(item).flatMap(variant => {
     for (const [index, config] of variant.configs.entries())
       checkPrice(config, priced, `${field}.${variant.path}.${index}`, variant)

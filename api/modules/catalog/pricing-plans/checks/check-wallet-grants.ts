@@ -2,7 +2,7 @@
 // types is checked by the wallets (api/modules/wallets/rules).
 import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
-import type { ModelType } from '../../products/schema.ts'
+import { isMeasured, type ModelType } from '../../products/schema.ts'
 import type { PricingItemConfig, WalletGrantRule } from '../schema.ts'
 
 const refuse = (field: string, message: string): never => {
@@ -39,7 +39,7 @@ export function termsOfRule({ amount_grant: money, credits_grant: credits }: Wal
 export function checkWalletGrants(config: PricingItemConfig, model: ModelType, field: string): void {
   for (const [index, rule] of (config.wallet_grants ?? []).entries()) {
     const path = `${field}.wallet_grants.${index}`
-    if (model === 'USAGE_BASED' || model === 'CREDITS')
+    if (isMeasured(model) || model === 'CREDITS')
       refuse(path, `A ${model} item grants nothing to wallets; give the rule to a RECURRING, ONE_OFF or PER_SEAT item.`)
     const terms = termsOfRule(rule, path)
     const value = terms.by === 'FIXED' ? terms.quantity : terms.rate
