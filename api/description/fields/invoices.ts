@@ -209,7 +209,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   pricing_scale: 'The fraction by which tiers and amounts are scaled, for a part of the pricing period.',
   numerator: 'The upper part of the fraction.',
   denominator: 'The lower part of the fraction.',
-  report_meter_values: 'Usage that the line shows and does not bill: the report calculations of the item, one entry a currency.',
+  report_meter_values:
+    'Usage that the line shows and does not bill: the report calculations of the item, one entry a currency.',
   'ReportIngestDataSummary.meter_value_calculation_id': 'Id of the calculation.',
   'ReportIngestDataSummary.number': 'What it came to, where numbers are metered.',
   'ReportIngestDataSummary.amount': 'What it came to in this currency, where money is metered.',

@@ -16,6 +16,7 @@ import { settingsShown } from '../../catalog/pricing-plans/variants/settings.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { loadBillingEntities } from '../../invoices/document/load-parties.ts'
 import { type BillingEntityInput, type CustomerInput, zoneOfParties } from '../../invoices/document/parties.ts'
+import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { tieringTime } from '../charges/usage-steps.ts'
@@ -73,7 +74,7 @@ async function imaginedInputs(
     [{ pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: id }],
   )
   const pricings = await pricingsOf(uow, [id])
-  const { pricing_currency: currency, billing_period } = soldAs(version, pricings, body)
+  const { pricing_currency: currency, billing_period, foreign } = soldAs(version, pricings, body)
   const billing_entity = await entityOf(uow, body)
   const platform = await loadPlatform(uow)
   const customer = imagined(body.customer ?? null, billing_entity)
@@ -115,6 +116,7 @@ async function imaginedInputs(
       },
     ],
     ...catalog,
+    ...(foreign.length > 0 ? { exchange_rates: await loadRates(uow, [currency, ...foreign], start) } : {}),
     persisted_usages: [],
     attribution: { customers: [], subscriptions: [] },
     copied_fields: [],
@@ -133,16 +135,18 @@ function soldAs(version: PricingPlanVersion, pricings: readonly Pricing[], body:
     const message = 'The version has no price yet.'
     throw new AppError('INVALID_OPERATION', message, { resourceId: version.id, resourceType: 'PRICING_PLAN_VERSION' })
   }
+  /** The currencies of fallbacks, whose prices are converted. */
+  const foreign = new Set<string>()
   const billing_period = body.billing_period ?? periods?.billing_periods[0]?.period ?? MONTH
   for (const item of items) {
     const lack = lackOf(item, { currency: pricing_currency, billingPeriod: billing_period })
-    if (!lack) continue
-    const sold =
-      lack.kind === 'BILLING_PERIOD' ? lack.sold.map(periodText) : lack.kind === 'CURRENCY' ? lack.sold : [lack.to]
+    if (lack?.kind === 'FALLBACK') foreign.add(lack.to)
+    if (!lack || lack.kind === 'FALLBACK') continue
+    const sold = lack.kind === 'BILLING_PERIOD' ? lack.sold.map(periodText) : lack.sold
     const field = lack.kind === 'BILLING_PERIOD' ? 'billing_period' : 'pricing_currency'
     throw refuse(field, `A price of the version is only for ${sold.join(', ')}; choose that.`)
   }
-  return { pricing_currency, billing_period }
+  return { pricing_currency, billing_period, foreign: [...foreign] }
 }
 
 async function entityOf(uow: ReadUow, { billing_entity_id: given }: CalculateVersionBody): Promise<BillingEntityInput> {

@@ -284,6 +284,44 @@ describe('a version', () => {
     expect(quarter.body['invoices'][0]).toMatchObject({ invoice_amount_excluding_tax: eur('100.00') })
   })
 
+  test('is billed in a currency that falls back to another, at the exchange rate of the day', async () => {
+    const sold = await a.seed.make(pricingPlanVersionResource)
+    const item = await catalog.itemOf({ model_type: 'RECURRING' })
+    const fee = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('100') }] }
+    const made = await a.call('POST', '/v1/pricings', {
+      pricing_plan_version_id: sold['id'],
+      product_ids: [item['product_id']],
+      items: [
+        {
+          product_item_ids: [item['id']],
+          pricing_currency_configs: [
+            { currency: 'EUR', configs: [fee] },
+            { currency: 'ISK', fallback_currency: 'EUR' },
+          ],
+        },
+      ],
+    })
+    expect(made.status).toBe(201)
+    const inKronur = () =>
+      a.call('POST', `/v1/pricing-plan-versions/${sold['id']}/calculate`, {
+        billing_entity_id: entity['id'],
+        pricing_currency: 'ISK',
+        start_at: '2026-03-01T00:00:00Z',
+        customer: { country: 'NL' },
+      })
+    expect(refusal(await inKronur())).toEqual([400, 'INVALID_OPERATION', 'billing_currency'])
+    const rate = await a.call('POST', '/v1/exchange-rates', {
+      base_currency: 'EUR',
+      currency: 'ISK',
+      rate: '150',
+      rate_timestamp: '2026-03-02T00:00:00Z',
+      source: 'bank',
+    })
+    expect(rate.status).toBe(201)
+    const { body } = await inKronur()
+    expect(body['invoices']).toMatchObject([{ invoice_amount_excluding_tax: { quantity: '15000', currency: 'ISK' } }])
+  })
+
   test.each<[string, () => object, number, string, string]>([
     [
       'a price it does not have',

@@ -71,6 +71,7 @@ export const REFERENCES: Readonly<Record<string, readonly [name: string, section
   meter_property_id: ['meter_property', 'meter_properties'],
   meter_value_calculation_id: ['meter_value_calculation', 'meter_value_calculations'],
   tiering_meter_value_calculation_id: ['tiering_meter_value_calculation', 'meter_value_calculations'],
+  report_meter_value_calculation_ids: ['report_meter_value_calculations', 'meter_value_calculations'],
   category_id: ['category', 'product_categories'],
   parent_product_id: ['parent_product', 'products'],
   product_id: ['product', 'products'],
