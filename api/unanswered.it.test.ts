@@ -1,5 +1,5 @@
-// Whatever the api stands on is away or hangs: every route is answered within 5 s, with what it can do without it or with 503 and
-// Retry-After, and readiness within 3 s (docs/fault-tests.md).
+// Whatever the api stands on is away or hangs: every route is answered in time, with what it can do without it or with 503 and
+// Retry-After, and readiness too (docs/fault-tests.md).
 
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,8 +24,11 @@ import { type Answer, callerWith, startOwnApi } from './testing/harness.ts'
 import { callsOf } from './testing/probe-tenants.ts'
 import type { Row } from './testing/wire.ts'
 
-/** What is promised is 5 s and 3 s. The bounds that keep it are settings; here it is only found out whether anything waits without one. */
-const ANSWER_MS = 25_000
+/**
+ * Promised are 5 s and 3 s, kept by bounds of the connections. These here are long enough for a busy machine, and shorter than the 25 s
+ * after which any call is refused: what has no bound of its own is found.
+ */
+const ANSWER_MS = 20_000
 const READY_MS = 15_000
 /**
  * Calls at a time: fewer than the connections to PostgreSQL, so that none waits for another; and many, since each waits for seconds

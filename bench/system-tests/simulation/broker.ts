@@ -126,9 +126,10 @@ function connectionOf(world: World, broker: Broker, life: Life, store: Store): S
     status: () => silence(),
     isClosed: () => false,
     close: async () => undefined,
-    // One inbox, and messages that ask for an ack there.
-    subscribe: (_inbox: string, { callback }: { callback: typeof onReply }) => {
-      onReply = callback
+    // One inbox, and messages that ask for an ack there. Nothing counts by what gateways ask of an aggregator, so no question comes.
+    subscribe: (subject: string, { callback }: { callback: typeof onReply }) => {
+      if (!subject.startsWith('first-seen.')) onReply = callback
+      return { unsubscribe: () => undefined }
     },
     protocol: {
       sendCommand: (frame: Uint8Array) => {
