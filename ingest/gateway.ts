@@ -24,8 +24,8 @@ import { createLiveLimits, type LiveLimits } from './limits/live-limits.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { createShareBook } from './limits/share-book.ts'
 import { joinShareNews } from './limits/share-news.ts'
-import { createAskFirstSeen } from './log/ask-first-seen.ts'
 import { checkDurability } from './log/check-durability.ts'
+import { createFirstSeenClient } from './log/first-seen-client.ts'
 import { openUsageLog, type UsageLog } from './log/usage-log.ts'
 import { createMetrics, type IngestCounts, newCounts } from './metrics.ts'
 import { createTenantCounts } from './tenant-counts.ts'
@@ -198,7 +198,7 @@ const READS = { most: 400, perSecond: 100 }
 
 /** What answers repeats with the event that counts: a part of all answers that leaves the rate of events as it is. */
 function createRepeats(log: UsageLog, recent: RecentEvents) {
-  const { places, event } = createAskFirstSeen(log.connection, () => log.fault() === null)
+  const { places, event } = createFirstSeenClient(log.connection, () => log.fault() === null)
   const reads = createAllowance({ ...READS, nowMs })
   const bounded = <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) => {
     return async (...args: Args): Promise<Result> => {

@@ -10,7 +10,7 @@ import {
 } from '../../shared/contracts/first-seen.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
-export type AskFirstSeen = {
+export type FirstSeenClient = {
   /** Where the log first carried these references of a partition. Rejects when no aggregator answers in time. */
   places(partition: number, idHashes: readonly string[]): Promise<FirstPlaces>
   /** The line of an event, as it is stored; null when there is none. Rejects when no aggregator answers in time. */
@@ -23,7 +23,7 @@ const PLACES_TIMEOUT_MS = 200
 const EVENT_TIMEOUT_MS = 1_000
 
 /** `connected`: while the broker is away nothing is asked, since the client would keep it all. */
-export function createAskFirstSeen(connection: NatsConnection, connected: () => boolean): AskFirstSeen {
+export function createFirstSeenClient(connection: NatsConnection, connected: () => boolean): FirstSeenClient {
   const ask = async (partition: number, request: FirstSeenRequest, timeout: number): Promise<Uint8Array> => {
     if (!connected()) throw new Error('NATS is not connected')
     const answer = await connection.request(firstSeenSubject(partition), encodeRequest(request), { timeout })
