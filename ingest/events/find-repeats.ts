@@ -9,8 +9,6 @@ import type { Repeat } from './publish.ts'
 import type { RecentEvents } from './recent.ts'
 
 export type FindRepeats = {
-  /** Whether the answer to a repeat that changes nothing may be read from the log. */
-  mayShow(): boolean
   /**
    * Begins to look for these lines; null when it may not now. What it gives is called when all of them are in the log, and resolves
    * with the repeats among them.
@@ -51,7 +49,6 @@ export function createFindRepeats({ recent, places, allowance, nowMs }: FindRepe
   }
 
   return {
-    mayShow: () => allowance.take(1),
     begin(lines) {
       if (lines.count > REFERENCES_MAX || !allowance.take(Math.ceil(lines.count / LINES_PER_LOOK))) return null
       const keys = lines.keys.slice(0, lines.count * KEY_WORDS)

@@ -191,11 +191,8 @@ function publish(deps: IngestDeps, sender: Sender, lines: Lines, answer: Uint8Ar
   const before = sparedBy(deps.publisher)
   let repeated: number | null = null
   const known: Repeat[] = []
-  let mayShowSame: boolean | null = null
-  let look: ReturnType<FindRepeats['begin']> = null
-  let isSettled = false
+  const look = deps.repeats.begin(lines)
   const settled: Settled = outcome => {
-    isSettled = true
     if (outcome === 'acked') {
       // Settled within the call when all of them are repeats.
       deps.tenantCounts.accepted(identity, count, repeated ?? sparedBy(deps.publisher) - before)
@@ -211,12 +208,10 @@ function publish(deps: IngestDeps, sender: Sender, lines: Lines, answer: Uint8Ar
   }
   const taken = deps.publisher.offer(lines, settled, (repeat, isSame) => {
     // Of one that changes nothing the answer differs in `created_at` alone.
-    if (isSame) mayShowSame ??= deps.repeats.mayShow()
-    if (!isSame || mayShowSame) known.push(repeat)
+    if (!isSame || look !== null) known.push(repeat)
   })
   repeated = sparedBy(deps.publisher) - before
   if (taken === 'full') throw unavailable('The usage log is behind; send the request again unchanged.')
-  if (!isSettled) look = deps.repeats.begin(lines)
 }
 
 type Repeated = {

@@ -66,7 +66,7 @@ export function createHandlerRig(): { send(form: 'single' | 'list', body: Buffer
         bytesInFlight: 0,
       },
     },
-    repeats: { mayShow: () => false, begin: () => null },
+    repeats: { begin: () => null },
     readMessage: async () => null,
     readEvent: async () => null,
     subscriptions: { check: () => undefined },
