@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { decimal, plain } from '../decimal.ts'
+import { decimal, ONE, plain, ZERO } from '../decimal.ts'
 import { moneyView, toMoney } from '../money.ts'
+import { applyIncludedVolume } from './included-volume.ts'
 import { amountVolume, numberVolume, type Volume } from './price.ts'
 import type { PriceConfig } from './rate.ts'
 import { rate } from './rate.ts'
+import { oneEvent, rateEvents } from './rate-events.ts'
 import { EDGES_OF_MONEY, EDGES_OF_NUMBERS, PRINTED } from './testing/edge-prices.ts'
 import { type BandText, priceOf } from './testing/prices.ts'
+import {
+  SYSTEMS_OF_EACH,
+  SYSTEMS_OF_MONEY,
+  SYSTEMS_OF_NUMBERS,
+  SYSTEMS_WITH_FREE_UNITS,
+} from './testing/system-prices.ts'
 import { OF_MONEY, OF_NUMBERS } from './testing/worked-prices.ts'
 
 const NAMES: Readonly<Record<string, keyof BandText>> = {
@@ -45,12 +53,12 @@ const volumeOf = (text: string): Volume => {
 }
 
 /** What the price costs for every volume of the row, in the row's own format. */
-const costsOf = (config: PriceConfig, costs: string): string =>
+const costsOf = (config: PriceConfig, costs: string, billable = (volume: Volume): Volume => volume): string =>
   costs
     .split(' ')
     .map(each => {
       const [volume = ''] = each.split('=')
-      return `${volume}=${plain(rate(config, volumeOf(volume)).total.quantity)}`
+      return `${volume}=${plain(rate(config, billable(volumeOf(volume))).total.quantity)}`
     })
     .join(' ')
 
@@ -60,6 +68,22 @@ describe('worked prices', () => {
   })
   test.each([...OF_MONEY, ...EDGES_OF_MONEY])('%s %s of money', (type, bands, costs) => {
     expect(costsOf(configOf(type, bands, 'AMOUNT'), costs)).toBe(costs)
+  })
+  test.each(SYSTEMS_OF_NUMBERS)('%s', (_form, type, bands, costs) => {
+    expect(costsOf(configOf(type, bands, 'NUMBER'), costs)).toBe(costs)
+  })
+  test.each(SYSTEMS_OF_MONEY)('%s', (_form, type, bands, costs) => {
+    expect(costsOf(configOf(type, bands, 'AMOUNT'), costs)).toBe(costs)
+  })
+  test.each(SYSTEMS_OF_EACH)('%s', (_form, type, bands, payments, cost) => {
+    const none = amountVolume(ZERO, 'EUR', ZERO)
+    const events = payments.split(' ').map(each => ({ each: oneEvent(none, decimal(each)), times: ONE }))
+    expect(plain(rateEvents(configOf(type, bands, 'AMOUNT'), events, none).total.quantity)).toBe(cost)
+  })
+  test.each(SYSTEMS_WITH_FREE_UNITS)('%s', (_form, type, bands, free, costs) => {
+    const included = { quantity: decimal(free), count: ZERO }
+    const paid = (volume: Volume) => applyIncludedVolume(volume, included).billable
+    expect(costsOf(configOf(type, bands, 'NUMBER'), costs, paid)).toBe(costs)
   })
   test.each(PRINTED)('is printed by the decimals of its currency: %s', row => {
     const [currency = '', unit = '', volume = '', exact, printed] = row.split(' ')
