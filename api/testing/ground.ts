@@ -17,6 +17,7 @@ import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { createLiveRates } from '../http/rate-limit/live-rates.ts'
 import { createRequestLimits } from '../http/rate-limit/request-limits.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
+import type { UsageReader } from '../modules/billing/usage/usage-reader.ts'
 import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
 import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/request/post.ts'
@@ -117,11 +118,14 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
 }
 
 const clock = testClock()
+/** What the kept app reads usage from: that of the file that runs. */
+let fileUsage: UsageReader = NO_USAGE
+const usageOfFile: UsageReader = new Proxy(NO_USAGE, { get: (_, name) => Reflect.get(fileUsage, name) })
 let kept: { readonly ground: Promise<Ground>; readonly app: Promise<App> } | null = null
 
 function keep(): NonNullable<typeof kept> {
   const ground = createTestDatabase({ kept: true }).then(testDatabase => groundOn(testDatabase, clock))
-  return { ground, app: ground.then(({ appWith }) => appWith()) }
+  return { ground, app: ground.then(({ appWith }) => appWith({ usage: usageOfFile })) }
 }
 
 /** The ground of this process, kept for the files that follow; where each file has a process of its own, one of its own. */
@@ -134,7 +138,15 @@ export async function sharedGround(): Promise<Ground> {
   const shared = await ground
   return {
     ...shared,
-    appWith: async more => (more ? await shared.appWith(more) : { ...(await app), close: stays }),
+    appWith: async more => {
+      if (!isUsageAlone(more)) return await shared.appWith(more)
+      fileUsage = more?.usage ?? NO_USAGE
+      return { ...(await app), close: stays }
+    },
     close: stays,
   }
 }
+
+/** Whether the kept app will do: usage is all that it can exchange. */
+const isUsageAlone = (more: Partial<AppDeps> | undefined): boolean =>
+  more === undefined || (Object.keys(more).length === 1 && 'usage' in more)
