@@ -25,18 +25,18 @@ const COUNTED_MAX = 10_000
 /** One part of a list. Throws INVALID_FIELD when the cursor names nothing. */
 export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, count }: Read<R>): Promise<Sliced<R>> {
   const { limit } = slice
-  // Asked at once, so that both travel together.
   if (slice.kind === 'PAGE') {
     const offset = (slice.page - 1) * limit
-    const [found, total] = await Promise.all([
-      rows({ condition: undefined, orderBy: orderBy(order), limit, offset }),
-      count(Math.max(COUNTED_MAX, offset + limit) + 1),
-    ])
+    const found = await rows({ condition: undefined, orderBy: orderBy(order), limit, offset })
+    // A page that is not full is the last one, and its end is the number.
+    const isLast = found.length < limit && (found.length > 0 || offset === 0)
+    const total = isLast ? offset + found.length : await count(Math.max(COUNTED_MAX, offset + limit) + 1)
     return { rows: found, more: total > offset + limit, total }
   }
   const backwards = slice.kind === 'BEFORE'
   const towards = backwards ? { ...order, descending: !order.descending } : order
   const condition = beyond(towards, anchor(order.column, slice.id), slice.id)
+  // Asked at once, so that both travel together.
   const [found, isThere] = await Promise.all([
     rows({ condition, orderBy: orderBy(towards), limit: limit + 1, offset: 0 }),
     hasAnchor(slice.id),

@@ -1,6 +1,7 @@
 // node dist/bench/reads/main.js [events [name [invoices]]]: what reads of the api cost in processor time of all processes, beside a bare
 // Fastify route over the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices,
 // or so many more over a year.
+import { Pool } from 'undici'
 import { freePort } from '../../infra/services/child.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
@@ -21,12 +22,17 @@ const INVOICES_OF_A_CUSTOMER = 50
 const READS = 60
 /** Of those that take long. */
 const FEW = 10
+/** Of those that are also measured under load; the same, at once. */
+const BUSY_READS = 1_500
+const AT_ONCE = 16
 const DAY_MS = 24 * 3_600_000
 
 const events = Number(process.argv[2] ?? EVENTS)
 const invoices = Number(process.argv[4] ?? 0)
 if (!Number.isSafeInteger(events) || events < 1) throw new Error('give a whole number of events')
 if (!Number.isSafeInteger(invoices) || invoices < 0) throw new Error('give a whole number of invoices')
+
+type Processes = { readonly api: Running; readonly bare: Running; readonly port: number }
 
 const setup = await setUp()
 const running: Running[] = []
@@ -81,16 +87,17 @@ try {
   const [invoice] = (await get('invoices?limit=1')).data
   const month = `[${new Date(now - 30 * DAY_MS).toISOString()},${new Date(now).toISOString()}]`
   const reads: Read[] = [
-    { name: 'bare route: a row by id', path: `customers/${copied[1]?.customerId}`, bare: true },
-    { name: 'a customer by id', path: `customers/${copied[1]?.customerId}` },
-    { name: 'bare route: fifty rows', path: 'customers', bare: true },
-    { name: 'fifty customers', path: 'customers?limit=50' },
+    { name: 'bare route: a row by id', path: `customers/${copied[1]?.customerId}`, bare: true, busy: true },
+    { name: 'a customer by id', path: `customers/${copied[1]?.customerId}`, busy: true },
+    { name: 'bare route: fifty rows', path: 'customers', bare: true, busy: true },
+    { name: 'fifty customers', path: 'customers?limit=50', busy: true },
     {
       name: 'a customer created',
       path: 'customers',
       body: { type: 'ORGANIZATION', organization: { legal_name: 'A' } },
+      busy: true,
     },
-    { name: 'fifty invoices', path: 'invoices?limit=50' },
+    { name: 'fifty invoices', path: 'invoices?limit=50', busy: true },
     { name: 'fifty events', path: 'events?limit=50' },
     { name: 'fifty events, page 200', path: 'events?limit=50&page=200' },
     { name: 'fifty events after a cursor', path: `events?limit=50&starting_after=${event?.id}` },
@@ -113,22 +120,56 @@ try {
   await setup.stop()
 }
 
-async function measure(
-  { name, path, bare: isBare, body, times = READS }: Read,
-  of: { readonly api: Running; readonly bare: Running; readonly port: number },
-): Promise<void> {
-  const address = isBare ? `http://127.0.0.1:${of.bare.port}/${path}` : `http://127.0.0.1:${of.port}/v1/${path}`
+async function measure(read: Read, of: Processes): Promise<void> {
+  const { name, path, bare: isBare, body, times = READS, busy } = read
+  const port = isBare ? of.bare.port : of.port
   const headers = { 'x-api-key': setup.apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
   const send = async (): Promise<void> => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const answer = await fetch(address, { headers, ...init })
+    const answer = await fetch(`http://127.0.0.1:${port}/${isBare ? '' : 'v1/'}${path}`, { headers, ...init })
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${name}: ${answer.status} ${text.slice(0, 300)}`)
   }
-  for (let warm = 0; warm < times; warm += 1) await send()
+  await report(name, { of, times, send, atOnce: 1 })
+  if (!busy) return
+  // A plain client, whose answers nobody compresses.
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE })
+  const sendPlain = async (): Promise<void> => {
+    const init =
+      body === undefined ? { method: 'GET' as const } : { method: 'POST' as const, body: JSON.stringify(body) }
+    const answer = await pool.request({ path: `/${isBare ? '' : 'v1/'}${path}`, headers, ...init })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(`${name}: ${answer.statusCode} ${text.slice(0, 300)}`)
+  }
+  await report(`${name}, ${AT_ONCE} at once`, { of, times: BUSY_READS, send: sendPlain, atOnce: AT_ONCE })
+  await pool.close()
+}
+
+/** Prints what one of them costs, after as many that do not count. */
+async function report(
+  name: string,
+  work: {
+    readonly of: Processes
+    readonly times: number
+    readonly send: () => Promise<void>
+    readonly atOnce: number
+  },
+): Promise<void> {
+  const { of, times, send, atOnce } = work
+  const sendAll = async (): Promise<void> => {
+    let left = times
+    const one = async (): Promise<void> => {
+      for (; left > 0; ) {
+        left -= 1
+        await send()
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, one))
+  }
+  await sendAll()
   const count = countTrees({ ...setup.pids, api: of.api.pid, bare: of.bare.pid })
-  for (let round = 0; round < times; round += 1) await send()
+  await sendAll()
   const costs = Object.entries(count(times)).filter(([, ms]) => ms >= 0.05)
   const total = costs.reduce((sum, [, ms]) => sum + ms, 0)
-  console.log(`${name}: ${total.toFixed(1)} ms (${costs.map(([each, ms]) => `${each} ${ms.toFixed(1)}`).join(', ')})`)
+  console.log(`${name}: ${total.toFixed(2)} ms (${costs.map(([each, ms]) => `${each} ${ms.toFixed(2)}`).join(', ')})`)
 }

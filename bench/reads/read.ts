@@ -5,4 +5,6 @@ export type Read = {
   readonly bare?: true
   readonly body?: unknown
   readonly times?: number
+  /** Also measured with several on their way at once. */
+  readonly busy?: true
 }
