@@ -62,6 +62,12 @@ export class Ledger {
       return { ...grant, reserved, expired }
     })
   }
+  /** What an invoice may take of what all use may spend. */
+  available(invoice: string, of: { start: Instant; end: Instant; now: Instant }): Decimal {
+    const service = interval(of.start, of.end)
+    const grants = usableGrants(this.funded(), this.held.get(invoice) ?? new Map(), { service, now: of.now })
+    return sum(grants.filter(({ seatOf }) => seatOf === null).map(({ open }) => open))
+  }
   save(
     invoice: string,
     wants: readonly number[],

@@ -1,6 +1,7 @@
 // Bills a story with the code of the product: each invoice is closed at its cutoff, with what is known then.
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import type { Payers } from '../../../invoices/funds.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
@@ -17,8 +18,15 @@ import { DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
 
+/** Who pays the invoices beside the customer. */
+export type YearFunds = {
+  payers(id: string, window: InvoiceWindow): Payers
+  /** The invoice is FINAL. */
+  closed(id: string, closed: Closed): void
+}
+
 /** The invoices of the story, in the order in which they close. */
-export function billYear(story: Story): Closed[] {
+export function billYear(story: Story, funds?: YearFunds): Closed[] {
   const closed: Closed[] = []
   const keys = new Set<string>()
   const billed = new Set<string>()
@@ -35,18 +43,20 @@ export function billYear(story: Story): Closed[] {
       return term ? [lateCharge(term, unit, `${window.cutoffAt}`)] : []
     })
     const needs = usageNeeds([...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)])
+    const id = `invoice${closed.length}`
     const invoice = priceInvoice(inputs, {
       terms,
       window,
+      ...funds?.payers(id, window),
       billed: new Set(billed),
       usage: new Map(needs.map(need => [need.key, usageIn(story, need, window.cutoffAt)])),
       late,
       refunds: refundsIn(window, refundTimes(inputs), ahead),
       finalizedAt: window.cutoffAt,
     })
-    const id = `invoice${closed.length}`
     keys.add(keyOfWindow(window))
     closed.push({ window, invoice })
+    funds?.closed(id, { window, invoice })
     for (const key of invoice.advanceCharges) billed.add(key)
     ahead.push(...chargedAhead(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))))
     const figures = { positions: [], customer_keys: [], names_hash: null, charges: invoice.counted }
