@@ -23,7 +23,7 @@ export async function createGranting(client: Client, name: string): Promise<{ re
   const { id: product_id } = await client.post('/v1/products', { reference: name, name, ...active })
   const item = { reference: name, name, ...active, product_id, model_type: 'RECURRING' }
   const { id: item_id } = await client.post('/v1/product-items', item)
-  const { id: pricing_plan_id } = await client.post('/v1/pricing-plans', { reference: name, name, ...active })
+  const { id: pricing_plan_id } = await client.post('/v1/pricing-plans', { reference: name, name })
   const { id: pricing_plan_version_id } = await client.post('/v1/pricing-plan-versions', { pricing_plan_id })
   const config = {
     pricing_type: 'FIXED',
