@@ -165,3 +165,45 @@ test('a job is a group: those that are due are queued by tenant, and one that fa
   expect(run.seen.flat().sort()).toEqual([broken, ...others].sort())
   expect(await keys()).toContain(`billing-run:${broken}`)
 })
+
+test('shows in the metrics how many are due, since when, and which failed', async () => {
+  const gauge = async (name: 'billingDue' | 'billingFailing' | 'billingLag') =>
+    (await metrics[name].get()).values[0]?.value
+  const measured = async (jobs = billingJobs()) => {
+    await runJob(jobs, 'find-due-billing', deps())
+    return [await gauge('billingDue'), await gauge('billingFailing'), await gauge('billingLag')]
+  }
+  const runsOf = async (outcome: string) =>
+    (await metrics.billingRuns.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
+  expect(await measured()).toEqual([0, 0, 0])
+  const [broken = ''] = await due(3)
+  await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
+    broken,
+    new Date(NOW - 90_000),
+  ])
+  expect(await measured()).toEqual([3, 0, 90])
+  const error = new AppError('INVALID_OPERATION', 'It cannot be billed.')
+  const group: GroupRun = (of, its, ids) =>
+    runGroup(
+      of,
+      its,
+      ids.filter(id => id !== broken),
+    ).then(
+      found =>
+        new Map([
+          ...found,
+          ...ids.filter(id => id === broken).map((id): [string, Outcome] => [id, { kind: 'FAILED', error }]),
+        ]),
+    )
+  const failing = billingJobs(() => Promise.reject(error), group)
+  const { platformId, environment } = tenant.tenant
+  await runJob(failing, 'billing-group', deps(), { platform_id: platformId, environment, slot: 0 })
+  const failedBefore = await runsOf('failed')
+  await expect(
+    runJob(failing, 'billing-run', deps(), { platform_id: platformId, environment, id: broken }),
+  ).rejects.toThrow('It cannot be billed.')
+  expect(await runsOf('failed')).toBe(failedBefore + 1)
+  // The others are billed; the one that failed is tried again, and shows as failing once its claim has expired.
+  api.clock.set(NOW + 121_000)
+  expect(await measured(failing)).toEqual([1, 1, 211])
+})
