@@ -18,7 +18,8 @@ export async function checkSubscription(uow: Uow, row: Subscription, previous: S
     if (!row[name]) throw new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
   }
   checkTerms(row)
-  if (row.variant !== 'DEFAULT') throw notOffered('variant', row.variant, 'DEFAULT')
+  if (row.variant !== 'DEFAULT' && row.variant !== 'SELF_BILLING')
+    throw notOffered('variant', row.variant, 'DEFAULT or SELF_BILLING')
   if (previous === null && row.status !== 'DRAFT') {
     const message = 'A subscription is created DRAFT. Give it a schedule, then PATCH its status to ACTIVE.'
     throw new AppError('INVALID_FIELD', message, { field: 'status' })

@@ -31,7 +31,7 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   billing_anchor: timestamp(),
   due_date_configuration: wireJson<Static<typeof DueDateConfiguration>>().notNull(),
   type: text().$type<SubscriptionType>().notNull(),
-  variant: text().$type<'DEFAULT'>().notNull(),
+  variant: text().$type<'DEFAULT' | 'SELF_BILLING'>().notNull(),
   sales_tax_percentage: text(),
   init_invoice_on_hold: boolean().notNull(),
   activated_at: timestamp(),

@@ -20,6 +20,7 @@ import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { type InvoicePreview, unsavedView } from '../preview/preview-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { computeOnDemand, fundsOfOrder } from './compute-on-demand.ts'
@@ -100,10 +101,7 @@ function orderOf(inputs: BillingInputs, body: OnDemandChargeBody, startAt: strin
   }
 }
 
-const newInvoice = (
-  { subscription, customer, billing_entity }: BillingInputs,
-  { order, computed }: Omit<Priced, 'inputs'>,
-): NewInvoice => ({
+const newInvoice = (inputs: BillingInputs, { order, computed }: Omit<Priced, 'inputs'>): NewInvoice => ({
   ...UNTOUCHED,
   ...storedColumns(computed),
   holds_period: false,
@@ -112,11 +110,11 @@ const newInvoice = (
   status: 'DRAFT',
   producer: ON_DEMAND_BILLING,
   type: 'ONE_OFF',
-  billing_type: 'DEFAULT',
-  customer_id: idOf('cust', customer.id),
-  billing_entity_id: idOf('bill', billing_entity.id),
-  pricing_plan_subscription_id: idOf('ppsu', subscription.id),
-  on_hold: subscription.init_invoice_on_hold,
+  billing_type: billingTypeOf(inputs),
+  customer_id: idOf('cust', inputs.customer.id),
+  billing_entity_id: idOf('bill', inputs.billing_entity.id),
+  pricing_plan_subscription_id: idOf('ppsu', inputs.subscription.id),
+  on_hold: inputs.subscription.init_invoice_on_hold,
   payment_status: 'UNPAID',
   finalize_at: null,
   updated_to_final_at: null,

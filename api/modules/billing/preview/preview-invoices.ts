@@ -26,6 +26,7 @@ import {
   type SubscriptionInvoice,
 } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan } from '../terms/windows.ts'
@@ -152,10 +153,11 @@ export async function pricePreviews(
 
 /** An invoice of these inputs that is not saved. */
 export function previewView(
-  { customer, billing_entity, subscription }: BillingInputs,
+  inputs: BillingInputs,
   { columns }: PricedInvoice,
   { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },
 ): InvoicePreview {
+  const { customer, billing_entity, subscription } = inputs
   return unsavedView(
     {
       ...columns,
@@ -163,7 +165,7 @@ export function previewView(
       status: at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
       producer: SUBSCRIPTION_BILLING,
       type: 'STANDARD',
-      billing_type: 'DEFAULT',
+      billing_type: billingTypeOf(inputs),
       customer_id: idOf('cust', customer.id),
       billing_entity_id: idOf('bill', billing_entity.id),
       pricing_plan_subscription_id: idOf('ppsu', subscription.id),

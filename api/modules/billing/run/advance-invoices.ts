@@ -27,6 +27,7 @@ import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
@@ -246,7 +247,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
     status,
     producer: SUBSCRIPTION_BILLING,
     type: 'STANDARD',
-    billing_type: 'DEFAULT',
+    billing_type: billingTypeOf(inputs),
     customer_id: idOf('cust', inputs.customer.id),
     billing_entity_id: idOf('bill', inputs.billing_entity.id),
     pricing_plan_subscription_id: idOf('ppsu', inputs.subscription.id),

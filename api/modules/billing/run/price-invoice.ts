@@ -37,6 +37,7 @@ import { partsOfCharges } from '../shares/customer-parts.ts'
 import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
 import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
 import { advanceScan, type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
@@ -226,6 +227,7 @@ function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInv
     dates,
     purchaseOrderNumber: subscription.purchase_order_number,
     salesTaxPercentage: subscription.sales_tax_percentage,
+    billingType: billingTypeOf(inputs),
     lines: [
       ...rated.onInvoice.map(draftLine),
       ...refundLines(inputs, terms, refunds),

@@ -41,6 +41,8 @@ export type SubscriptionInput = {
   readonly billing_anchor: string | null
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
+  /** Absent of one that is billed as usual. */
+  readonly variant?: 'SELF_BILLING'
   readonly init_invoice_on_hold: boolean
   /** Whether usage lines show each customer's part. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean

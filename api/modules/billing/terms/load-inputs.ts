@@ -185,6 +185,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
       billing_anchor: s.billing_anchor,
       due_date_configuration: s.due_date_configuration,
       sales_tax_percentage: s.sales_tax_percentage,
+      variant: s.variant,
       init_invoice_on_hold: s.init_invoice_on_hold,
       display_invoice_sub_lines_per_processing_only_customer: s.display_invoice_sub_lines_per_processing_only_customer,
       inactive_periods: s.inactive_periods,
@@ -193,11 +194,18 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
     // A TEMPLATE has no customer, and so no invoices.
     .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
-  return rows.flatMap(({ customer_id, ...row }) => {
+  return rows.flatMap(({ customer_id, variant, ...row }) => {
     const { period, type } = row.due_date_configuration
     return customer_id === null
       ? []
-      : [{ ...row, customer_id, due_date_configuration: { type, period: period ?? null } }]
+      : [
+          {
+            ...row,
+            ...(variant === 'DEFAULT' ? {} : { variant }),
+            customer_id,
+            due_date_configuration: { type, period: period ?? null },
+          },
+        ]
   })
 }
 

@@ -6,6 +6,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'
+import type { BillingType } from '../table.ts'
 import type { InvoiceDates } from './invoice-dates.ts'
 import type { Parties } from './parties.ts'
 import type { PrepaidBalance } from './pay-from-balances.ts'
@@ -77,6 +78,8 @@ export type DraftInvoice = {
   readonly dates: InvoiceDates
   readonly purchaseOrderNumber: string | null
   readonly salesTaxPercentage: string | null
+  /** DEFAULT unless it is given. */
+  readonly billingType?: BillingType
   readonly lines: readonly DraftLine[]
   /** Wallets that can pay it after tax, in order of use. */
   readonly balances: readonly PrepaidBalance[]

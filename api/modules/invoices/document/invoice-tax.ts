@@ -4,6 +4,7 @@ import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fract
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
 import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
+import type { BillingType } from '../table.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'
 import { addressOf, type BillingEntityInput, type Parties } from './parties.ts'
 import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
@@ -27,14 +28,20 @@ const UNTAXED: TaxDecided = {
  * not escape tax; a seller without a country charges no tax.
  */
 export function invoiceTax(
-  { parties, salesTaxPercentage }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage'>,
+  {
+    parties,
+    salesTaxPercentage,
+    billingType = 'DEFAULT',
+  }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage' | 'billingType'>,
   on: LocalDate,
 ): InvoiceTax {
   const seller = parties.billing_entity.registered_address?.country ?? null
   const buyer = addressOf(parties.customer)?.country ?? null
   if (seller === null)
     return { decision: UNTAXED, findings: [warning('The billing entity has no country, so no tax is charged.')] }
-  const decision = decideTax(questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage }))
+  const decision = decideTax(
+    questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage, billingType }),
+  )
   if (buyer === null) {
     const details = 'The customer has no country; tax is charged as in the country of the billing entity.'
     return decision.kind === 'DECIDED'
@@ -55,11 +62,12 @@ type TaxFacts = {
   readonly buyer: string
   readonly on: LocalDate
   readonly salesTaxPercentage: string | null
+  readonly billingType: BillingType
 }
 
 function questionOf(
   { customer, billing_entity }: Parties,
-  { seller, buyer, on, salesTaxPercentage }: TaxFacts,
+  { seller, buyer, on, salesTaxPercentage, billingType }: TaxFacts,
 ): TaxQuestion {
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
   return {
@@ -73,7 +81,7 @@ function questionOf(
       taxExemptNote: organization?.tax_exempt_note ?? null,
     },
     on,
-    billingType: 'DEFAULT',
+    billingType,
     salesTaxPercentage: salesTaxPercentage === null ? null : decimal(salesTaxPercentage),
     taxableShare: taxableShareOf(organization?.tax_exempt_percentage ?? null),
   }

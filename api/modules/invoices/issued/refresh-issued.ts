@@ -98,7 +98,7 @@ async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
     number_fields: [],
   }
   const { decision } = invoiceTax(
-    { parties, salesTaxPercentage: row.sales_tax_percentage },
+    { parties, salesTaxPercentage: row.sales_tax_percentage, billingType: row.billing_type },
     localDateOf(at(row.invoice_date), zone),
   )
   const split = splitIssuedTax({ content: row.content, currency: row.billing_currency }, decision)

@@ -35,7 +35,8 @@ export function describeInvoice(invoice: InvoiceView, presentation: Presentation
   const words = wordsOf(locale)
   const formats = formatsOf(locale)
   const context = { invoice, presentation, words, formats, zone }
-  const heading = isCredit(invoice) ? words.creditNote : words.invoice
+  const issued = invoice.billing_type === 'SELF_BILLING' ? words.selfBilling : words.invoice
+  const heading = isCredit(invoice) ? words.creditNote : issued
   const number = invoice.invoice_number === null ? null : printable(invoice.invoice_number)
   return {
     locale: locale.tag,

@@ -2,6 +2,7 @@ import type { Words } from './table.ts'
 
 export const de: Words = {
   invoice: 'Rechnung',
+  selfBilling: 'Gutschrift',
   creditNote: 'Rechnungskorrektur',
   draft: 'Entwurf',
   paid: 'Bezahlt',

@@ -2,6 +2,7 @@ import type { Words } from './table.ts'
 
 export const en: Words = {
   invoice: 'Invoice',
+  selfBilling: 'Self-billing invoice',
   creditNote: 'Credit note',
   draft: 'Draft',
   paid: 'Paid',

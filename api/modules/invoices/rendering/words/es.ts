@@ -2,6 +2,7 @@ import type { Words } from './table.ts'
 
 export const es: Words = {
   invoice: 'Factura',
+  selfBilling: 'Facturación por el destinatario',
   creditNote: 'Factura rectificativa',
   draft: 'Borrador',
   paid: 'Pagada',

@@ -2,6 +2,7 @@ import type { Words } from './table.ts'
 
 export const fr: Words = {
   invoice: 'Facture',
+  selfBilling: 'Autofacturation',
   creditNote: 'Avoir',
   draft: 'Brouillon',
   paid: 'Payée',

@@ -2,6 +2,7 @@ import type { Words } from './table.ts'
 
 export const nl: Words = {
   invoice: 'Factuur',
+  selfBilling: 'Factuur uitgereikt door afnemer',
   creditNote: 'Creditnota',
   draft: 'Concept',
   paid: 'Betaald',

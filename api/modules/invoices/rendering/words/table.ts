@@ -12,6 +12,8 @@ export type Sentence =
 
 export type Words = {
   readonly invoice: string
+  /** What the law has an invoice called that the buyer issues (Directive 2006/112/EC, article 226 (10a)). */
+  readonly selfBilling: string
   readonly creditNote: string
   readonly draft: string
   readonly paid: string
