@@ -3,6 +3,7 @@
 // processes are given; neither the document nor its amounts change.
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import { plain } from '../../../shared/decimal.ts'
+import type { Failpoints } from '../../../shared/failpoint.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { ChargeGrant } from './charge-grants.ts'
@@ -77,7 +78,11 @@ export type InvoiceProducer = {
   released(uow: Uow, row: InvoiceRow): Promise<void>
 }
 
-export type InvoiceDeps = { readonly database: Database; readonly producers: readonly InvoiceProducer[] }
+export type InvoiceDeps = {
+  readonly database: Database
+  readonly producers: readonly InvoiceProducer[]
+  readonly failpoint?: Failpoints
+}
 
 /** The producer of an invoice. Throws when this process has none with its name. */
 export function producerOf({ producers }: Pick<InvoiceDeps, 'producers'>, row: InvoiceRow): InvoiceProducer {

@@ -212,6 +212,66 @@ test.each(POINTS)(
   60_000,
 )
 
+test('PATCH status FINAL killed at each of its steps: FINAL with its number or a DRAFT without one, and no number lost or given twice', async () => {
+  const name = `fault-${randomUUID()}`
+  const address = { line1: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' }
+  const entity = { reference: name, legal_name: name, registered_address: address }
+  const { id: billing_entity_id } = await client.post('/v1/billing-entities', entity)
+  const organization = { legal_name: name, registered_address: address }
+  const { id: customer_id } = await client.post('/v1/customers', {
+    ...bodyOf({ reference: name, key: '' }),
+    organization,
+  })
+  const points = ['invoices.before-numbers', 'invoices.before-commit', 'invoices.after-commit'] as const
+  const line = {
+    pricing_name: 'Work',
+    pricing_type: 'FIXED',
+    pricing_band: { amount: { quantity: '10', currency: 'EUR' } },
+  }
+  const ids = await Promise.all(
+    points.map(async () => {
+      const { id } = await client.post('/v1/invoices', { customer_id, billing_entity_id, lines: [line] })
+      return String(id)
+    }),
+  )
+  const finalize = (id: string) =>
+    fetch(`${system.baseUrl}/v1/invoices/${id}`, {
+      method: 'PATCH',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: '{"status":"FINAL"}',
+    })
+  const owner = new pg.Client({ connectionString: system.databaseUrl })
+  await owner.connect()
+  const stored = async (of: readonly string[]): Promise<{ status: string; number: string | null }[]> =>
+    (await owner.query('select status, invoice_number as number from invoices where id = any($1) order by id', [of]))
+      .rows
+  try {
+    for (const [place, point] of points.entries()) {
+      const id = ids[place] ?? ''
+      let over = false
+      const dead = system.dieAt('api', point).finally(() => {
+        over = true
+      })
+      // The process that dies is the one that answers; before it listens there is none.
+      while (!over) await finalize(id).catch(() => new Promise(resolve => setTimeout(resolve, 50)))
+      await dead
+      const [left] = await stored([id])
+      const isIssued = point === 'invoices.after-commit'
+      expect(left, point).toEqual({
+        status: isIssued ? 'FINAL' : 'DRAFT',
+        number: isIssued ? expect.any(String) : null,
+      })
+    }
+    await system.restart('api')
+    const again = await Promise.all([...ids, ...ids].map(finalize))
+    expect(again.map(({ status }) => status)).toEqual([...ids, ...ids].map(() => 200))
+    const counters = (await stored(ids)).map(({ number }) => Number(String(number).slice(-5)))
+    expect(counters.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
+  } finally {
+    await owner.end()
+  }
+}, 120_000)
+
 test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
   const subscriptions = await createCatalog(billed)
   const dead = system.dieAt('worker', 'billing.before-invoice')

@@ -39,7 +39,7 @@ export async function finalizeInvoice(
       retryAfterSeconds: RETRY_AFTER_S,
     })
   }
-  return await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
+  const issued = await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
     const row = await lockInvoice(uow, id)
     if (row.status === 'FINAL') return await setNotes(uow, await setCustomFields(uow, row, fields), notes)
     if (row.status === 'VOID' || row.status === 'ARCHIVED')
@@ -48,8 +48,11 @@ export async function finalizeInvoice(
     if (current.cutoffAt > uow.now)
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
     const changed = await setNotes(uow, await setCustomFields(uow, row, fields), notes)
-    const saved = await makeFinal(uow, changed, current.compute(uow.now))
+    const saved = await makeFinal(uow, changed, current.compute(uow.now), deps.failpoint)
     await current.close(uow)
+    await deps.failpoint?.('invoices.before-commit')
     return saved
   })
+  await deps.failpoint?.('invoices.after-commit')
+  return issued
 }
