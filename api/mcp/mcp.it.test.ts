@@ -38,7 +38,7 @@ describe('what an agent finds', () => {
       scopes: ['service:read', 'service:write'],
       platforms: [{ platform_id: platformA(), environment: 'LIVE' }],
     })
-    expect(groups.text.length).toBeLessThan(10_000)
+    expect(groups.text.length).toBeLessThan(11_000)
     const customers = groups.content.data.groups.find((each: { group: string }) => each.group === 'customers')
     expect(customers.tools).toContain('customers_archive')
     const found = await agent.call('find_tools', { words: 'cancel subscription' })

@@ -45,7 +45,7 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
     'Of a FINAL invoice those up to the position of the log at which it was closed. Read on with `starting_after`.',
   invoices_verify:
     'Usage is read from the log up to the position at which the invoice was closed; everything else was kept with it. Nothing is changed. ' +
-    'Only an invoice for a period of a subscription can be verified.',
+    'A one-off invoice and an on-demand charge are made again from what was kept with them. A credit note is refused.',
   invoices_receipt_read:
     'The receipt never changes. With `reference` the answer has the proof that the event is in it; the documentation shows a program ' +
     'that checks it.',
@@ -53,6 +53,14 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
     'The invoice follows at once: PARTIALLY_PAID, PAID or OVERPAID. Without `invoice_id` the payment is on account of the customer, and ' +
     'counts for no invoice.',
   payments_reverse: 'For a payment that was recorded wrongly, or that came back. The invoice follows at once.',
+  payments_refund:
+    'For money that you paid back elsewhere. Without `amount`, all that is left of the payment; it is then REFUNDED. The invoice follows ' +
+    'at once.',
+  invoices_refund:
+    'Pays back `refundable_amount`, the newest payments first, and then what was marked as paid without a payment. It records what you ' +
+    'paid back elsewhere, and moves no money.',
+  invoices_payment_attempts_read:
+    'Lists them by when they were recorded, the oldest first. No gateway is connected, so each is a recorded payment.',
   invoices_payments_read: 'Lists them by when they were recorded, the oldest first.',
   invoices_void:
     'Only for an OPEN or DRAFT invoice. It takes no number, and billing leaves its period and its advance charges unbilled. It cannot be ' +

@@ -208,6 +208,7 @@ const TOKENS_LEFT = {
 }
 
 export const HAND_WRITTEN: Readonly<Record<string, object>> = {
+  PaymentsRefundRequest: { amount: { quantity: '21.00', currency: 'EUR' } },
   Currency: {
     code: 'EUR',
     currencyCode: 'EUR',

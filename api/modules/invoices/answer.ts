@@ -6,17 +6,25 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import { creditTypeIdsIn, creditTypesOf } from '../catalog/credit-types/shown-credit-types.ts'
 import { creditedPeriods } from './credits/credit-left.ts'
 import { creditsOf, linksOf } from './credits/linked-invoices.ts'
+import { acceptorsOf, paymentActions } from './payment-actions.ts'
 import { getInvoice } from './repository.ts'
 import type { InvoiceView } from './schema.ts'
+import { isCreditNote } from './settlement.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView, WHOLE_INVOICE } from './view.ts'
 
-/** The whole invoice, with its linked documents and the periods that were credited in full. */
-export const wholeInvoice = async (uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> => ({
-  ...invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row)),
-  ...(await closedPeriods(uow, row)),
-  ...(await creditTypes(uow, row)),
-})
+/** The whole invoice, with its linked documents, how to pay it, and the periods that were credited in full. */
+export async function wholeInvoice(uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> {
+  const view = invoiceView(row, uow.now, WHOLE_INVOICE, await linksOf(uow, row))
+  const acceptors = isCreditNote(row) ? [] : await acceptorsOf(uow, view)
+  return {
+    ...view,
+    payment_acceptor_ids: acceptors.map(({ id }) => id),
+    payment_actions: paymentActions(view, acceptors),
+    ...(await closedPeriods(uow, row)),
+    ...(await creditTypes(uow, row)),
+  }
+}
 
 async function creditTypes(uow: ReadUow, { content }: InvoiceRow): Promise<Pick<InvoiceView, 'credit_types'>> {
   const [own = []] = await creditTypesOf(uow, [creditTypeIdsIn(content.periods)])

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { CreditTypes } from '../catalog/credit-types/shown-credit-types.ts'
+import { BankAccount, CustomRedirect } from '../parties/payment-acceptors/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
 import {
   type BandDetails,
@@ -126,6 +127,10 @@ export const InvoiceContent = Type.Object({
 
 const Credit = Type.Object({
   original_invoice_id: Text,
+  /** Where the invoice is read or changed by itself; lists leave it out. */
+  original_invoice_info: Optional(
+    Type.Object({ id: Text, invoice_number: TextOrNull }, { title: 'OriginalInvoiceInfo' }),
+  ),
   note: Optional(Text),
   credit_details_source: OneOf('CURRENT', 'ORIGINAL'),
 })
@@ -138,6 +143,28 @@ const LinkedInvoice = Type.Object({
   amount: Money,
   invoice_date: TextOrNull,
 })
+
+/** How the customer can pay what is open. */
+const PaymentAction = Type.Object(
+  {
+    payment_acceptor_id: Text,
+    type: OneOf('BANK_ACCOUNT', 'CUSTOM_REDIRECT'),
+    bank_account: Optional(
+      Type.Object(
+        {
+          ...BankAccount.properties,
+          legal_name: Optional(Text),
+          country_code: Text,
+          /** What the customer gives as the reason of the transfer: the number of the invoice. */
+          reference: Optional(Text),
+        },
+        { title: 'InvoiceBankAccount' },
+      ),
+    ),
+    custom_redirect: Optional(CustomRedirect),
+  },
+  { title: 'InvoicePaymentAction' },
+)
 
 const InvoiceCoupon = Type.Object({ coupon_id: Text, coupon_name: Text }, { title: 'InvoiceCoupon' })
 const InvoicePromotionCode = Type.Object(
@@ -188,6 +215,9 @@ export const InvoiceView = Type.Object(
     credit: Optional(Credit),
     linked_invoices: Optional(Type.Array(LinkedInvoice)),
     linked_invoices_ids: Optional(Type.Array(Text)),
+    /** The ACTIVE payment acceptors of its billing entity. Lists leave them, and what follows from them, out. */
+    payment_acceptor_ids: Optional(Type.Array(Text)),
+    payment_actions: Optional(Type.Array(PaymentAction)),
     custom_fields: CustomFieldValues,
     coupons: Optional(Type.Array(InvoiceCoupon)),
     promotion_codes: Optional(Type.Array(InvoicePromotionCode)),
@@ -204,6 +234,7 @@ export type InvoiceContent = Static<typeof InvoiceContent>
 export type LinkedInvoice = Static<typeof LinkedInvoice>
 export type InvoiceView = Static<typeof InvoiceView>
 export type CopiedFieldView = Static<typeof CopiedField>
+export type PaymentActionView = Static<typeof PaymentAction>
 export type MoneyView = Static<typeof Money>
 export type MeterValueView = Static<typeof MeterValue>
 export type BandView = Static<typeof BandDetails>

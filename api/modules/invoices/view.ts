@@ -67,6 +67,7 @@ export function invoiceView(
       : {
           credit: {
             original_invoice_id: row.original_invoice_id,
+            ...originalInfo(links),
             credit_details_source: row.credit.credit_details_source,
             ...(row.credit.note === null ? {} : { note: row.credit.note }),
           },
@@ -83,6 +84,12 @@ export function invoiceView(
     ...(parts.periods ? couponsOf(row.content) : {}),
     ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
   }
+}
+
+/** Which invoice a credit note credits, where its links were read. */
+const originalInfo = (links: readonly LinkedInvoice[]) => {
+  const original = links.find(({ link_type }) => link_type === 'ORIGINAL')
+  return original ? { original_invoice_info: { id: original.id, invoice_number: original.invoice_number } } : {}
 }
 
 const warningOf = (details: string) => ({ status: 'WARNING' as const, details })

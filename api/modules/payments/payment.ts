@@ -14,6 +14,7 @@ import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 import { isCreditNote } from '../invoices/settlement.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { keptOf } from './kept-of.ts'
 import { authorizedOf } from './store-payments.ts'
 import { PAYMENT_RESULTS, type Payment, payments } from './table.ts'
 
@@ -38,6 +39,7 @@ export const paymentResource: Resource<Payment> = defineResource<Payment>({
     amount: field(Amount, { create: 'required', change: 'never' }),
     reference: field(OwnReference, { change: 'never' }),
     external_reference: field(ExternalReference, { change: 'never' }),
+    refunded_amount: readOnly(Amount),
     result: readOnly(OneOf(...PAYMENT_RESULTS)),
   },
   operations: ['create', 'list', 'get'],
@@ -50,7 +52,11 @@ export const paymentResource: Resource<Payment> = defineResource<Payment>({
   orderBy: ['timestamp'],
   expand: { customer: { by: 'customer_id', to: () => customerResource } },
   references: { customer_id: () => customerResource },
-  defaults: (uow, row) => ({ result: 'AUTHORIZED', timestamp: row.timestamp ?? formatInstant(uow.now) }),
+  defaults: (uow, row) => ({
+    result: 'AUTHORIZED',
+    timestamp: row.timestamp ?? formatInstant(uow.now),
+    refunded_amount: { quantity: '0', currency: row.amount?.currency ?? '' },
+  }),
   resolve: async (uow, row) => {
     if (row.invoice_id === null) return row
     // Before the payment, as where one is reversed: payments of one invoice follow each other.
@@ -93,6 +99,6 @@ function checkInvoice({ customer_id, amount }: Payment, invoice: InvoiceRow): vo
 
 /** Lets the invoice follow its payments. The caller holds it. */
 async function countPayments(uow: Uow, invoiceId: Id<'invo'>): Promise<void> {
-  const paid = (await authorizedOf(uow, invoiceId)).map(({ amount }) => decimal(amount.quantity))
+  const paid = (await authorizedOf(uow, invoiceId)).map(keptOf)
   await settle(uow, await lockInvoice(uow, invoiceId), { paid_amount: plain(sum(paid)) })
 }

@@ -166,6 +166,50 @@ test('a payment is refused with the field that is wrong', async () => {
     expect([body, await refusal(tenant, 'POST', '/v1/payments', body)]).toEqual([body, [400, code, field]])
 })
 
+test('what was paid back of a payment counts no more, in part and then in full', async () => {
+  const tenant = api.tenants.bTest
+  const { url, id } = await issued(tenant)
+  const payment = await pay(tenant, id, '121')
+  const refund = `/v1/payments/${payment['id']}/refund`
+  for (const [body, code, field] of [
+    [{ amount: eur('0') }, 'INVALID_FIELD', 'amount.quantity'],
+    [{ amount: eur('121.01') }, 'INVALID_FIELD', 'amount.quantity'],
+    [{ amount: eur('0.001') }, 'INVALID_FIELD', 'amount.quantity'],
+    [{ amount: { quantity: '1', currency: 'USD' } }, 'INVALID_FIELD', 'amount.currency'],
+  ] as const)
+    expect([body, await refusal(tenant, 'POST', refund, body)]).toEqual([body, [400, code, field]])
+  const part = await succeed(tenant, 'POST', refund, { amount: eur('21') })
+  expect(part).toMatchObject({ status: 'SUCCESS', payment: { result: 'AUTHORIZED', refunded_amount: eur('21') } })
+  expect(await stateOf(tenant, url)).toEqual(['PARTIALLY_PAID', false, '100.00', '21.00', '100.00', '0.00'])
+  const rest = await succeed(tenant, 'POST', refund, {})
+  expect(rest['payment']).toMatchObject({ result: 'REFUNDED', amount: eur('121'), refunded_amount: eur('121') })
+  expect(await stateOf(tenant, url)).toEqual(['UNPAID', false, '0.00', '121.00', '0.00', '0.00'])
+  const again = [400, 'INVALID_OPERATION', 'result']
+  expect(await refusal(tenant, 'POST', refund, {})).toEqual(again)
+  expect(await refusal(tenant, 'POST', `/v1/payments/${payment['id']}/reverse`)).toEqual(again)
+  const attempts = (await succeed(tenant, 'GET', `${url}/payment-attempts`))['data']
+  expect(attempts).toMatchObject([{ id: payment['id'], result: 'REFUNDED' }])
+})
+
+test('what was paid of an invoice beyond what is due is paid back once: of the newest payments, then of what was marked', async () => {
+  const tenant = api.tenants.bTest
+  const { url, id } = await issued(tenant)
+  const nothing = [400, 'INVALID_OPERATION', 'payment_status']
+  expect(await refusal(tenant, 'POST', `${url}/refund`)).toEqual(nothing)
+  const first = await pay(tenant, id, '60.50')
+  const second = await pay(tenant, id, '20')
+  await succeed(tenant, 'PATCH', url, { payment_status: 'PAID' })
+  const credit = await succeed(tenant, 'POST', `${url}/credit`, {})
+  await succeed(tenant, 'PATCH', `/v1/invoices/${credit['id']}`, { status: 'FINAL' })
+  expect(await stateOf(tenant, url)).toEqual(['OVERPAID', true, '121.00', '0.00', '121.00', '121.00'])
+  const answers = await Promise.all([1, 2].map(() => tenant.call('POST', `${url}/refund`)))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
+  expect(await stateOf(tenant, url)).toEqual(['PAID', true, '0.00', '0.00', '121.00', '0.00'])
+  for (const { id: payment } of [first, second] as { id: string }[])
+    expect(await succeed(tenant, 'GET', `/v1/payments/${payment}`)).toMatchObject({ result: 'REFUNDED' })
+  expect(await refusal(tenant, 'POST', `${url}/refund`)).toEqual(nothing)
+})
+
 test('many at once are all counted, recorded or reversed', async () => {
   const tenant = api.tenants.bLive
   const { url, id } = await issued(tenant)

@@ -4,7 +4,7 @@ import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Amount } from '../../resource/shapes.ts'
 
-export const PAYMENT_RESULTS = ['AUTHORIZED', 'CANCELLED'] as const
+export const PAYMENT_RESULTS = ['AUTHORIZED', 'CANCELLED', 'REFUNDED'] as const
 
 export const payments = pgTable('payments', {
   ...tenantColumns<'paym'>(),
@@ -13,6 +13,8 @@ export const payments = pgTable('payments', {
   invoice_id: text().$type<Id<'invo'>>(),
   timestamp: timestamp().notNull(),
   amount: wireJson<Static<typeof Amount>>().notNull(),
+  /** What was paid back of it. */
+  refunded_amount: wireJson<Static<typeof Amount>>().notNull(),
   reference: text(),
   external_reference: text(),
   result: text().$type<(typeof PAYMENT_RESULTS)[number]>().notNull(),

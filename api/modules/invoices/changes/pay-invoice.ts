@@ -55,7 +55,7 @@ export async function markPaid(uow: Uow, row: InvoiceRow, mark: PaymentMark): Pr
 export async function settle(
   uow: Uow,
   row: InvoiceRow,
-  amounts: Partial<Pick<InvoiceRow, 'credited_amount' | 'paid_amount' | 'wallet_amount'>>,
+  amounts: Partial<Pick<InvoiceRow, 'credited_amount' | 'paid_amount' | 'settled_amount' | 'wallet_amount'>>,
 ): Promise<InvoiceRow> {
   return await resettle(uow, row, { ...amounts, payment_status: paymentStatusOf({ ...row, ...amounts }) })
 }

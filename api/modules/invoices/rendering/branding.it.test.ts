@@ -85,6 +85,14 @@ test('a FINAL invoice shows the ACTIVE acceptors of its billing entity', async (
     expect(text).toContain(part)
   }
   expect(text).not.toMatch(/gone\.example|ES91/)
+  const shown = await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)
+  expect(shown['payment_actions']).toMatchObject([
+    { type: 'BANK_ACCOUNT', bank_account: { iban: 'NL91ABNA0417164300', reference: invoice['invoice_number'] } },
+    { type: 'CUSTOM_REDIRECT', custom_redirect: redirect },
+  ])
+  expect(shown['payment_actions'].map((action: Row) => action['payment_acceptor_id'])).toEqual(
+    shown['payment_acceptor_ids'],
+  )
   expect((await pdfOf(invoice['id'])).equals(first)).toBe(true)
 })
 

@@ -1,13 +1,14 @@
 // Reads what the documents of an invoice show besides it. Logo and colour are those of the time when it became FINAL;
 // how to pay and the names of units are current, because they are not part of what was issued.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productItems } from '../../catalog/products/table.ts'
-import { type PaymentAcceptor, paymentAcceptors } from '../../parties/payment-acceptors/table.ts'
+import type { PaymentAcceptor } from '../../parties/payment-acceptors/table.ts'
 import { brandingAt } from '../../parties/platforms/branding-history.ts'
 import { wholeInvoice } from '../answer.ts'
+import { acceptorsOf } from '../payment-actions.ts'
 import { getInvoice } from '../repository.ts'
 import type { InvoiceView } from '../schema.ts'
 import { sellerOf } from './model/parties.ts'
@@ -37,18 +38,7 @@ const logoOf = ({ content_type, content }: { content_type: Logo['type']; content
 })
 
 async function paymentOf(uow: ReadUow, invoice: InvoiceView): Promise<PaymentInstruction[]> {
-  const p = paymentAcceptors
-  const rows = await uow.tx
-    .select()
-    .from(p)
-    .where(
-      and(
-        inThisTenant(uow, p),
-        eq(p.billing_entity_id, idOf('bill', invoice.billing_entity_id)),
-        eq(p.status, 'ACTIVE'),
-      ),
-    )
-    .orderBy(asc(p.reference))
+  const rows = await acceptorsOf(uow, invoice)
   const seller = sellerOf(invoice)
   return rows.flatMap(row => instructionOf(row, seller.legal_name ?? seller.reference))
 }

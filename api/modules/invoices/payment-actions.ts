@@ -1,0 +1,43 @@
+// How an invoice can be paid without a gateway: the bank accounts and links of its billing entity, as they are now.
+import { and, asc, eq } from 'drizzle-orm'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { idOf } from '../../../shared/ids.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
+import type { InvoiceView, PaymentActionView } from './schema.ts'
+
+/** The ACTIVE payment acceptors of the billing entity of an invoice, by reference. */
+export const acceptorsOf = (
+  uow: ReadUow,
+  { billing_entity_id }: Pick<InvoiceView, 'billing_entity_id'>,
+): Promise<PaymentAcceptor[]> =>
+  uow.tx
+    .select()
+    .from(p)
+    .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, idOf('bill', billing_entity_id)), eq(p.status, 'ACTIVE')))
+    .orderBy(asc(p.reference))
+
+type Payable = Pick<InvoiceView, 'status' | 'invoice_number' | 'open_invoice_amount' | 'billing_entity'>
+
+/** What a customer can do to pay the invoice; nothing where it is not FINAL, or nothing of it is open. */
+export function paymentActions(invoice: Payable, acceptors: readonly PaymentAcceptor[]): PaymentActionView[] {
+  const { status, invoice_number, open_invoice_amount: open, billing_entity: seller } = invoice
+  if (status !== 'FINAL' || !(Number(open.quantity) > 0)) return []
+  const { legal_name } = seller as { readonly legal_name?: unknown }
+  return acceptors.flatMap(({ id, bank_account: bank, custom_redirect: link }): PaymentActionView[] => {
+    if (bank)
+      return [
+        {
+          payment_acceptor_id: id,
+          type: 'BANK_ACCOUNT',
+          bank_account: {
+            ...bank,
+            ...(typeof legal_name === 'string' ? { legal_name } : {}),
+            country_code: bank.iban.slice(0, 2),
+            ...(invoice_number === null ? {} : { reference: invoice_number }),
+          },
+        },
+      ]
+    return link ? [{ payment_acceptor_id: id, type: 'CUSTOM_REDIRECT', custom_redirect: link }] : []
+  })
+}

@@ -1,0 +1,94 @@
+// Refunds: what was paid back elsewhere of a recorded payment, or of what was paid of an invoice beyond what is due
+// (semantics 5.6: a credit of a paid invoice leaves a refundable balance).
+import type { Static } from 'typebox'
+import type { Uow } from '../../../shared/database/database.ts'
+import { type Decimal, decimal, min, plain, ZERO } from '../../../shared/decimal.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Id } from '../../../shared/ids.ts'
+import { amount, toMoney } from '../../../shared/money.ts'
+import { saveChange } from '../../resource/commands.ts'
+import type { Amount } from '../../resource/shapes.ts'
+import { getOne, lockExisting } from '../../resource/store.ts'
+import { invalidMove } from '../invoices/changes/invoice-change.ts'
+import { checkPayable, settle } from '../invoices/changes/pay-invoice.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { settlementOf } from '../invoices/settlement.ts'
+import type { InvoiceRow } from '../invoices/table.ts'
+import { keptOf } from './kept-of.ts'
+import { paymentResource } from './payment.ts'
+import { authorizedOf } from './store-payments.ts'
+import type { Payment } from './table.ts'
+
+/**
+ * A payment that still counts, locked after its invoice, as where one is recorded. Throws INVALID_OPERATION for one that
+ * was reversed or paid back in full.
+ */
+export async function lockCounting(uow: Uow, id: string): Promise<Payment> {
+  const found = await getOne(uow, paymentResource, id)
+  if (found.invoice_id !== null) await lockInvoice(uow, found.invoice_id)
+  const row = await lockExisting(uow, paymentResource, id)
+  if (row.result === 'AUTHORIZED') return row
+  const what = row.result === 'CANCELLED' ? 'reversed' : 'paid back in full'
+  throw new AppError('INVALID_OPERATION', `The payment is ${what} already.`, { field: 'result', resourceId: id })
+}
+
+/**
+ * Records that an amount of the payment was paid back; without an amount all that is left of it. Throws INVALID_FIELD
+ * for an amount that is not left, and INVALID_OPERATION like `lockCounting`.
+ */
+export async function refundPayment(
+  uow: Uow,
+  id: string,
+  given: Static<typeof Amount> | null | undefined,
+): Promise<Payment> {
+  const row = await lockCounting(uow, id)
+  return await refund(uow, row, given ? wantedOf(row, given) : keptOf(row))
+}
+
+function wantedOf(row: Payment, { quantity, currency }: Static<typeof Amount>): Decimal {
+  const refused = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
+  const paidIn = row.amount.currency
+  if (currency !== paidIn) throw refused('amount.currency', `The payment is in ${paidIn}; give the amount in it.`)
+  const wanted = decimal(quantity)
+  if (!toMoney(amount(wanted, currency)).quantity.eq(wanted))
+    throw refused('amount.quantity', `${currency} does not have that many decimal places.`)
+  const left = keptOf(row)
+  if (wanted.lte(ZERO) || wanted.gt(left))
+    throw refused(
+      'amount.quantity',
+      `Give an amount above zero, and at most ${plain(left)}, which is left of the payment.`,
+    )
+  return wanted
+}
+
+async function refund(uow: Uow, row: Payment, wanted: Decimal): Promise<Payment> {
+  const quantity = plain(decimal(row.refunded_amount.quantity).plus(wanted))
+  const isWhole = wanted.eq(keptOf(row))
+  return await saveChange(uow, paymentResource, row, {
+    refunded_amount: { quantity, currency: row.amount.currency },
+    ...(isWhole ? { result: 'REFUNDED' as const } : {}),
+  })
+}
+
+/**
+ * Records that everything paid beyond what is due was paid back: of the newest payments first, and then of the amount
+ * marked as paid without one. Throws INVALID_OPERATION for an invoice that is not FINAL or that nothing is to be paid
+ * back of.
+ */
+export async function refundInvoice(uow: Uow, id: Id<'invo'>): Promise<InvoiceRow> {
+  const row = await lockInvoice(uow, id)
+  checkPayable(row, 'status')
+  let left = settlementOf(row).refundable
+  if (left.lte(ZERO))
+    throw invalidMove(row, 'Nothing was paid beyond what is due, so nothing is to be paid back.', 'payment_status')
+  for (const payment of (await authorizedOf(uow, id)).toReversed()) {
+    const part = min(keptOf(payment), left)
+    if (part.lte(ZERO)) continue
+    await refund(uow, await lockExisting(uow, paymentResource, payment.id), part)
+    left = left.minus(part)
+  }
+  const after = await lockInvoice(uow, id)
+  const marked = min(decimal(after.settled_amount), left)
+  if (marked.lte(ZERO)) return after
+  return await settle(uow, after, { settled_amount: plain(decimal(after.settled_amount).minus(marked)) })
+}
