@@ -36,6 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   customer_id: 'Only those of the customer with this id.',
   outcome: 'Only those that would have paid less (WINNER), more (LOSER) or the same (UNCHANGED).',
   currency: 'Only those of this currency.',
+  country: 'Only those of this country.',
   base_currency: 'Only those whose base is this currency.',
   pricing_plan_version_id: 'Only those of the plan version with this id.',
   from_pricing_plan_version_id: 'Only migrations from the plan version with this id.',

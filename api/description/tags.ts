@@ -111,6 +111,11 @@ export const TAGS: readonly Tag[] = [
     'An exchange rate converts prices in one currency into the billing currency of an invoice. It holds from its time until the next rate of the same currencies.',
   ),
   tag(
+    'tax-rates',
+    'Tax rates',
+    'A tax rate of yours adds the rate of a country that Millrace does not know, or comes before the one that it knows. It holds from a day, for invoices that are not FINAL.',
+  ),
+  tag(
     'pricing-plan-subscriptions',
     'Subscriptions',
     'A subscription puts a customer on a billing cycle of a billing entity. Its schedules say which plan version applies when.',

@@ -1,7 +1,7 @@
 // Building blocks of wire shapes, shared by every resource: names as in the interface, bounds in one place.
 import Type, { type TProperties, type TSchema } from 'typebox'
 import Format from 'typebox/format'
-import { zoneOf } from '../../shared/billing/periods.ts'
+import { localDate, zoneOf } from '../../shared/billing/periods.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
 import { isCountry, isCurrency } from '../../shared/iso-codes.ts'
 import { parseInstant } from '../../shared/time.ts'
@@ -10,6 +10,7 @@ import { withArticle } from './nouns.ts'
 /** Registers the string formats the shapes use. Call once before the first schema is compiled. */
 export function registerFormats(): void {
   Format.Set('date-time', text => parseInstant(text) !== null)
+  Format.Set('date', text => localDate(text) !== null)
   Format.Set('decimal', isPlainDecimal)
   Format.Set('time-zone', text => zoneOf(text) !== null)
   Format.Set('currency', isCurrency)
@@ -44,6 +45,7 @@ export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601 with an offset; answered in UTC, whole seconds.',
 })
+export const LocalDay = Type.String({ format: 'date', description: 'A day, such as 2026-01-31.' })
 export const DecimalText = Type.String({
   format: 'decimal',
   description: 'A plain decimal: at most 26 digits before and 12 after the point.',

@@ -1,7 +1,8 @@
 // Standard rates of consumption taxes, dated [from, to). Only what was in force from 2021 on is claimed: an earlier day
 // has no rate. Sources: for the EU the European Commission's Taxes in Europe Database and "VAT rates applied in the
 // Member States"; GB: HMRC VAT Notice 700 and gov.uk/vat-rates; CA: Canada Revenue Agency "GST/HST rates", Revenu Québec
-// and the finance ministries of BC, SK and MB; AU: Australian Taxation Office "GST". Reduced rates are not modelled.
+// and the finance ministries of BC, SK and MB; AU: Australian Taxation Office "GST". Reduced rates are not modelled. A platform
+// adds rates of its own, which come before these.
 import { type Decimal, decimal } from '../decimal.ts'
 import type { LocalDate } from './periods.ts'
 
@@ -59,11 +60,49 @@ const rateOn = (rates: readonly DatedRate[], on: LocalDate): Decimal | null => {
   return rate ? decimal(rate.percentage) : null
 }
 
-/** The standard rate in per cent of an EU member, GB or AU on a day, or null when none is known. */
-export function standardRate(country: string, on: LocalDate): Decimal | null {
+/** A rate that a platform adds or sets in place of a stored one, in force on the days [valid_from, valid_to). */
+export type PlatformTaxRate = {
+  /** ISO 3166 alpha-2. */
+  readonly country: string
+  /** The code of a Canadian province; null for a rate of the whole country. */
+  readonly state: string | null
+  readonly name: string
+  /** In per cent: "21" is 21 %. */
+  readonly percentage: string
+  /** ISO 8601 days. */
+  readonly valid_from: string
+  readonly valid_to: string | null
+  readonly source: string
+}
+
+/** One tax on a day. */
+export type RateInForce = { readonly name: string; readonly percentage: Decimal; readonly source: string }
+
+/** The rate that holds on a day; of several, the one that began last, so that a rate for a time can interrupt another. */
+function platformRateOn(rates: readonly PlatformTaxRate[], on: LocalDate): RateInForce | null {
+  const [rate] = rates
+    .filter(({ valid_from, valid_to }) => valid_from <= on && (valid_to === null || on < valid_to))
+    .toSorted((a, b) => (a.valid_from < b.valid_from ? 1 : -1))
+  return rate ? { name: rate.name, percentage: decimal(rate.percentage), source: rate.source } : null
+}
+
+/**
+ * The standard rate of a country on a day: the platform's own, otherwise the stored one of an EU member, GB or AU. Null when none is
+ * known.
+ */
+export function standardRate(
+  country: string,
+  on: LocalDate,
+  platformRates: readonly PlatformTaxRate[] = [],
+): RateInForce | null {
+  const own = platformRates.filter(rate => rate.country === country && rate.state === null)
   const table = isEuMember(country) ? EU_STANDARD_RATES : OTHER_STANDARD_RATES
-  const rates = Object.hasOwn(table, country) ? table[country] : undefined
-  return rates ? rateOn(rates, on) : null
+  const stored = Object.hasOwn(table, country) ? table[country] : undefined
+  const percentage = stored ? rateOn(stored, on) : null
+  return (
+    platformRateOn(own, on) ??
+    (percentage && { name: country === 'AU' ? 'GST' : 'VAT', percentage, source: sourceOfRates(country) })
+  )
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
@@ -72,11 +111,11 @@ const SOURCES: Readonly<Record<string, string>> = {
   GB: 'HMRC, VAT Notice 700 and gov.uk/vat-rates',
 }
 
-/** The source of a country's rates; null for a country without stored rates. */
-export const sourceOfRates = (country: string): string | null =>
+/** The source of a country's stored rates. */
+const sourceOfRates = (country: string): string =>
   isEuMember(country)
     ? 'European Commission, Taxes in Europe Database and "VAT rates applied in the Member States"'
-    : (SOURCES[country] ?? null)
+    : (SOURCES[country] ?? '')
 
 /** Tax id types which show that a Canadian seller collects a province's own tax. */
 export type CanadianTaxIdType = 'CA_GST_HST' | 'CA_PST' | 'CA_PST_BC' | 'CA_PST_MB' | 'CA_PST_SK' | 'CA_QST'
@@ -133,21 +172,29 @@ export function canadianProvince(text: string | null): string | null {
   return Object.hasOwn(PROVINCE_TAXES, code) ? code : null
 }
 
+/** The taxes that exist in a Canadian province; of the whole country (null) the GST. */
+export const canadianTaxes = (province: string | null): string[] =>
+  province === null ? ['GST'] : (PROVINCE_TAXES[province] ?? []).flatMap(({ name }) => (name === 'GST' ? [] : [name]))
+
 /**
- * The taxes that a Canadian seller with these tax ids collects in a province; null when a rate is not known for the
- * day.
+ * The taxes that a Canadian seller with these tax ids collects in a province: each at the platform's own rate, otherwise at the
+ * stored one. Null when a rate is not known for the day.
  */
 export function canadianRates(
   province: string,
   taxIdTypes: readonly string[],
   on: LocalDate,
-): { name: string; percentage: Decimal }[] | null {
+  platformRates: readonly PlatformTaxRate[] = [],
+): RateInForce[] | null {
   const taxes = (PROVINCE_TAXES[province] ?? []).filter(tax => tax.needs?.some(id => taxIdTypes.includes(id)) ?? true)
-  const rates: { name: string; percentage: Decimal }[] = []
-  for (const tax of taxes) {
-    const percentage = rateOn(tax.rates, on)
-    if (percentage === null) return null
-    rates.push({ name: tax.name, percentage })
+  const rates: RateInForce[] = []
+  for (const { name, rates: stored } of taxes) {
+    const state = name === 'GST' ? null : province
+    const own = platformRates.filter(rate => rate.country === 'CA' && rate.name === name && rate.state === state)
+    const percentage = rateOn(stored, on)
+    const rate = platformRateOn(own, on) ?? (percentage && { name, percentage, source: sourceOfRates('CA') })
+    if (rate === null) return null
+    rates.push(rate)
   }
   return rates
 }

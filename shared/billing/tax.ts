@@ -2,7 +2,14 @@
 import { type Decimal, decimal, sum, ZERO } from '../decimal.ts'
 import { type Fraction, WHOLE } from './fraction.ts'
 import type { LocalDate } from './periods.ts'
-import { canadianProvince, canadianRates, isEuMember, standardRate } from './tax-rates.ts'
+import {
+  canadianProvince,
+  canadianRates,
+  isEuMember,
+  type PlatformTaxRate,
+  type RateInForce,
+  standardRate,
+} from './tax-rates.ts'
 
 export const TAX_CATEGORIES = ['STANDARD', 'NO_TAX', 'EXEMPT'] as const
 export type TaxCategory = (typeof TAX_CATEGORIES)[number]
@@ -36,6 +43,8 @@ export type TaxQuestion = {
   readonly billingType: 'DEFAULT' | 'SELF_BILLING'
   /** `sales_tax_percentage` of the invoice or subscription. */
   readonly salesTaxPercentage: Decimal | null
+  /** The platform's own rates, which come before the stored ones; absent where it has none. */
+  readonly platformRates?: readonly PlatformTaxRate[]
   /** The taxed part of STANDARD amounts; if absent, all of it. From a tax provider's partial exemption. */
   readonly taxableShare?: Fraction
 }
@@ -66,6 +75,8 @@ export type TaxDecided = {
   readonly treatment: TaxTreatment
   /** The taxes of STANDARD items, several for Canada; empty means 0 %. */
   readonly rates: readonly TaxRate[]
+  /** Who published the rates, each once; empty for a percentage that the invoice gives. */
+  readonly sources: readonly string[]
   readonly taxableShare: Fraction
   /** Why STANDARD items carry no tax, if they carry none. */
   readonly notes: readonly TaxNote[]
@@ -88,19 +99,26 @@ const EXEMPT = note('EXEMPT', 'Exempt from tax.')
 const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially exempt supply.')
 const SELF_BILLING_UK = note('SELF_BILLING_UK_DOMESTIC', 'The VAT shown is your output tax due to HMRC.')
 
-type Ruling = Pick<TaxDecided, 'treatment' | 'rates'> & Partial<Pick<TaxDecided, 'notes' | 'usedRegistration'>>
+type Ruling = Pick<TaxDecided, 'treatment' | 'rates'> &
+  Partial<Pick<TaxDecided, 'sources' | 'notes' | 'usedRegistration'>>
 type Answer = Ruling | Extract<TaxDecision, { kind: 'INCOMPLETE' }>
 
 const incomplete = (field: string, message: string): Answer => ({ kind: 'INCOMPLETE', field, message })
 const isVatCountry = (country: string): boolean => country === 'GB' || isEuMember(country)
 
-/**
- * The standard rate of `country`, or what is missing: an invoice dated before the first known rate must give its own.
- */
-function rateOf(country: string, name: string, treatment: TaxTreatment, question: TaxQuestion): Answer {
-  const percentage = standardRate(country, question.on)
-  if (percentage === null) return incomplete('invoice_date', `No rate is known for ${country} on ${question.on}.`)
-  return { treatment, rates: [{ name, percentage }] }
+const unknownRate = (country: string, on: LocalDate): Answer =>
+  incomplete('invoice_date', `No tax rate of ${country} is known for ${on}. Add it: POST /v1/tax-rates.`)
+
+const charged = (treatment: TaxTreatment, rates: readonly RateInForce[]): Ruling => ({
+  treatment,
+  rates: rates.flatMap(({ name, percentage }) => (percentage.eq(ZERO) ? [] : [{ name, percentage }])),
+  sources: [...new Set(rates.map(({ source }) => source))],
+})
+
+/** The standard rate of `country`, or what is missing. */
+function rateOf(country: string, treatment: TaxTreatment, { on, platformRates }: TaxQuestion): Answer {
+  const rate = standardRate(country, on, platformRates)
+  return rate ? charged(treatment, [rate]) : unknownRate(country, on)
 }
 
 /** An individual is taxed in their own country once the seller is registered there, when both are in the EU or GB. */
@@ -108,7 +126,7 @@ function registrationRate(question: TaxQuestion): Answer | null {
   const { seller, buyer } = question
   if (buyer.kind !== 'INDIVIDUAL' || !isVatCountry(buyer.country)) return null
   if (!seller.registeredIn.includes(buyer.country)) return null
-  const answer = rateOf(buyer.country, 'VAT', 'BUYER_COUNTRY_RATE', question)
+  const answer = rateOf(buyer.country, 'BUYER_COUNTRY_RATE', question)
   return 'kind' in answer ? answer : { ...answer, usedRegistration: buyer.country }
 }
 
@@ -118,14 +136,14 @@ function registrationRate(question: TaxQuestion): Answer | null {
  */
 function europeanRule(question: TaxQuestion): Answer {
   const { seller, buyer } = question
-  if (seller.country === buyer.country) return rateOf(seller.country, 'VAT', 'LOCAL_RATE', question)
+  if (seller.country === buyer.country) return rateOf(seller.country, 'LOCAL_RATE', question)
   const registered = registrationRate(question)
   if (registered) return registered
   if (!isEuMember(seller.country) || !isEuMember(buyer.country)) return exportRule(question)
-  if (buyer.kind === 'INDIVIDUAL') return rateOf(seller.country, 'VAT', 'SELLER_COUNTRY_RATE', question)
+  if (buyer.kind === 'INDIVIDUAL') return rateOf(seller.country, 'SELLER_COUNTRY_RATE', question)
   const hasTaxId = buyer.taxId === 'VALID' || buyer.taxId === 'UNKNOWN'
   if (!hasTaxId && seller.applyLocalVatForMissingTaxId) {
-    return rateOf(seller.country, 'VAT', 'SELLER_COUNTRY_RATE', question)
+    return rateOf(seller.country, 'SELLER_COUNTRY_RATE', question)
   }
   return { treatment: 'REVERSE_CHARGE', rates: [], notes: REVERSE_CHARGE }
 }
@@ -147,9 +165,9 @@ function canadianRule(question: TaxQuestion): Answer {
   if (province === null) {
     return incomplete('registered_address.state', 'Canadian tax needs the province of the customer.')
   }
-  const rates = canadianRates(province, question.seller.taxIdTypes, question.on)
-  if (rates === null) return incomplete('invoice_date', `No rate is known for Canada on ${question.on}.`)
-  return { treatment: 'LOCAL_RATE', rates }
+  const { seller, on, platformRates } = question
+  const rates = canadianRates(province, seller.taxIdTypes, on, platformRates)
+  return rates ? charged('LOCAL_RATE', rates) : unknownRate('CA', on)
 }
 
 /** Seller and buyer in one country outside the EU and GB. */
@@ -163,10 +181,12 @@ function domesticRule(question: TaxQuestion): Answer {
     case 'CA':
       return canadianRule(question)
     case 'AU':
-      return rateOf('AU', 'GST', 'LOCAL_RATE', question)
+      return rateOf('AU', 'LOCAL_RATE', question)
     default:
-      // There is no rule for this country; a percentage on the invoice is the seller's own and is used as given.
-      return salesTaxPercentage === null ? { treatment: 'NOT_COVERED', rates: [] } : givenSalesTax(salesTaxPercentage)
+      // No rate of this country is stored; a percentage on the invoice is the seller's own and is used as given.
+      return salesTaxPercentage === null
+        ? rateOf(seller.country, 'LOCAL_RATE', question)
+        : givenSalesTax(salesTaxPercentage)
   }
 }
 
@@ -190,6 +210,7 @@ export function decideTax(question: TaxQuestion): TaxDecision {
     kind: 'DECIDED',
     treatment: answer.treatment,
     rates: answer.rates,
+    sources: answer.sources ?? [],
     taxableShare: answer.rates.length === 0 ? WHOLE : (question.taxableShare ?? WHOLE),
     notes: answer.notes ?? [],
     invoiceNotes: ukSelfBilling ? SELF_BILLING_UK : [],
@@ -226,6 +247,7 @@ export const taxAtRate = (name: string, percentage: string, taxableShare: Fracti
   kind: 'DECIDED',
   treatment: 'SALES_TAX',
   rates: decimal(percentage).eq(ZERO) ? [] : [{ name, percentage: decimal(percentage) }],
+  sources: [],
   taxableShare,
   notes: [],
   invoiceNotes: [],

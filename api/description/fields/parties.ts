@@ -86,6 +86,22 @@ export const PARTIES: Readonly<Record<string, string>> = {
   corrections: 'What the rate was before it was corrected, the oldest first.',
   corrected_at: 'When it was corrected.',
   used_exchange_rates: 'The rates by which prices in another currency were converted.',
+  // Tax rates
+  'TaxRate.country': 'The country whose tax it is.',
+  'TaxRateCreate.country': 'The country whose tax it is. Not the US: give `sales_tax_percentage` there.',
+  'TaxRate.state': 'The code of a Canadian province, for its own tax. Null for a tax of the whole country.',
+  'TaxRateCreate.state':
+    'The code or name of a Canadian province, for its own tax. Leave it out for a tax of the whole country.',
+  'TaxRate.name': 'The name that documents print, such as VAT.',
+  'TaxRateCreate.name': 'The name that documents print, such as VAT. In Canada GST, HST, PST, QST or RST.',
+  'TaxRate.percentage': 'The rate in per cent: "21" is 21 %.',
+  'TaxRateCreate.percentage': 'The rate in per cent, from 0 to 100: "21" is 21 %.',
+  'TaxRateUpdate.percentage': 'The rate in per cent, from 0 to 100: "21" is 21 %.',
+  valid_from: 'The first day on which it holds, in the time zone of the invoice. Of several, the one that began last holds.',
+  valid_to: 'The first day on which it no longer holds. Null: until another begins.',
+  'TaxRate.source': 'Who published the rate. Explanations of invoice lines show it.',
+  'TaxRateCreate.source': 'Who published the rate. Explanations of invoice lines show it.',
+  'TaxRateUpdate.source': 'Who published the rate. Explanations of invoice lines show it.',
   // Platforms
   branding: 'How the documents of the platform look.',
   colors: 'The colours of documents.',

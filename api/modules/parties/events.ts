@@ -8,6 +8,7 @@ export const PARTY_EVENTS = defineEvents({
   BILLING_ENTITY: ['CREATED', 'UPDATED'],
   PAYMENT_ACCEPTOR: CHANGES,
   EXCHANGE_RATE: ['CREATED', 'UPDATED'],
+  TAX_RATE: CHANGES,
 })
 
 declare module '../../../shared/contracts/event-types.ts' {

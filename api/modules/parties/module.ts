@@ -13,6 +13,7 @@ import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts
 import { currencyRoutes } from './platforms/currency-routes.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
+import { taxRateResource } from './tax-rates/tax-rate.ts'
 
 export const parties = defineModule({
   name: 'parties',
@@ -24,6 +25,7 @@ export const parties = defineModule({
     billingEntityResource,
     paymentAcceptorResource,
     exchangeRateResource,
+    taxRateResource,
   ],
   guards: [...PLATFORM_GUARDS, ...FORGET_GUARDS],
   effects: FORGET_EFFECTS,

@@ -14,10 +14,11 @@ import { lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { settingsShown } from '../../catalog/pricing-plans/variants/settings.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import { loadBillingEntities } from '../../invoices/document/load-parties.ts'
+import { loadBillingEntities, taxRatesBetween } from '../../invoices/document/load-parties.ts'
 import { type BillingEntityInput, type CustomerInput, zoneOfParties } from '../../invoices/document/parties.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
+import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { tieringTime } from '../charges/usage-steps.ts'
 import { previewView } from '../preview/preview-invoices.ts'
@@ -84,6 +85,7 @@ async function imaginedInputs(
     platform,
     customer,
     billing_entity,
+    ...taxRatesBetween(await loadTaxRates(uow), { customer, billing_entity }),
     number_fields: [],
     subscription: {
       id: 'imagined',

@@ -10,10 +10,17 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/copied-fields.ts'
-import { loadBillingEntities, loadCustomers, missing, SETTINGS_COLUMNS } from '../../invoices/document/load-parties.ts'
+import {
+  loadBillingEntities,
+  loadCustomers,
+  missing,
+  SETTINGS_COLUMNS,
+  taxRatesBetween,
+} from '../../invoices/document/load-parties.ts'
 import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
+import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import {
   type AttributionInputs,
   attributionsOf,
@@ -55,6 +62,7 @@ export async function loadManyInputs(
   const idsOf = (name: 'customer_id' | 'billing_entity_id') => [...new Set(found.map(each => each[name]))]
   const customers = await loadCustomers(uow, idsOf('customer_id'))
   const entities = await loadBillingEntities(uow, idsOf('billing_entity_id'))
+  const taxRates = await loadTaxRates(uow)
   const numberFields = await loadNumberFieldsOf(
     uow,
     platform.invoice_settings,
@@ -78,10 +86,14 @@ export async function loadManyInputs(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
       const seated = seats.get(subscription.id)
-      const inputs: BillingInputs = {
-        platform,
+      const both = {
         customer: known(customers, 'CUSTOMER', subscription.customer_id),
         billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
+      }
+      const inputs: BillingInputs = {
+        platform,
+        ...both,
+        ...taxRatesBetween(taxRates, both),
         number_fields: numberFields[place] ?? [],
         subscription,
         schedules: own,

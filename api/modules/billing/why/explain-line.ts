@@ -1,6 +1,5 @@
 // Where a line of an invoice comes from: usage, price, and every step from there to the printed amount. Pure.
-import type { TaxTreatment } from '../../../../shared/billing/tax.ts'
-import { sourceOfRates } from '../../../../shared/billing/tax-rates.ts'
+import type { TaxDecided, TaxTreatment } from '../../../../shared/billing/tax.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
@@ -44,7 +43,7 @@ export function explainLine(row: InvoiceRow, line: LineView, basis: Basis | null
           ]),
       ...(made ? clauseSteps(made, parts?.steps ?? [], money) : []),
     ],
-    taxes: taxesOf(row, line, parts?.amounts.tax.decision.treatment ?? null),
+    taxes: taxesOf(row, line, parts?.amounts.tax.decision ?? null),
   }
 }
 
@@ -94,12 +93,13 @@ const RULES: Readonly<Record<TaxTreatment, string>> = {
     'A business in another country of the European Union accounts for the tax itself (Article 196 of Council Directive 2006/112/EC).',
   EXPORT: 'Supplied to a customer outside the tax territory of the seller: no tax.',
   BUYER_EXEMPT: 'The customer is exempt from tax.',
-  NOT_COVERED: 'No rule applies between these countries, so no tax is charged.',
+  NOT_COVERED: 'What decides the tax is missing, so no tax is charged.',
 }
 const RATED: readonly TaxTreatment[] = ['LOCAL_RATE', 'BUYER_COUNTRY_RATE', 'SELLER_COUNTRY_RATE']
 
 /** The tax rule that follows from the parties on the document, and the source of its rate. */
-function taxesOf({ content }: InvoiceRow, line: LineView, treatment: TaxTreatment | null): LineExplanation['taxes'] {
+function taxesOf({ content }: InvoiceRow, line: LineView, decision: TaxDecided | null): LineExplanation['taxes'] {
+  const treatment = decision?.treatment ?? null
   const country = content.tax_summary.country_code ?? null
   return line.tax_categories.map(({ category, name, percentage, base_amount, tax_amount }) => {
     const standard = category === 'STANDARD'
@@ -116,7 +116,7 @@ function taxesOf({ content }: InvoiceRow, line: LineView, treatment: TaxTreatmen
       treatment: standard ? (treatment ?? 'AS_ISSUED') : category,
       rule,
       country: isRated ? country : null,
-      source: isRated && country !== null ? sourceOfRates(country) : null,
+      source: isRated ? decision?.sources.join('; ') || null : null,
     }
   })
 }

@@ -1,6 +1,8 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
 import { localDate } from '../../../../shared/billing/periods.ts'
+import type { TaxQuestion } from '../../../../shared/billing/tax.ts'
+import type { TaxProvider } from '../../../../shared/billing/tax-provider.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { exampleInputs } from '../../billing/testing/example-inputs.ts'
@@ -32,6 +34,22 @@ async function taxOf(buyer: Organization, entity: Partial<BillingEntityInput> = 
     warnings: findings.map(({ status, details }) => `${status} ${details}`),
   }
 }
+
+test('another engine decides behind the same question', () => {
+  if (DAY === null) throw new Error('it is a day')
+  const asked: TaxQuestion[] = []
+  const engine: TaxProvider = {
+    decide: question => {
+      asked.push(question)
+      return { kind: 'INCOMPLETE', field: 'invoice_date', message: 'The engine has no rate.' }
+    },
+  }
+  const parties = { ...base, tax_rates: [] }
+  const { decision, findings } = invoiceTax({ parties, salesTaxPercentage: null }, DAY, engine)
+  expect(asked).toMatchObject([{ seller: { country: 'NL' }, on: DAY, platformRates: [] }])
+  expect(decision.rates).toEqual([])
+  expect(findings).toEqual([{ status: 'ERROR', details: 'The engine has no rate. (invoice_date)' }])
+})
 
 describe('from NL to a company in DE', () => {
   const to = (more: Organization) => taxOf({ registered_address: { country: 'DE' }, ...more })

@@ -2,7 +2,8 @@
 
 import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
+import type { TaxDecided, TaxQuestion, TaxSeller } from '../../../../shared/billing/tax.ts'
+import { BUILT_IN_TAX, type TaxProvider } from '../../../../shared/billing/tax-provider.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BillingType } from '../table.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'
@@ -15,6 +16,7 @@ const UNTAXED: TaxDecided = {
   kind: 'DECIDED',
   treatment: 'NOT_COVERED',
   rates: [],
+  sources: [],
   taxableShare: WHOLE,
   notes: [],
   invoiceNotes: [],
@@ -34,12 +36,13 @@ export function invoiceTax(
     billingType = 'DEFAULT',
   }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage' | 'billingType'>,
   on: LocalDate,
+  provider: TaxProvider = BUILT_IN_TAX,
 ): InvoiceTax {
   const seller = parties.billing_entity.registered_address?.country ?? null
   const buyer = addressOf(parties.customer)?.country ?? null
   if (seller === null)
     return { decision: UNTAXED, findings: [warning('The billing entity has no country, so no tax is charged.')] }
-  const decision = decideTax(
+  const decision = provider.decide(
     questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage, billingType }),
   )
   if (buyer === null) {
@@ -66,7 +69,7 @@ type TaxFacts = {
 }
 
 function questionOf(
-  { customer, billing_entity }: Parties,
+  { customer, billing_entity, tax_rates }: Parties,
   { seller, buyer, on, salesTaxPercentage, billingType }: TaxFacts,
 ): TaxQuestion {
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
@@ -83,6 +86,7 @@ function questionOf(
     on,
     billingType,
     salesTaxPercentage: salesTaxPercentage === null ? null : decimal(salesTaxPercentage),
+    ...(tax_rates ? { platformRates: tax_rates } : {}),
     taxableShare: taxableShareOf(organization?.tax_exempt_percentage ?? null),
   }
 }

@@ -1,6 +1,7 @@
 // Reads the parties of an invoice. Only the columns that a document depends on, so that two readings of one state are
 // equal.
 import { and, inArray } from 'drizzle-orm'
+import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -8,7 +9,13 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntities } from '../../parties/billing-entities/table.ts'
 import { customers } from '../../parties/customers/table.ts'
 import { platforms } from '../../parties/platforms/table.ts'
-import type { BillingEntityInput, CustomerInput, InvoicingSettings } from './parties.ts'
+import {
+  addressOf,
+  type BillingEntityInput,
+  type CustomerInput,
+  type InvoicingSettings,
+  type Parties,
+} from './parties.ts'
 
 /** The columns of the platform that a document depends on, to select alone or with others. */
 export const SETTINGS_COLUMNS = {
@@ -70,6 +77,19 @@ export async function loadBillingEntities(
     .from(b)
     .where(and(inThisTenant(uow, b), inArray(b.id, idsOf('bill', new Set(ids)))))
   return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
+}
+
+/**
+ * The platform's own tax rates that can apply between these two, as a member of `Parties`. No member where there are none, so that a
+ * rate changes the inputs of those invoices alone that it can apply to.
+ */
+export function taxRatesBetween(
+  all: readonly PlatformTaxRate[],
+  { customer, billing_entity }: Pick<Parties, 'customer' | 'billing_entity'>,
+): Pick<Parties, 'tax_rates'> {
+  const countries = [billing_entity.registered_address, addressOf(customer)].map(address => address?.country)
+  const own = all.filter(({ country }) => countries.includes(country))
+  return own.length === 0 ? {} : { tax_rates: own }
 }
 
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such customer. */

@@ -3,6 +3,7 @@
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
 import type { NumberField } from '../../parties/platforms/number-fields.ts'
 import type { InvoiceSettings } from '../../parties/platforms/schema.ts'
 import type { TaxRegistration } from '../../parties/tax-ids/schema.ts'
@@ -74,6 +75,8 @@ export type Parties = {
   readonly billing_entity: BillingEntityInput
   /** The custom fields that the number of the invoice shows. */
   readonly number_fields: readonly NumberField[]
+  /** The platform's own tax rates of the countries of the parties; absent where there are none. */
+  readonly tax_rates?: readonly PlatformTaxRate[]
 }
 
 type Zoned = { readonly timezone: string | null }

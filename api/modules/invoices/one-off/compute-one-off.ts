@@ -5,13 +5,14 @@ import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/bill
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
+import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import { type AddedLine, draftAddedLine } from '../added-lines/price-added-line.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { buildDocument, documentAmounts } from '../document/build-document.ts'
 import type { DraftInvoice } from '../document/draft-invoice.ts'
 import type { InvoiceDates } from '../document/invoice-dates.ts'
 import { invoiceTax } from '../document/invoice-tax.ts'
-import { loadBillingEntity, loadCustomer, loadInvoicingSettings } from '../document/load-parties.ts'
+import { loadBillingEntity, loadCustomer, loadInvoicingSettings, taxRatesBetween } from '../document/load-parties.ts'
 import { defaultTaxCategory, type Parties, roundingOf, zoneOfParties } from '../document/parties.ts'
 import { paidBeforeTax } from '../document/wallet-lines.ts'
 import type { FundsRequest, Payers } from '../funds.ts'
@@ -30,10 +31,14 @@ export async function loadOneOffParties(
   const platform = await loadInvoicingSettings(uow)
   const between = [{ customerId, billingEntityId }]
   const [number_fields = []] = await loadNumberFieldsOf(uow, platform.invoice_settings, between)
-  const parties: Parties = {
-    platform,
+  const both = {
     customer: await loadCustomer(uow, customerId),
     billing_entity: await loadBillingEntity(uow, billingEntityId),
+  }
+  const parties: Parties = {
+    platform,
+    ...both,
+    ...taxRatesBetween(await loadTaxRates(uow), both),
     number_fields,
   }
   const [copiedFields = []] = await loadCopiedFields(uow, [
