@@ -97,7 +97,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'TaxRate.percentage': 'The rate in per cent: "21" is 21 %.',
   'TaxRateCreate.percentage': 'The rate in per cent, from 0 to 100: "21" is 21 %.',
   'TaxRateUpdate.percentage': 'The rate in per cent, from 0 to 100: "21" is 21 %.',
-  valid_from: 'The first day on which it holds, in the time zone of the invoice. Of several, the one that began last holds.',
+  valid_from:
+    'The first day on which it holds, in the time zone of the invoice. Of several, the one that began last holds.',
   valid_to: 'The first day on which it no longer holds. Null: until another begins.',
   'TaxRate.source': 'Who published the rate. Explanations of invoice lines show it.',
   'TaxRateCreate.source': 'Who published the rate. Explanations of invoice lines show it.',

@@ -111,6 +111,7 @@ test('an invoice without a rate stays DRAFT until one is added, and keeps its ta
     status: 'FINAL',
     invoice_amount_including_tax: { quantity: '108.10', currency: 'CHF' },
   })
+  expect(await succeed(tenant, 'POST', `${invoice}/verify`)).toMatchObject({ identical: true })
   // A percentage of the invoice itself comes first where no rate is stored.
   const given = await succeed(tenant, 'GET', await swiss({ sales_tax_percentage: '2.6' }))
   expect(given['tax_summary']).toMatchObject({ tax_amount: { quantity: '2.60', currency: 'CHF' } })
