@@ -1,7 +1,6 @@
 // The stored tax rates against a list that others keep, and the rates that a platform sets.
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import fc from 'fast-check'
+import salesTax from 'sales-tax/res/sales_tax_rates.json' with { type: 'json' }
 import { describe, expect, test } from 'vitest'
 import { decimal, decimalOfInteger, plain, sum } from '../decimal.ts'
 import { type LocalDate, localDate } from './periods.ts'
@@ -13,9 +12,7 @@ const OF_CANADA = ['CA_GST_HST', 'CA_PST', 'CA_QST']
 /** A rate as the npm package sales-tax lists it: `before` holds what applied until each instant. */
 type Listed = { readonly rate: number; readonly before?: Readonly<Record<string, { readonly rate: number }>> }
 type Country = Listed & { readonly states?: Readonly<Record<string, Listed>> }
-const listed: Readonly<Record<string, Country>> = JSON.parse(
-  readFileSync(createRequire(import.meta.url).resolve('sales-tax/res/sales_tax_rates.json'), 'utf8'),
-)
+const listed: Readonly<Record<string, Country>> = salesTax
 
 /** In per cent. The list has floats of at most five decimals. */
 function listedOn({ rate, before = {} }: Listed, on: string) {
