@@ -45,10 +45,8 @@ type Wanted = { readonly request: EventListRequest; readonly slice: Slice; reado
  */
 export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): Promise<EventList> {
   const { slice, request } = of
-  const { filter, now } = await readTenant(deps.database, tenant, async uow => ({
-    filter: await filterOf(uow, request),
-    now: uow.now,
-  }))
+  const now = deps.database.clock.now()
+  const filter = filterOf(request, await keysOf(deps, tenant, request))
   const type = request.processed_details_type
   const verdict = type === 'DEFAULT' || type === 'NOT_MATCHED' ? type : null
   const found =
@@ -164,12 +162,24 @@ const decided = (
     return events.filter(event => facts.decide(event).type === verdict)
   })
 
-async function filterOf(uow: ReadUow, request: EventListRequest): Promise<EventFilter> {
-  const { customer_id, meter_id, reference, deleted, processed_details_type: type } = request
-  const range = request.timestamp === undefined ? null : dateRange('timestamp', request.timestamp)
-  return {
+/** What events carry instead of ids. */
+type Keys = Pick<EventFilter, 'customerKeys' | 'meterReference'>
+
+/** The keys of the customer and the meter that are named. A list that names neither needs no transaction for it. */
+async function keysOf(deps: EventsDeps, tenant: Tenant, { customer_id, meter_id }: EventListRequest): Promise<Keys> {
+  if (customer_id === undefined && meter_id === undefined) return {}
+  return await readTenant(deps.database, tenant, async uow => ({
     customerKeys: customer_id === undefined ? undefined : await customerKeys(uow, customer_id),
     meterReference: meter_id === undefined ? undefined : await meterReference(uow, meter_id),
+  }))
+}
+
+function filterOf(request: EventListRequest, keys: Keys): EventFilter {
+  const { reference, deleted, processed_details_type: type } = request
+  const range = request.timestamp === undefined ? null : dateRange('timestamp', request.timestamp)
+  return {
+    customerKeys: keys.customerKeys,
+    meterReference: keys.meterReference,
     reference,
     deleted: deleted === undefined ? undefined : deleted === 'true',
     duplicate: type === undefined ? undefined : type === 'DUPLICATE',

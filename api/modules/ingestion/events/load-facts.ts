@@ -38,18 +38,23 @@ export type EventFacts = {
  * had a state recorded after them.
  */
 export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Promise<EventFacts> {
-  const byKey = await loadCustomers(uow, unique(events.map(event => event.customerKey)))
-  const byReference = await loadMeters(uow, unique(events.map(event => event.meterReference)))
+  // What does not need another's answer is asked at once: every wait for the database costs as much as a question.
+  const [byKey, byReference, owners] = await Promise.all([
+    loadCustomers(uow, unique(events.map(event => event.customerKey))),
+    loadMeters(uow, unique(events.map(event => event.meterReference))),
+    loadOwners(uow, events),
+  ])
   const customerIds = unique([...byKey.values()].map(customer => customer.id))
   const attribution = await loadAttribution(uow, { customerIds, with: 'PARENTS' })
   const directory = directoryOf(attribution)
   const subscriptionIds = attribution.subscriptions.map(subscription => subscription.id)
   const versionIds = attribution.subscriptions.flatMap(({ held }) => held.map(part => part.version_id))
-  const closed = await loadClosedTime(uow, subscriptionIds, events)
+  const [closed, periods, invoices] = await Promise.all([
+    loadClosedTime(uow, subscriptionIds, events),
+    loadPeriods(uow, subscriptionIds),
+    loadFinalInvoices(uow, subscriptionIds, events),
+  ])
   const prices = await loadPrices(uow, unique(versionIds), closed.names)
-  const periods = await loadPeriods(uow, subscriptionIds)
-  const invoices = await loadFinalInvoices(uow, subscriptionIds, events)
-  const owners = await loadOwners(uow, events)
   const customer = (key: string): Customer | null => byKey.get(key) ?? null
   const rate = (found: Attribution, event: EventKey): RatedPlace | null => {
     if (found.kind === 'NONE') return null

@@ -38,8 +38,7 @@ export async function viewEvents(
   events: readonly StoredEvent[],
   options: { readonly withCustomer: boolean; readonly facts?: EventFacts } = { withCustomer: false },
 ): Promise<EventView[]> {
-  const facts = options.facts ?? (await loadFacts(uow, events))
-  const ids = await loadIds(uow, events)
+  const [facts, ids] = await Promise.all([options.facts ?? loadFacts(uow, events), loadIds(uow, events)])
   const views = events.map(event => viewOf(event, facts, ids))
   if (!options.withCustomer) return views
   const rows = new Map(
@@ -55,10 +54,11 @@ type Ids = { readonly values: ReadonlyMap<string, string>; readonly properties: 
 async function loadIds(uow: ReadUow, events: readonly StoredEvent[]): Promise<Ids> {
   const values = new Set(events.flatMap(event => event.values.map(value => value.reference)))
   const properties = new Set(events.flatMap(event => Object.keys(event.properties)))
-  return {
-    values: await idsByReference(uow, meterValues, [...values]),
-    properties: await idsByReference(uow, meterProperties, [...properties]),
-  }
+  const [valueIds, propertyIds] = await Promise.all([
+    idsByReference(uow, meterValues, [...values]),
+    idsByReference(uow, meterProperties, [...properties]),
+  ])
+  return { values: valueIds, properties: propertyIds }
 }
 
 async function idsByReference(
