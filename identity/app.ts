@@ -2,11 +2,12 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
-import { isUnavailable } from '../shared/database/driver-errors.ts'
+import { mapDriverError } from '../shared/database/driver-errors.ts'
 import { AppError } from '../shared/errors.ts'
 import { faviconRoute } from '../shared/http/favicon.ts'
 import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../shared/http/odd-requests.ts'
 import { stopInOrder } from '../shared/http/stopping.ts'
+import { refuseUnstorableRequest } from '../shared/http/storable-text.ts'
 import { newId } from '../shared/ids.ts'
 import { activationRoutes } from './activation/routes.ts'
 import { createFindClient } from './client-documents/find-client.ts'
@@ -81,6 +82,7 @@ export async function buildIdentity(
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${bodyType}.`)
     }
   })
+  app.addHook('preValidation', async request => refuseUnstorableRequest(request))
   // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
   app.addHook('onSend', async (_request, reply, payload) => {
     if (String(reply.getHeader('content-type')).startsWith('application/json'))
@@ -139,6 +141,9 @@ const mediaType = (header: string | undefined): string | undefined => header?.sp
 /** A refusal of an OAuth endpoint; a body it could not even parse is one too. */
 function asOAuthError(error: unknown, url: string | undefined): OAuthError | null {
   if (error instanceof OAuthError) return error
+  const isWrongText = error instanceof AppError && (error.code === 'INVALID_FIELD' || error.code === 'INVALID_REQUEST')
+  if (isWrongText && url?.startsWith('/v1/oauth2/') && !url.endsWith('/authorize'))
+    return new OAuthError(url.endsWith('/register') ? 'invalid_client_metadata' : 'invalid_request', error.message)
   const unreadable = error instanceof Error && 'statusCode' in error && error.statusCode === 400
   if (!unreadable || !url?.startsWith('/v1/oauth2/')) return null
   const name = url.endsWith('/register') ? 'invalid_client_metadata' : 'invalid_request'
@@ -157,11 +162,9 @@ function operationRoutes(app: FastifyInstance, { ready }: IdentityDeps): void {
 /** Anything thrown as the refusal that is sent; bugs become a bare 500. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  if (isUnavailable(error))
-    return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
-      retryAfterSeconds: 2,
-      cause: error,
-    })
+  const mapped = mapDriverError(error)
+  // Anything else that the database refuses here is a bug.
+  if (mapped instanceof AppError && (mapped.status === 503 || mapped.code === 'INVALID_REQUEST')) return mapped
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status === 413) return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this address accepts.')
   if (status === 415) return new AppError('UNSUPPORTED_MEDIA_TYPE', 'This address does not take that kind of body.')

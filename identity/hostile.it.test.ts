@@ -2,6 +2,7 @@
 // forms from elsewhere, names that deceive, and what browsers of other origins may read.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../shared/access/create-platform.ts'
+import { silentLogger } from '../shared/logger.ts'
 import { createRateLimit, createRateLimits } from './http/rate-limits.ts'
 import { openBrowser } from './testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'
@@ -231,4 +232,41 @@ test('a client that never got anything is forgotten after thirty days, and told 
   const forgotten = await unused.redeem('x')
   expect([forgotten.statusCode, forgotten.json().error]).toEqual([401, 'invalid_client'])
   expect((await used.redeem('x')).json().error).toBe('invalid_grant')
+})
+
+test('a NUL or half a character, and lists in each other, are refused wherever they stand, and no one is called for it', async () => {
+  const errors: unknown[] = []
+  const logger = Object.assign(Object.create(silentLogger), {
+    error: (...line: unknown[]) => errors.push(line),
+    child: () => logger,
+  })
+  const host = await rig.anotherHost({ logger })
+  const form = { 'content-type': 'application/x-www-form-urlencoded', origin: TEST_IDENTITY_URL }
+  const json = { 'content-type': 'application/json', origin: TEST_IDENTITY_URL }
+  const deep = '['.repeat(5_000) + ']'.repeat(5_000)
+  const texts = ['%00', 'a%00b', '%ED%A0%80']
+  const fields =
+    'grant_type client_id code token refresh_token redirect_uri code_verifier state email password csrf request decision'
+  const posts =
+    '/v1/oauth2/token /v1/oauth2/revoke /v1/oauth2/register /sign-in /consent /forgot-password /sign-out /v1/oauth/logout'
+  const bodies = [...posts.split(' '), '/v1/oauth/request-password-reset'].flatMap(url => [
+    ...texts.map(text => ({ url, headers: form, payload: fields.replaceAll(/(\S+) ?/g, `$1=${text}&`) })),
+    { url, headers: form, payload: `grant_type=authorization_code&client_id=a&code=%00` },
+    { url, headers: json, payload: fields.replaceAll(/(\S+) ?/g, '"$1":"\\u0000",').replace(/^(.*),$/, '{$1}') },
+    { url, headers: json, payload: `{"email":${deep},"client_name":${deep},"redirect_uris":${deep}}` },
+  ])
+  const gets =
+    '/v1/oauth2/authorize?client_id= /consent?request= /sign-in?next= /password-set?token= /connected-apps? /'
+  const asked = gets
+    .split(' ')
+    .flatMap(url => texts.map(text => ({ url: `${url}${text}`, headers: { cookie: `a=${text}` } })))
+  const answers = [
+    ...(await Promise.all(bodies.map(each => host.inject({ method: 'POST', ...each })))),
+    ...(await Promise.all(asked.map(each => host.inject({ method: 'GET', ...each })))),
+  ]
+  expect(answers.filter(({ statusCode }) => statusCode >= 500).map(({ body }) => body)).toEqual([])
+  expect(errors).toEqual([])
+  const [token] = answers
+  expect([token?.statusCode, token?.json().error]).toEqual([400, 'invalid_request'])
+  await host.close()
 })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AppError } from '../../../shared/errors.ts'
+import { AppError } from '../errors.ts'
 import { refuseUnstorableText } from './storable-text.ts'
 
 const fieldOf = (value: unknown): string | null | undefined => {
@@ -23,6 +23,7 @@ describe('text that cannot be stored', () => {
     ['deep in a list', { a: [{ b: 'x' }, { b: ['\u0000'] }] }, 'a.1.b.0'],
     ['the name of a member', { a: { 'b\u0000': 1 } }, 'a'],
     ['nothing', { a: ['x', null, 1, true, { b: 'é 😀 \u0001 \ufffd \t' }] }, null],
+    ['five thousand lists in each other', JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)), null],
     ['a stream', Readable.from(['\u0000']), null],
     ['bytes', Buffer.from([0]), null],
     ['no body', undefined, null],

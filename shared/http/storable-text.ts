@@ -1,26 +1,32 @@
-// What no text of the api may hold, wherever it stands: NUL, which PostgreSQL cannot store, and half of a surrogate pair, which is no
+// What no text of a request may hold, wherever it stands: NUL, which PostgreSQL cannot store, and half of a surrogate pair, which is no
 // character. Checked before the shapes are, over every body, query and path, and answered with the field's name.
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../shared/errors.ts'
+import { AppError } from '../errors.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is looked for.
 const NOT_STORABLE = /[\u0000\p{Cs}]/u
 
+type Found = { readonly value: unknown; readonly path: readonly string[] }
+
 /** Throws INVALID_FIELD with the dotted path of the first text, or name of a member, that cannot be stored. */
-export function refuseUnstorableText(value: unknown, path: readonly string[] = []): void {
-  if (typeof value === 'string') {
-    if (NOT_STORABLE.test(value)) throw unstorable(path)
-  } else if (Array.isArray(value)) {
-    value.forEach((each, index) => {
-      refuseUnstorableText(each, [...path, String(index)])
-    })
-  } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      if (NOT_STORABLE.test(name)) throw unstorable(path)
-      refuseUnstorableText(member, [...path, name])
-    }
+export function refuseUnstorableText(value: unknown): void {
+  // It does not call itself: what nests deep would run it out of stack.
+  const waiting: Found[] = [{ value, path: [] }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next.value === 'string' && NOT_STORABLE.test(next.value)) throw unstorable(next.path)
+    const members = membersOf(next)
+    for (let last = members.pop(); last !== undefined; last = members.pop()) waiting.push(last)
   }
+}
+
+function membersOf({ value, path }: Found): Found[] {
+  if (Array.isArray(value)) return value.map((each, index) => ({ value: each, path: [...path, String(index)] }))
+  if (!isObject(value)) return []
+  return Object.entries(value).map(([name, member]) => {
+    if (NOT_STORABLE.test(name)) throw unstorable(path)
+    return { value: member, path: [...path, name] }
+  })
 }
 
 /** Checks all that a request carries beside its headers; a body that is a stream or bytes is its route's own matter. */
