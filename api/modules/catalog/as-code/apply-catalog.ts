@@ -1,5 +1,6 @@
 // POST /v1/catalog/apply: brings the catalog to what a file says, in one unit of work, by the commands that change each resource. What
 // the file does not have stays as it is.
+import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { validatorCompiler } from '../../../http/body/validation.ts'
@@ -16,6 +17,7 @@ import { diffCatalog } from './plan-catalog.ts'
 import { entryOf, OWN_MEMBERS, pricingEntries, readCatalog, resourceIn, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, VersionEntry } from './schema.ts'
 import { nameOfEntry, nameOfRow, SECTION_NAMES, type Section } from './sections.ts'
+import { applyVariable, VARIABLES, VariableEntry, withSortedValues } from './variables.ts'
 
 /** Ids by reference, which grow as entries are created. */
 type Known = Map<Section, Map<string, string>>
@@ -73,11 +75,16 @@ type EntryOf = {
   readonly endings: Ending[]
 }
 
-async function applyEntry(uow: Uow, { stored, known, section, entry, at, endings }: EntryOf): Promise<StoredRow> {
+async function applyEntry(uow: Uow, of: EntryOf): Promise<StoredRow> {
+  const { stored, known, section, entry, at, endings } = of
   const resource = resourceIn(stored, section)
   const { status, ...rest } = entry as Row
   const name = nameOfEntry(section, entry)
   const row = stored.rows.get(section)?.find(each => nameOfRow(section, each) === name)
+  if (section === VARIABLES) {
+    const body = checked(VariableEntry, toBody(withSortedValues(section, entry), known, at) as Row)
+    return await applyVariable(uow, row, body as Static<typeof VariableEntry>)
+  }
   const target = typeof status === 'string' ? status : null
   if (!row) {
     const body = checked(resource.createBody, {

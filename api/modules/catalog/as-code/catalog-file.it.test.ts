@@ -28,7 +28,7 @@ const priced = (price: string) => ({
           bands: [{ amount: eur(price), block_size: { number: '1000' } }],
           conditions: {
             name: 'Europe',
-            meter_properties: [{ reference: 'region', comparator: 'IN', values: ['eu'] }],
+            meter_properties: [{ reference: 'region', comparator: 'IN', variable: 'europe' }],
           },
         },
         {
@@ -64,6 +64,7 @@ const FILE = {
       meter_properties: [{ reference: 'region', required: true }],
     },
   ],
+  meter_property_variables: [{ reference: 'europe', meter_property: 'region', values: ['eu'] }],
   meter_value_calculations: [
     { reference: 'tokens_sum', calculation_type: 'SUM', meter: 'inference', meter_value: 'tokens' },
   ],
@@ -169,7 +170,7 @@ describe('a file that is applied', () => {
     const applied = await apply(a, FILE)
     expect(applied.status).toBe(200)
     expect(applied.body['changes']).toEqual(planned.body['changes'])
-    expect(changed(applied)).toHaveLength(25)
+    expect(changed(applied)).toHaveLength(26)
 
     const pulled = await pull(a)
     expect(pulled).toMatchObject(FILE)
@@ -182,7 +183,7 @@ describe('a file that is applied', () => {
     expect(await pull(elsewhere)).toEqual(pulled)
     expect(changed(await apply(elsewhere, pulled))).toEqual([])
     // Nothing of it is an id of the platform it was pulled from.
-    expect(JSON.stringify(pulled)).not.toMatch(/"(metr|metv|metp|bmet|prod|proi|pric|ppve|prii|pico|feat)_/)
+    expect(JSON.stringify(pulled)).not.toMatch(/"(metr|metv|metp|bmet|prod|proi|pric|ppve|prii|pico|feat|mepv)_/)
   })
 
   test('changes what differs, in a DRAFT version too, and leaves alone what it does not have', async () => {
@@ -217,6 +218,35 @@ describe('a file that is applied', () => {
     expect(changed(await apply(a, file))).toEqual(['UPDATE pricing_plans standard@4'])
     expect((await pull(a))['pricing_plans'][0].versions[2]).not.toHaveProperty('pricing_groups')
     expect(changed(await apply(a, file))).toEqual([])
+  })
+
+  test('changes the values of a variable, which have no order, and never its property', async () => {
+    const variable: Row = { ...FILE.meter_property_variables[0], values: ['us', 'eu', 'us'] }
+    const file: Row = { format: 1, meter_property_variables: [variable] }
+    expect((await plan(a, file)).body['changes']).toMatchObject([
+      { reference: 'europe', differences: [{ field: 'values', before: ['eu'], after: ['eu', 'us'] }] },
+    ])
+    expect(changed(await apply(a, file))).toEqual(['UPDATE meter_property_variables europe'])
+    expect((await pull(a))['meter_property_variables']).toEqual([{ ...variable, values: ['eu', 'us'] }])
+    expect(changed(await apply(a, file))).toEqual([])
+    const { meter_property_variables } = FILE
+    expect(changed(await apply(a, { format: 1, meter_property_variables }))).toEqual([
+      'UPDATE meter_property_variables europe',
+    ])
+    variable['values'] = ['nowhere']
+    expect(refusal(await apply(a, file))).toEqual([400, 'INVALID_FIELD', 'meter_property_variables.0.add.0'])
+    file['meter_property_variables'] = [{ reference: 'europe', meter_property: 'none' }]
+    expect(refusal(await apply(a, file))).toEqual([
+      404,
+      'RESOURCE_NOT_FOUND',
+      'meter_property_variables.0.meter_property',
+    ])
+    const own = await a.call('POST', '/v1/meter-property-variables', { meter_property_reference: 'region' })
+    expect([own.status, own.body['reference']]).toEqual([201, null])
+    // Without a reference it is of this platform alone.
+    expect((await pull(a))['meter_property_variables']).toEqual([
+      { reference: 'europe', meter_property: 'region', values: ['eu'] },
+    ])
   })
 
   test('with a price of a live version changed is refused, by plan and by apply, and nothing of it is kept', async () => {

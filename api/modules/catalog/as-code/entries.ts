@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { REFERENCES, type Section } from './sections.ts'
+import { VARIABLES } from './variables.ts'
 
 /** By section: the reference of an id, or the id of a reference. */
 export type Names = ReadonlyMap<Section, ReadonlyMap<string, string>>
@@ -36,6 +37,8 @@ export function toFile(value: unknown, names: Names): unknown {
       const named = REFERENCES[name]
       if (!named) return [[name, toFile(member, names)]]
       const [short, section] = named
+      // A variable without a reference is of the platform alone, so it is named by its id.
+      if (section === VARIABLES && !names.get(section)?.has(String(member))) return [[name, member]]
       const referenceOf = (id: unknown) => names.get(section)?.get(String(id)) ?? unnamed(section, String(id))
       return [[short, Array.isArray(member) ? member.map(referenceOf) : referenceOf(member)]]
     }),

@@ -7,6 +7,7 @@ import { type Difference, differences, toFile } from './entries.ts'
 import { entryOf, groupEntries, OWN_MEMBERS, pricingEntries, resourceIn, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, CatalogRefusal, VersionEntry } from './schema.ts'
 import { nameOfEntry, nameOfRow, SECTION_NAMES } from './sections.ts'
+import { withSortedValues } from './variables.ts'
 
 export type CatalogDiff = { readonly changes: readonly CatalogChange[]; readonly refusals: readonly CatalogRefusal[] }
 
@@ -16,7 +17,8 @@ export function diffCatalog(stored: StoredCatalog, file: CatalogDocument): Catal
   const refusals: CatalogRefusal[] = []
   for (const section of SECTION_NAMES) {
     const seen = new Set<string>()
-    for (const [index, { versions, ...entry }] of (file[section] ?? []).entries()) {
+    for (const [index, { versions, ...given }] of (file[section] ?? []).entries()) {
+      const entry = withSortedValues(section, given)
       const at = `${section}.${index}`
       const name = nameOfEntry(section, entry)
       if (seen.has(name)) refusals.push(invalid(`${at}.reference`, 'The file has this entry already.'))

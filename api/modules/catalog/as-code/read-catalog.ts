@@ -1,10 +1,11 @@
-// GET /v1/catalog: the whole catalog as one file. Values of meter property variables, and what is for one customer, are not part of it.
+// GET /v1/catalog: the whole catalog as one file. What is for one customer, and variables without a reference, are not part of it.
 import { and, asc } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { customFieldsOf } from '../../../resource/custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
 import { pricingResource } from '../pricing-plans/pricing.ts'
@@ -14,6 +15,7 @@ import { pricingsOf } from '../pricing-plans/version-pricings.ts'
 import { type Names, toFile, unnamed } from './entries.ts'
 import { type CatalogDocument, type CatalogEntry, FORMAT, type VersionEntry } from './schema.ts'
 import { type Resources, referenceOf, resourcesOf, SECTION_NAMES, type Section } from './sections.ts'
+import { VARIABLE_FIELDS, VARIABLES, withValues } from './variables.ts'
 
 /** The catalog as it is stored, and how its entries are named. */
 export type StoredCatalog = {
@@ -40,7 +42,8 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
       .from(table)
       .where(and(inThisTenant(uow, table)))
       .orderBy(asc(table.created_at), asc(table.id))
-    rows.set(section, customFields ? await withFields(uow, found as StoredRow[]) : (found as StoredRow[]))
+    const whole = section === VARIABLES ? await withValues(uow, found as StoredRow[]) : found
+    rows.set(section, customFields ? await withFields(uow, whole as StoredRow[]) : (whole as StoredRow[]))
   }
   const v = pricingPlanVersions
   const versions = await uow.tx.select().from(v).where(inThisTenant(uow, v)).orderBy(asc(v.version))
@@ -96,7 +99,8 @@ export const fieldsInFile = (resource: Pick<Resource, 'fields'>): string[] =>
 
 /** A row as an entry of its section. */
 export function entryOf(resource: Pick<Resource, 'fields'>, row: StoredRow, { references }: StoredCatalog): Row {
-  const fields = fieldsInFile(resource).map(name => [name, (row as Row)[name]] as const)
+  const names = resource === meterPropertyVariableResource ? VARIABLE_FIELDS : fieldsInFile(resource)
+  const fields = names.map(name => [name, (row as Row)[name]] as const)
   return toFile(Object.fromEntries(fields), references) as Row
 }
 
@@ -150,7 +154,7 @@ export function catalogFile(stored: StoredCatalog): CatalogDocument {
   })
   const sections = SECTION_NAMES.map(section => {
     const entries = parentsFirst(stored.rows.get(section) ?? [])
-      .filter(isForAll)
+      .filter(row => isForAll(row) && (section !== VARIABLES || referenceOf(section, row) !== null))
       .map(row => {
         const entry = { ...entryOf(resourceIn(stored, section), row, stored), reference: named(section, row) }
         const versions = section === 'pricing_plans' ? (stored.versions.get(row.id) ?? []) : []

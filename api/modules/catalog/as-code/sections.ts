@@ -5,6 +5,7 @@ import { type AddedSection, FILE_SECTIONS } from '../../../resource/file-section
 import { extensionsOf } from '../../../resource/rules.ts'
 import { creditTypeResource } from '../credit-types/credit-type.ts'
 import { featureResource } from '../features/feature.ts'
+import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { meterResource } from '../meters/meter.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import { meterValueResource } from '../meters/meter-value.ts'
@@ -19,6 +20,7 @@ const SECTIONS = {
   meter_values: meterValueResource,
   meter_properties: meterPropertyResource,
   meters: meterResource,
+  meter_property_variables: meterPropertyVariableResource,
   meter_value_calculations: meterValueCalculationResource,
   features: featureResource,
   credit_types: creditTypeResource,
@@ -72,6 +74,7 @@ export const REFERENCES: Readonly<Record<string, readonly [name: string, section
   meter_value_calculation_id: ['meter_value_calculation', 'meter_value_calculations'],
   tiering_meter_value_calculation_id: ['tiering_meter_value_calculation', 'meter_value_calculations'],
   report_meter_value_calculation_ids: ['report_meter_value_calculations', 'meter_value_calculations'],
+  meter_property_variable_id: ['variable', 'meter_property_variables'],
   category_id: ['category', 'product_categories'],
   parent_product_id: ['parent_product', 'products'],
   product_id: ['product', 'products'],

@@ -8,10 +8,12 @@ import { viewOf } from '../../../resource/views.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import type { MeterProperty } from '../meters/table.ts'
 import { changeOf, insertValues } from './change-values.ts'
+import type { MeterPropertyVariable } from './table.ts'
 import { meterPropertyVariableResource } from './variable.ts'
 import { canonicalValues, refuseTooMany } from './variable-values.ts'
 
 export type NewVariable = {
+  readonly reference?: string | null | undefined
   readonly meter_property_id?: string | null | undefined
   readonly meter_property_reference?: string | null | undefined
   readonly values?: readonly string[] | null | undefined
@@ -22,15 +24,21 @@ export type NewVariable = {
  * RESOURCE_NOT_FOUND with the field. Emits CREATED. (contract: POST /v1/meter-property-variables)
  */
 export async function createVariable(uow: Uow, body: NewVariable): Promise<Row> {
+  return await viewOf(uow, meterPropertyVariableResource, await saveVariable(uow, body))
+}
+
+/** The same, and gives the row. */
+export async function saveVariable(uow: Uow, body: NewVariable): Promise<MeterPropertyVariable> {
   const property = await propertyOf(uow, body)
   const values = canonicalValues(property, body.values ?? [], 'values')
   refuseTooMany(values.length, 'values')
   const row = await saveNew(uow, meterPropertyVariableResource, {
+    reference: body.reference ?? null,
     meter_property_id: property.id,
     value_count: values.length,
   })
   await insertValues(uow, row.id, values, changeOf(values, []))
-  return await viewOf(uow, meterPropertyVariableResource, row)
+  return row
 }
 
 async function propertyOf(uow: Uow, body: NewVariable): Promise<MeterProperty> {

@@ -21,6 +21,7 @@ const Values = Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { max
 const Given = Optional(Nullable(Values))
 
 const CreateBody = Shape({
+  reference: Optional(Nullable(Reference)),
   meter_property_id: Optional(Nullable(IdText('meter property'))),
   meter_property_reference: Optional(Nullable(Reference)),
   values: Given,

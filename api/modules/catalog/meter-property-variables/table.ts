@@ -4,6 +4,8 @@ import { tenantColumns, timestamp } from '../../../resource/columns.ts'
 
 export const meterPropertyVariables = pgTable('meter_property_variables', {
   ...tenantColumns<'mepv'>(),
+  /** By which the catalog file names it; null where it has none. */
+  reference: text(),
   meter_property_id: text().$type<Id<'metp'>>().notNull(),
   value_count: integer().notNull(),
 })

@@ -2,8 +2,8 @@
 // while the price stays (contract: Meter property variable and condition).
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { defineResource, type Resource, type Row, readOnly } from '../../../resource/define-resource.ts'
-import { IdText } from '../../../resource/shapes.ts'
+import { defineResource, field, type Resource, type Row, readOnly } from '../../../resource/define-resource.ts'
+import { IdText, Reference } from '../../../resource/shapes.ts'
 import { findMany } from '../../../resource/store.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
 import { type MeterPropertyVariable, meterPropertyVariables } from './table.ts'
@@ -16,7 +16,8 @@ export const meterPropertyVariableResource: Resource<MeterPropertyVariable> = de
   path: 'meter-property-variables',
   table: meterPropertyVariables,
   fields: {
-    meter_property_id: readOnly(IdText('meter property')),
+    reference: field(Reference, { change: 'never' }),
+    meter_property_id: field(IdText('meter property'), { create: 'required', change: 'never' }),
     value_count: readOnly(Type.Integer({ description: 'How many values it has.' })),
   },
   operations: ['list', 'get', 'delete'],

@@ -45,6 +45,14 @@ const countOf = async (id: string): Promise<unknown> => (await tenant.call('GET'
 const many = (count: number, prefix = 'v') => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
 describe('a variable', () => {
+  test('may have a reference, once', async () => {
+    const property = await propertyOf('STRING')
+    const reference = tenant.seed.unique('variable')
+    const body = { meter_property_id: property['id'], reference }
+    expect(await tenant.call('POST', PATH, body)).toMatchObject({ status: 201, body: { reference } })
+    expect(refusal(await tenant.call('POST', PATH, body))).toEqual([409, 'RESOURCE_ALREADY_EXISTS', 'reference'])
+  })
+
   test('names its property by id or reference and shows how many values it has, never the values', async () => {
     const property = await propertyOf('STRING')
     const byId = await tenant.call('POST', PATH, { meter_property_id: property['id'], values: ['a', 'b', 'a'] })
