@@ -211,3 +211,22 @@ test('products above one another, and the features that they name, stay', async 
     [extra['id'], base['id']],
   ])
 })
+
+test('stay enabled in another version of the plan, until they were to end', async () => {
+  const sold = await sell()
+  const { scheduleId, addon } = sold
+  await enable(sold, [{ pricing_id: addon['id'], end_at: '2026-09-01T00:00:00Z' }])
+  const { pricing_plan_id, id: version } = await get(`pricing-plan-versions/${addon['pricing_plan_version_id']}`)
+  const next = await post('pricing-plan-versions', { pricing_plan_id, copied_from_pricing_plan_version_id: version })
+  await patch(`pricing-plan-versions/${next['id']}`, { status: 'ACTIVE' })
+  const moved = await post(`pricing-plan-schedules/${scheduleId}/migrate?set_previous_end_at=true`, {
+    pricing_plan_version_id: next['id'],
+    start_at: '2026-05-01T00:00:00Z',
+  })
+  const [enabled] = moved['enabled_pricings']
+  expect(moved['enabled_pricings']).toEqual([{ pricing_id: expect.any(String), end_at: '2026-09-01T00:00:00Z' }])
+  expect(await get(`pricings/${enabled.pricing_id}`)).toMatchObject({
+    pricing_plan_version_id: next['id'],
+    product_type: 'ADDON',
+  })
+})

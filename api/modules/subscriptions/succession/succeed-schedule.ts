@@ -11,6 +11,7 @@ import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-c
 import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
+import { enabledInVersion } from './enabled-in-version.ts'
 import { type Indexing, indexedOverrides } from './indexing.ts'
 import { overridesInVersion } from './overrides-in-version.ts'
 
@@ -57,7 +58,8 @@ async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): 
 
 /**
  * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, with the
- * discounts that are not limited to prices of the old version, and in another version of the same plan with its overrides. It ends
+ * discounts that are not limited to prices of the old version, and in another version of the same plan with its overrides
+ * and the ADDONs that it has enabled. It ends
  * where that one did, when that lies ahead of its start.
  */
 export async function migrateSchedule(
@@ -82,8 +84,7 @@ export async function migrateSchedule(
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     discount: withoutPrices(schedule.discount),
-    // The pricings that are enabled are those of one version too.
-    enabled_pricings: [],
+    enabled_pricings: await enabledInVersion(uow, schedule, { version, start: start_at }),
     override_pricings: await overridesInVersion(uow, schedule, { version, start: start_at }),
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,

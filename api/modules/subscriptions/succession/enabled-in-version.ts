@@ -1,0 +1,25 @@
+// The pricings that a schedule has enabled, for another version of its plan.
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
+import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
+import { lastVersionOf, statedFrom } from '../counts/carry-counts.ts'
+import { carriedEnabled } from '../enabled-pricings/carry-enabled.ts'
+import type { EnabledPricing } from '../enabled-pricings/schema.ts'
+import type { Schedule } from '../table.ts'
+import { versionsSold } from '../versions-sold.ts'
+
+type To = { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string }
+
+/** Those that are still enabled at the start of the new schedule. None for another plan, which sells ADDONs of its own. */
+export async function enabledInVersion(
+  uow: ReadUow,
+  schedule: Schedule,
+  { version, start }: To,
+): Promise<EnabledPricing[]> {
+  const entries = statedFrom(schedule.enabled_pricings, start)
+  const { id: pricing_plan_version_id, pricing_plan_id } = version
+  if (entries.length === 0 || pricing_plan_id !== schedule.pricing_plan_id) return []
+  const old = await pricingsOf(uow, [await lastVersionOf(uow, schedule, start)])
+  const now = await pricingsOf(uow, await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id }))
+  return carriedEnabled(entries, { old, now })
+}
