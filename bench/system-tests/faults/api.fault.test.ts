@@ -307,10 +307,10 @@ test('a group of a billing run killed between its steps goes on elsewhere: each 
     )
     await owner.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
   }
-  const numbers = async (): Promise<number[]> =>
+  const numbers = async (): Promise<string[]> =>
     (await listAll(tester, '/v1/invoices?limit=100'))
-      .flatMap(({ invoice_number: text }) => (text === null ? [] : [Number(String(text).slice(-5))]))
-      .toSorted((x, y) => x - y)
+      .flatMap(({ invoice_number: text }) => (text === null ? [] : [String(text)]))
+      .toSorted()
   try {
     const points = [
       'billing.after-claim',
@@ -352,7 +352,11 @@ test('a group of a billing run killed between its steps goes on elsewhere: each 
   expect(new Set(periods).size).toBe(periods.length)
   expect([...new Set(periods.map(period => period.split(' ')[0]))].toSorted()).toEqual(ids)
   const given = await numbers()
-  expect(given).toEqual(given.map((_, place) => place + 1))
+  // Each year has numbers of its own, which end in five digits.
+  for (const year of new Set(given.map(text => text.slice(0, -5)))) {
+    const own = given.filter(text => text.slice(0, -5) === year).map(text => Number(text.slice(-5)))
+    expect(own).toEqual(own.map((_, place) => place + 1))
+  }
 }, 300_000)
 
 test('a reprocess killed between invoices is taken up again and ends', async () => {
