@@ -12,7 +12,7 @@ export const payments = defineModule({
   routes: paymentRoutes,
   fixtures: {
     'POST /v1/payments/:id/reverse': onSeeded('PAYMENT'),
-    'POST /v1/payments/:id/refund': onSeeded('PAYMENT'),
+    'POST /v1/payments/:id/refund': { ...onSeeded('PAYMENT'), body: () => ({}) },
     'POST /v1/invoices/:id/refund': onSeeded('INVOICE'),
     'GET /v1/invoices/:id/payment-attempts': onSeeded('INVOICE'),
     'GET /v1/invoices/:id/payments': onSeeded('INVOICE'),
