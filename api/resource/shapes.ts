@@ -10,7 +10,7 @@ import { withArticle } from './nouns.ts'
 /** Registers the string formats the shapes use. Call once before the first schema is compiled. */
 export function registerFormats(): void {
   Format.Set('date-time', text => parseInstant(text) !== null)
-  Format.Set('date', text => localDate(text) !== null)
+  Format.Set('date', text => localDate(text) !== null && text >= '1970' && text < '2200')
   Format.Set('decimal', isPlainDecimal)
   Format.Set('time-zone', text => zoneOf(text) !== null)
   Format.Set('currency', isCurrency)

@@ -61,7 +61,7 @@ const PATTERN_HELP: Readonly<Record<string, string>> = {
 const FORMAT_HELP: Readonly<Record<string, string>> = {
   'date-time':
     'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z, in a year from 1970 to 2199',
-  date: 'must be a day that exists, such as 2026-01-31',
+  date: 'must be a day that exists, such as 2026-01-31, in a year from 1970 to 2199',
   decimal: 'must be a plain decimal in a string: at most 26 digits before and 12 after the point, no exponent',
   'time-zone':
     'must be the IANA name of a time zone, its abbreviation or an offset, such as Europe/Amsterdam or GMT+01:00',

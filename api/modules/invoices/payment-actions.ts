@@ -1,6 +1,7 @@
 // How an invoice can be paid without a gateway: the bank accounts and links of its billing entity, as they are now.
 import { and, asc, eq } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../shared/decimal.ts'
 import { idOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
@@ -22,7 +23,7 @@ type Payable = Pick<InvoiceView, 'status' | 'invoice_number' | 'open_invoice_amo
 /** What a customer can do to pay the invoice; nothing where it is not FINAL, or nothing of it is open. */
 export function paymentActions(invoice: Payable, acceptors: readonly PaymentAcceptor[]): PaymentActionView[] {
   const { status, invoice_number, open_invoice_amount: open, billing_entity: seller } = invoice
-  if (status !== 'FINAL' || !(Number(open.quantity) > 0)) return []
+  if (status !== 'FINAL' || decimal(open.quantity).lte(ZERO)) return []
   const { legal_name } = seller as { readonly legal_name?: unknown }
   return acceptors.flatMap(({ id, bank_account: bank, custom_redirect: link }): PaymentActionView[] => {
     if (bank)

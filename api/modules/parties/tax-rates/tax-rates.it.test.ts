@@ -33,6 +33,8 @@ test('a rate is given once from a day, corrected, ended and deleted; bad ones ar
     [{ percentage: '100.01' }, 'INVALID_FIELD', 'percentage'],
     [{ percentage: 15 }, 'INVALID_FIELD', 'percentage'],
     [{ valid_from: '2026-02-30' }, 'INVALID_FIELD', 'valid_from'],
+    [{ valid_from: '0000-01-01' }, 'INVALID_FIELD', 'valid_from'],
+    [{ valid_to: '2200-01-01' }, 'INVALID_FIELD', 'valid_to'],
     [{ valid_from: '2026-02-01T00:00:00Z' }, 'INVALID_FIELD', 'valid_from'],
     [{ valid_from: '2026-02-01', valid_to: '2026-02-01' }, 'INVALID_FIELD', 'valid_to'],
     [{ source: ' ' }, 'INVALID_FIELD', 'source'],
