@@ -36,7 +36,7 @@ export async function runMigration(deps: BillingDeps, run: MigrationRun): Promis
   try {
     let going = true
     while (going && !isStopped()) {
-      const ids = await nextOf(deps, tenant, { id, status: isPreview ? 'SCHEDULED' : 'PREVIEWED' })
+      const ids = await nextOf(deps, tenant, { id, status: waitingIn(row) })
       for (const subscription of ids) {
         if (isStopped()) return
         const work = () => (isPreview ? previewOne : moveOne)(deps, tenant, { row, subscription })
@@ -78,6 +78,9 @@ async function chooseSubscriptions(
       and not exists (select from migrated_subscriptions m
         where m.platform_id = s.platform_id and m.environment = s.environment and m.migration_id = ${id})`)
 }
+
+/** The status of the subscriptions that a migration still previews, or still moves. */
+const waitingIn = ({ status }: Pick<VersionMigration, 'status'>) => (status === 'SCHEDULED' ? 'SCHEDULED' : 'PREVIEWED')
 
 type Next = { readonly id: string; readonly status: MigratedSubscription['status'] }
 
@@ -147,8 +150,12 @@ async function lockOne(uow: Uow, of: One): Promise<boolean> {
   return found?.status === 'PREVIEWED'
 }
 
+/** Changes nothing when another run has saved its result since: a subscription that is moved stays MOVED. */
 const saveOne = async (uow: Uow, of: One, values: Values): Promise<void> =>
-  void (await uow.tx.update(migratedSubscriptions).set(values).where(whereOne(uow, of)))
+  void (await uow.tx
+    .update(migratedSubscriptions)
+    .set(values)
+    .where(and(whereOne(uow, of), eq(migratedSubscriptions.status, waitingIn(of.row)))))
 
 /** Shows how far it is, and ends it when nothing is left. False when it has ended, or was cancelled. */
 async function report(uow: Uow, { id, status }: VersionMigration, isDone: boolean): Promise<boolean> {
@@ -164,7 +171,7 @@ async function report(uow: Uow, { id, status }: VersionMigration, isDone: boolea
     return false
   }
   const { platformId, environment } = uow.tenant
-  const waiting = status === 'SCHEDULED' ? 'SCHEDULED' : 'PREVIEWED'
+  const waiting = waitingIn({ status })
   // Progress emits no event; changes of status tell when the preview and the run end.
   await uow.tx.execute(sql`
     update pricing_plan_version_migrations set updated_at = ${formatInstant(uow.now)}, percentage = (
