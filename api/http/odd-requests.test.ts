@@ -1,5 +1,5 @@
 // What Node's server would answer by itself: in the one shape, at both hosts that it serves.
-import { connect } from 'node:net'
+import { connect, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AppError } from '../../shared/errors.ts'
@@ -52,5 +52,11 @@ describe.each([
     const [head = '', body = ''] = (await raw(app, text)).split('\r\n\r\n')
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(JSON.parse(body)).toMatchObject({ type: 'INVALID_REQUEST', code: 'BAD_REQUEST' })
+  })
+
+  test('a CONNECT whose caller is gone before the answer ends no process', () => {
+    const socket = new Socket()
+    app.server.emit('connect', {}, socket)
+    expect(() => socket.emit('error', new Error('ECONNRESET'))).not.toThrow()
   })
 })

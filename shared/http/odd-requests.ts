@@ -50,6 +50,8 @@ const headersOf = (body: string): [string, string][] => [
 function endWith(socket: Socket, { status, message }: typeof UNREADABLE): void {
   const body = bodyOf(message)
   const head = headersOf(body).map(([name, value]) => `${name}: ${value}`)
+  // A caller who is gone already: Node takes its own listener from the socket of a CONNECT, and an error without one ends the process.
+  socket.on('error', () => socket.destroy())
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${body}`)
   socket.destroySoon()
 }
