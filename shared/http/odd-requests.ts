@@ -10,7 +10,7 @@ const BROKEN: Readonly<Record<string, { readonly status: string; readonly messag
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
 }
 const UNREADABLE = { status: '400 Bad Request', message: 'This is not an HTTP/1.1 request that can be read.' }
-const TUNNEL = { status: '405 Method Not Allowed', message: 'This server is no proxy; CONNECT is not served.' }
+const TUNNEL = { status: '405 Method Not Allowed', message: 'This server is not a proxy; CONNECT is not supported.' }
 
 /** Fastify's `clientErrorHandler`: the answer to what is no readable request. */
 export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
@@ -25,13 +25,13 @@ export const OWN_HOST_CHECK = { requireHostHeader: false } as const
 export function refuseOddRequests(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket: Socket) => endWith(socket, TUNNEL))
   app.server.on('checkExpectation', (_request, response: ServerResponse) => {
-    const body = bodyOf('Expect can only be 100-continue.')
+    const body = bodyOf('The only Expect that is supported is 100-continue.')
     // The body that it announces is not read.
     response.writeHead(417, Object.fromEntries(headersOf(body))).end(body)
   })
   app.addHook('onRequest', async ({ raw }) => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
-      throw new AppError('BAD_REQUEST', 'Send a Host header, as HTTP/1.1 demands.')
+      throw new AppError('BAD_REQUEST', 'Send a Host header, as HTTP/1.1 requires.')
   })
 }
 

@@ -29,7 +29,7 @@ export async function lockCounting(uow: Uow, id: string): Promise<Payment> {
   const row = await lockExisting(uow, paymentResource, id)
   if (row.result === 'AUTHORIZED') return row
   const what = row.result === 'CANCELLED' ? 'reversed' : 'paid back in full'
-  throw new AppError('INVALID_OPERATION', `The payment is ${what} already.`, { field: 'result', resourceId: id })
+  throw new AppError('INVALID_OPERATION', `The payment is already ${what}.`, { field: 'result', resourceId: id })
 }
 
 /**
@@ -56,7 +56,7 @@ function wantedOf(row: Payment, { quantity, currency }: Static<typeof Amount>): 
   if (wanted.lte(ZERO) || wanted.gt(left))
     throw refused(
       'amount.quantity',
-      `Give an amount above zero, and at most ${plain(left)}, which is left of the payment.`,
+      `Give an amount above zero and at most ${plain(left)}, which is what is left of the payment.`,
     )
   return wanted
 }
@@ -80,7 +80,7 @@ export async function refundInvoice(uow: Uow, id: Id<'invo'>): Promise<InvoiceRo
   checkPayable(row, 'status')
   let left = settlementOf(row).refundable
   if (left.lte(ZERO))
-    throw invalidMove(row, 'Nothing was paid beyond what is due, so nothing is to be paid back.', 'payment_status')
+    throw invalidMove(row, 'Nothing was paid beyond what is due, so there is nothing to refund.', 'payment_status')
   for (const payment of (await authorizedOf(uow, id)).toReversed()) {
     const part = min(keptOf(payment), left)
     if (part.lte(ZERO)) continue

@@ -16,8 +16,8 @@ import { type InvoiceEmail, invoiceEmails } from './table.ts'
 
 /** Why an invoice cannot be sent to a customer without an address. */
 export const NO_ADDRESS =
-  'Neither the customer nor a contact of it has an e-mail address that takes invoices. Set `email` of the customer or of a contact.'
-export const NO_MAIL = 'This installation sends no mail. Its operator sets SMTP_URL and MAIL_FROM.'
+  'Neither the customer nor any of its contacts has an e-mail address for invoices. Set `email` of the customer or of a contact.'
+export const NO_MAIL = 'This installation sends no e-mail: its operator has not set SMTP_URL and MAIL_FROM.'
 
 /**
  * Schedules one sending of a FINAL invoice, and emits INVOICE.SEND_BY_EMAIL. Throws INVALID_OPERATION for an invoice that is not

@@ -108,8 +108,8 @@ async function sendOne(deps: EmailDeps, { tenant, invoiceId, last }: EmailRun, i
       message: refused === 0 ? null : `The mail server refused ${refused} of ${all} recipients.`,
     }
   } catch (error) {
-    if (error instanceof Undeliverable) return failed('The mail server refused the letter or every recipient for good.')
-    if (last) return failed('It could not be handed to the mail server, and is not tried again. Send it again.')
+    if (error instanceof Undeliverable) return failed('The mail server rejected the e-mail or all of its recipients.')
+    if (last) return failed('The e-mail could not be sent and is not retried. Send it again.')
     throw withoutAddresses(error)
   }
 }

@@ -69,7 +69,7 @@ function checkPlace({ country, state, name }: TaxRateRow): void {
     )
   if (country !== 'CA') {
     if (state === null) return
-    throw refused('state', 'Only rates of Canada are of a state; leave it out for a rate of the whole country.')
+    throw refused('state', 'Only Canadian rates have a state; leave it out.')
   }
   if (state !== null && canadianProvince(state) === null)
     throw refused('state', 'There is no such province of Canada; give its code, such as QC.')
@@ -99,12 +99,12 @@ async function checkOthers(uow: Uow, { country, state, name, valid_from }: TaxRa
       ),
     )
   if (same)
-    throw new AppError('RESOURCE_ALREADY_EXISTS', 'There is a rate from this day; change it with PATCH.', {
+    throw new AppError('RESOURCE_ALREADY_EXISTS', 'There is already a rate from this day; change it with PATCH.', {
       field: 'valid_from',
       resourceId: same.id,
       resourceType: 'TAX_RATE',
     })
   const [total] = await uow.tx.select({ rates: count() }).from(t).where(inThisTenant(uow, t))
   if ((total?.rates ?? 0) >= RATES_MAX)
-    throw new AppError('INVALID_OPERATION', `A platform has ${RATES_MAX} tax rates at most; delete one first.`)
+    throw new AppError('INVALID_OPERATION', `A platform can have at most ${RATES_MAX} tax rates; delete one first.`)
 }
