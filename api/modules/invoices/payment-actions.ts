@@ -7,16 +7,21 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
 import type { InvoiceView, PaymentActionView } from './schema.ts'
 
-/** The ACTIVE payment acceptors of the billing entity of an invoice, by reference. */
-export const acceptorsOf = (
+/**
+ * The ACTIVE payment acceptors of the billing entity of an invoice, by reference. None for SELF_BILLING, where the billing entity pays
+ * the customer.
+ */
+export async function acceptorsOf(
   uow: ReadUow,
-  { billing_entity_id }: Pick<InvoiceView, 'billing_entity_id'>,
-): Promise<PaymentAcceptor[]> =>
-  uow.tx
+  { billing_entity_id, billing_type }: Pick<InvoiceView, 'billing_entity_id' | 'billing_type'>,
+): Promise<PaymentAcceptor[]> {
+  if (billing_type === 'SELF_BILLING') return []
+  return await uow.tx
     .select()
     .from(p)
     .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, idOf('bill', billing_entity_id)), eq(p.status, 'ACTIVE')))
     .orderBy(asc(p.reference))
+}
 
 type Payable = Pick<InvoiceView, 'status' | 'invoice_number' | 'open_invoice_amount' | 'billing_entity'>
 

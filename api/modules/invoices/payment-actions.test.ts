@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import { acceptorsOf } from './payment-actions.ts'
+
+test('a self-billing invoice shows no way to pay it: its billing entity pays the customer', async () => {
+  const noQuestion = {} as ReadUow
+  expect(await acceptorsOf(noQuestion, { billing_entity_id: 'bill_1', billing_type: 'SELF_BILLING' })).toEqual([])
+})
