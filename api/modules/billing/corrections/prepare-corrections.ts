@@ -46,19 +46,17 @@ export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inpu
   }))
   for (const id of await changedInvoices(deps, tenant, { inputs, closed, corrections })) {
     const prepared = corrections.find(each => each.original_invoice_id === id && each.status === 'PREPARED')
+    const of = { subscriptionId, id: idOf('invo', id), isPrepared: prepared !== undefined }
     try {
-      if (prepared)
-        await refreshInvoice(
-          { ...deps, producers: [rebillProducer(deps)] },
-          tenant,
-          ACTOR,
-          idOf('invo', prepared.new_invoice_id),
-        )
-      else await noteFault(deps, tenant, idOf('invo', id), await prepareOne(deps, tenant, idOf('invo', id)))
+      if (prepared) {
+        const newId = idOf('invo', prepared.new_invoice_id)
+        await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, ACTOR, newId)
+        await noteFault(deps, tenant, of, null)
+      } else await noteFault(deps, tenant, of, await prepareOne(deps, tenant, of.id))
     } catch (error) {
       // What cannot be priced, or was issued or made VOID meanwhile, keeps no other invoice from being billed.
       if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
-      await noteFault(deps, tenant, idOf('invo', id), error.message)
+      await noteFault(deps, tenant, of, error.message)
     }
   }
 }
@@ -89,19 +87,31 @@ async function changedInvoices(
   return own.map(({ invoice_id }) => invoice_id).filter(id => ids.has(id))
 }
 
+type Noted = {
+  readonly subscriptionId: string
+  /** The FINAL invoice. */
+  readonly id: Id<'invo'>
+  /** Whether its correction was prepared before. */
+  readonly isPrepared: boolean
+}
+
 /** Says on the FINAL invoice why its late usage is in no correction, or that nothing is missing. */
 async function noteFault(
   { database }: Pick<BillingDeps, 'database'>,
   tenant: Tenant,
-  id: Id<'invo'>,
+  { subscriptionId, id, isPrepared }: Noted,
   fault: string | null,
 ): Promise<void> {
-  const text =
-    fault === null ? null : `Usage changed after this invoice was issued, and no correction is prepared: ${fault}`
+  const missing = isPrepared ? 'the correction that is prepared does not have it' : 'no correction is prepared'
+  const text = fault === null ? null : `Usage changed after this invoice was issued, and ${missing}: ${fault}`
   const known = await readTenant(database, tenant, uow => getInvoice(uow, id))
   if (known.correction_fault === text) return
   await inTenant(database, tenant, ACTOR, async uow => {
-    await change(uow, await lockInvoice(uow, id), { correction_fault: text })
+    const row = await lockInvoice(uow, id)
+    // Issued or withdrawn meanwhile, which is why it could not be changed: nothing is missing.
+    const isOver = row.status !== 'FINAL' || (isPrepared && !(await correctsNow(uow, subscriptionId, id)))
+    const correction_fault = isOver ? null : text
+    if (row.correction_fault !== correction_fault) await change(uow, row, { correction_fault })
   })
 }
 
