@@ -1,5 +1,5 @@
 // A price that applies to each event on its own (`rate_per: EVENT`): "1.4 %, at least 0.25 and at most 5.00 per payment".
-import { type Decimal, decimalOfInteger, ONE, sum } from '../decimal.ts'
+import { type Decimal, decimalOfInteger, ONE, sum, ZERO } from '../decimal.ts'
 import { amount } from '../money.ts'
 import type { BandCharge, Piece, Volume } from './price.ts'
 import { type PriceConfig, type RatedPrice, rate } from './rate.ts'
@@ -13,6 +13,14 @@ export type RatePer = (typeof RATE_PERS)[number]
 
 /** One event with this quantity. */
 export const oneEvent = (of: Volume, quantity: Decimal): Volume => ({ ...of, quantity, count: ONE })
+
+/** So many events of one size that together have this volume; null when there are none such. */
+export function eventsOfOneSize(of: Volume, times: Decimal): EqualEvents[] | null {
+  if (times.eq(ZERO)) return of.quantity.eq(ZERO) ? [] : null
+  const each = of.quantity.div(times)
+  const areWhole = times.eq(times.round(0, 0)) && each.times(times).eq(of.quantity)
+  return areWhole ? [{ each: oneEvent(of, each), times }] : null
+}
 
 /**
  * Rates each event alone and adds them up: tiers, fees and limits apply to each event. Exact, and independent of the

@@ -9,7 +9,7 @@ import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../sha
 import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
-import { type EqualEvents, oneEvent, rateEvents } from '../../../../shared/rating/rate-events.ts'
+import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../shared/rating/rate-events.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
 import { checkPrice } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
@@ -107,7 +107,7 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
     throw invalid(`${field}.rollover_number`, `${config.pricingType} carries no such rest over.`)
   }
   const rated = config.perEvent
-    ? rateEvents(config, equalEvents(metered, `${field}.count`), metered)
+    ? rateEvents(config, equalEvents(metered, quantity.count, `${field}.count`), metered)
     : rate(config, billable, {
         prior: { rollover },
         ...(quantity.tiering_number ? { position: decimal(quantity.tiering_number) } : {}),
@@ -132,14 +132,12 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
 }
 
 /** Where each event is priced on its own, a quantity is that of `count` events of one size; of one event without a count. */
-function equalEvents(metered: Volume, field: string): EqualEvents[] {
-  const times = metered.count.eq(ZERO) ? ONE : metered.count
-  const each = metered.quantity.div(times)
-  if (!times.eq(times.round(0, 0)) || !each.times(times).eq(metered.quantity)) {
-    const message = `${plain(metered.quantity)} is not ${plain(times)} equal events; give each event as a quantity of its own.`
-    throw invalid(field, message)
-  }
-  return [{ each: oneEvent(metered, each), times }]
+function equalEvents(metered: Volume, count: PriceQuantity['count'], field: string): EqualEvents[] {
+  const times = count ? metered.count : ONE
+  const events = eventsOfOneSize(metered, times)
+  if (events) return events
+  const message = `${plain(metered.quantity)} is not ${plain(times)} equal events; give each event as a quantity of its own.`
+  throw invalid(field, message)
 }
 
 const describe = (

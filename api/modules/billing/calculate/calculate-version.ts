@@ -2,8 +2,10 @@
 // one billing period. Nothing is stored.
 import { localDateOf, type PeriodLength, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { decimal } from '../../../../shared/decimal.ts'
+import { decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { numberVolume } from '../../../../shared/rating/price.ts'
+import { eventsOfOneSize } from '../../../../shared/rating/rate-events.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -204,8 +206,7 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
     // A price that is split by property values is calculated as if all usage had one value.
     const split = charge.split && { split: charge.split.map(() => null) }
     const figure = figureOf(charge, quantity, field)
-    // Where each event is priced on its own, they are of one size; without a count it is one event.
-    const count = isRatedPerEvent(charge) ? Math.max(figure.count, 1) : figure.count
+    const count = isRatedPerEvent(charge) ? equalEvents(figure, quantity, field) : figure.count
     figures.set(key, [{ ...figure, count, ...split }])
     const time = charge.tiering && tieringTime(charge, charge.tiering)
     if (time && quantity.tiering_number) {
@@ -216,6 +217,13 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
   }
   for (const { key } of usageNeeds(charges)) if (!figures.has(key)) figures.set(key, [])
   return figures
+}
+
+/** Where each event is priced on its own, they are of one size; without a count it is one event. */
+function equalEvents({ number, count }: UsageFigure, { count: given }: VersionQuantity, field: string): number {
+  const times = given ? count : 1
+  if (eventsOfOneSize(numberVolume(number), decimalOfInteger(times))) return times
+  throw refuse(`${field}.count`, `${plain(number)} is not ${times} equal events; give a count that divides it.`)
 }
 
 function figureOf(charge: Charge, { number, amount, count }: VersionQuantity, field: string): UsageFigure {

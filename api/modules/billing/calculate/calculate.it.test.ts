@@ -112,6 +112,12 @@ describe('a price that is sent', () => {
       { amount: eur('4000'), count: '4' },
       '20',
     ],
+    [
+      'no event, and so no minimum',
+      { pricing_type: 'FLAT', rate_per: 'EVENT', bands: [{ percentage: '1', minimum_amount: eur('5') }] },
+      { amount: eur('0'), count: '0' },
+      '0',
+    ],
     ['a chosen amount', { pricing_type: 'FLEXIBLE', bands: [{ minimum_amount: eur('5') }] }, { number: '7' }, '7'],
   ])('%s', async (_name, pricing_item_config, quantity, cost) => {
     const value_type = 'amount' in quantity ? 'AMOUNT' : 'NUMBER'
