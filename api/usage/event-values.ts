@@ -19,7 +19,8 @@ type Row = readonly [subscription: string, quantity: string, currency: string, c
  */
 export async function eventValues(client: ClickHouseClient, query: UsageQuery): Promise<UsageQuantity[]> {
   const { calculation, customerKeys, meterReference, interval, condition, askingFor, upTo } = query
-  if (calculation.type !== 'SUM') throw new AppError('INVALID_OPERATION', 'Only the values of a sum are priced each.')
+  if (calculation.type !== 'SUM')
+    throw new AppError('INVALID_OPERATION', 'Only usage that is a SUM can be priced by event.')
   const filter = tenantFilter(query.tenant)
   // Names are texts of the tenant: digits in the statement (condition-sql.ts).
   const texts = (list: readonly string[]): string => [...new Set(list)].map(textSql).join(', ')

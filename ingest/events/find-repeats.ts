@@ -1,5 +1,5 @@
-// Which events of a request are repeats that the publisher did not recognise: of references that this gateway has forgotten or never
-// had, and of one that is on its way at the same time. Only for the answer: what counts is decided by the log.
+// Which events of a request are repeats that the publisher did not recognise, because this gateway has forgotten their reference, never
+// had it, or is writing it for another request. Only the answer depends on this: the log decides what counts.
 import { type FirstPlaces, REFERENCES_MAX } from '../../shared/contracts/first-seen.ts'
 import type { Allowance } from '../limits/allowance.ts'
 import { type EventKeys, idHashAt, KEY_WORDS } from './event-key.ts'
@@ -10,8 +10,8 @@ import type { RecentEvents } from './recent.ts'
 
 export type FindRepeats = {
   /**
-   * Begins to look for these lines; null when it may not now. What it gives is called when all of them are in the log, and resolves
-   * with the repeats among them.
+   * Starts the look-up of these lines; null when the allowance is used up or there are too many of them. Call the result once all
+   * lines are in the log: it resolves with the repeats among them.
    */
   begin(lines: Lines): (() => Promise<readonly Repeat[]>) | null
 }

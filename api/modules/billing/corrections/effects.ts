@@ -1,6 +1,6 @@
 // A correction is withdrawn as a whole: when its credit note or its new invoice is made VOID or ARCHIVED, so is the
-// other, unless that is FINAL already. Its credit note is issued with its new invoice, never alone: what the new invoice
-// charges again would else be missing from what is refunded when the subscription ends.
+// other, unless that is FINAL already. Its credit note is issued with its new invoice, never alone: otherwise a refund at
+// the end of the subscription would miss what the new invoice charges again.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { afterSave } from '../../../resource/rules.ts'

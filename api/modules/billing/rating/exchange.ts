@@ -35,7 +35,7 @@ export function exchangesOn(
   }
 }
 
-/** Reference rates are published every working day, by some authorities every month. An older one is none. */
+/** Reference rates are published every working day, by some authorities every month. An older one must not bill. */
 const RATE_DAYS_MAX = 31
 
 /** What is wrong with the rates that these conversions use on an invoice of this local day. */

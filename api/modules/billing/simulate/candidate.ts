@@ -151,7 +151,7 @@ function withReplacedClauses(schedule: ScheduleInput, replacements: Replacements
     ...(seats ? { seats_values: countsIn(seats, replacements) } : {}),
     ...(units ? { units: countsIn(units, replacements) } : {}),
     ...(included ? { included_volumes: countsIn(included, replacements) } : {}),
-    // Those of before stay, as the ids of clauses do (replacedIn).
+    // The old overrides stay beside them, as the ids of clauses do (replacedIn).
     ...(overrides ? { override_pricings: [...overrides, ...carriedOverrides(overrides, replacements.of)] } : {}),
     ...(markup ? { markup: replacedIn(markup, replacements) } : {}),
     ...(commitment ? { commitment: replacedIn(commitment, replacements) } : {}),

@@ -41,7 +41,7 @@ export type SubscriptionInput = {
   readonly billing_anchor: string | null
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
-  /** Absent of one that is billed as usual. */
+  /** Absent for DEFAULT. */
   readonly variant?: 'SELF_BILLING'
   readonly init_invoice_on_hold: boolean
   /** Whether usage lines show each customer's part. */

@@ -114,7 +114,10 @@ export async function moveMigration(
   return changed
 }
 
-/** Has a job move the subscriptions of a migration that is PREVIEWED. Started twice, it is started once. */
+/**
+ * Starts a migration that is PREVIEWED: a job then moves its subscriptions. A second start changes nothing. Throws INVALID_OPERATION,
+ * INVALID_FIELD or RESOURCE_NOT_FOUND.
+ */
 export async function startMigration(uow: Uow, id: string): Promise<VersionMigration> {
   const row = (await lockMigration(uow, id)) ?? (await getMigration(uow, id))
   if (row.status === 'IN_PROGRESS' || row.status === 'DONE') return row

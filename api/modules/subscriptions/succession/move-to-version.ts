@@ -56,7 +56,7 @@ type Start = { readonly subscription: Subscription; readonly all: readonly Sched
 
 async function startOf(uow: Uow, { subscription, all, move }: Start): Promise<string> {
   const now = formatInstant(uow.now)
-  // One that was previewed for a time which has passed by then moves at once.
+  // When the time that was previewed has passed, it moves at once.
   if (move.type !== 'NEXT_BILLING_PERIOD') return move.start_at !== null && move.start_at > now ? move.start_at : now
   const running = all.find(each => each.start_at <= now && (each.end_at === null || now < each.end_at))
   const billed = { ...subscription, billing_period: running?.billing_period ?? subscription.billing_period }

@@ -57,9 +57,8 @@ async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): 
 }
 
 /**
- * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, with the
- * discounts that are not limited to prices of the old version, and in another version of the same plan with its overrides
- * and the ADDONs that it has enabled. It ends
+ * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, and with the
+ * discounts that are not limited to prices of the old version. Within a plan it keeps the overrides and the enabled ADDONs too. It ends
  * where that one did, when that lies ahead of its start.
  */
 export async function migrateSchedule(
