@@ -1,6 +1,6 @@
 // GET /v1/pricing-plan-versions/{id}/curve: every price of a version as straight pieces that a chart draws exactly.
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amountView } from '../../../../shared/money.ts'
 import { CURVE_PLACES_MAX, type CurvePoint, curveEnd, priceCurve } from '../../../../shared/rating/curve.ts'
@@ -42,9 +42,10 @@ function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curv
   const price = reading.config
   const end = to === undefined ? curveEnd(price) : decimal(to)
   if (end.lte(ZERO)) throw new AppError('INVALID_FIELD', 'The end of a curve is above 0.', { field: 'to' })
-  const events = decimal(count ?? (price.perEvent ? '1' : '0'))
+  const events = decimal(count ?? '0')
   if (events.lt(ZERO)) throw new AppError('INVALID_FIELD', 'A count of events is 0 or more.', { field: 'count' })
-  const pieces = priceCurve(price, { end, money: metric === 'AMOUNT', count: events })
+  // Where each event is priced on its own, the curve is that of one event, whatever its size.
+  const pieces = priceCurve(price, { end, money: metric === 'AMOUNT', count: price.perEvent ? ONE : events })
   if (!pieces) {
     const message = `Up to ${plain(end)} the price ${config.id} has more than ${CURVE_PLACES_MAX} blocks; choose a lower end.`
     throw new AppError('INVALID_FIELD', message, { field: 'to' })
