@@ -8,6 +8,7 @@ import type { Interval } from '../../../shared/time.ts'
 import { extensionsOf, type Place } from '../../resource/rules.ts'
 import type { PrepaidBalance } from './document/pay-from-balances.ts'
 import type { InvoiceContent } from './schema.ts'
+import type { BillingType } from './table.ts'
 
 /** The name under which these effects follow the changes of invoices (api/resource/rules.ts). */
 export const INVOICE = { objectType: 'INVOICE' } as const
@@ -22,6 +23,8 @@ export type FundsRequest = {
   /** Null for a new invoice. An existing invoice may use again what it already holds. */
   readonly invoiceId: string | null
   readonly service: Interval
+  /** The customer's money never pays SELF_BILLING: there the billing entity pays the customer. */
+  readonly billingType: BillingType
 }
 
 /** What wallets can pay of an invoice. */

@@ -8,6 +8,7 @@ import type { OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { chargesOfOrder } from './order.ts'
 
@@ -76,11 +77,12 @@ export function computeKeptOrder({ inputs, ...kept }: KeptOrder): ComputedInvoic
 
 /** What the invoice needs from a purse. */
 export const fundsOfOrder = (
-  { customer, subscription }: BillingInputs,
+  inputs: BillingInputs,
   { order, invoiceId }: { readonly order: OnDemandTerms; readonly invoiceId: string | null },
 ): FundsRequest => ({
-  customerId: customer.id,
-  currency: subscription.billing_currency,
+  customerId: inputs.customer.id,
+  currency: inputs.subscription.billing_currency,
   invoiceId,
   service: serviceOf(order),
+  billingType: billingTypeOf(inputs),
 })

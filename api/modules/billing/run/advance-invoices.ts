@@ -200,13 +200,14 @@ const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): bool
 
 /** What an invoice for a window needs from a purse. */
 export const fundsRequest = (
-  { customer, subscription }: BillingInputs,
+  inputs: BillingInputs,
   { window, invoiceId }: { readonly window: InvoiceWindow; readonly invoiceId: string | null },
 ): FundsRequest => ({
-  customerId: customer.id,
-  currency: subscription.billing_currency,
+  customerId: inputs.customer.id,
+  currency: inputs.subscription.billing_currency,
   invoiceId,
   service: periodOf(window),
+  billingType: billingTypeOf(inputs),
 })
 
 type Computed = {

@@ -76,6 +76,7 @@ export const fundsOfOneOff = (
   currency: terms.billing_currency,
   invoiceId,
   service: serviceOfLines(lines),
+  billingType: 'DEFAULT',
 })
 
 /** The invoice of these lines. Throws INVALID_FIELD when a line cannot be billed in its currency. */

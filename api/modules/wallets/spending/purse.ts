@@ -90,7 +90,8 @@ type Of = {
   readonly now: Instant
 }
 
-function createPurse({ paying, grants, held, now }: Of): Purse {
+/** The purse over these wallets and grants. Pure. */
+export function createPurse({ paying, grants, held, now }: Of): Purse {
   const byId = new Map(grants.map(grant => [grant.id, grant]))
   const parts = new Map([...held].map(([invoiceId, own]) => [invoiceId, new Map(own)]))
   const usable = ({ invoiceId, service }: FundsRequest): UsableGrant[] =>
@@ -101,7 +102,8 @@ function createPurse({ paying, grants, held, now }: Of): Purse {
       const own = ofCustomer(request)
       if (own.length === 0) return NO_PAYERS
       const all = inSpendingOrder(usable(request)).filter(({ open }) => open.gt(ZERO))
-      const money = own.filter(holdsMoney).filter(({ currency }) => currency === request.currency)
+      const isOwed = request.billingType === 'SELF_BILLING'
+      const money = isOwed ? [] : own.filter(holdsMoney).filter(({ currency }) => currency === request.currency)
       // The wallet with the earliest expiry pays first.
       const inOrder = [...new Set(all.map(({ walletId }) => walletId))].flatMap(id => {
         const available = sum(all.filter(({ walletId }) => walletId === id).map(({ open }) => open))
