@@ -93,7 +93,7 @@ test.each([
 test('the answer is the same to the byte for an e-mail that is a user’s, nobody’s, or of somebody switched off', async () => {
   const [ada, off] = [await somebody(), await somebody()]
   await rig.sql(`update users set status = 'INACTIVE' where username = $1`, [off.email])
-  const emails = [ada.email, off.email, 'nobody@example.com', 'not an e-mail', 'a\u0000b', 'x'.repeat(900)]
+  const emails = [ada.email, off.email, 'nobody@example.com', 'not an e-mail', 'x'.repeat(900)]
   const answers = []
   for (const email of emails) answers.push(bytesOf(await asks(email)))
   for (const answer of answers) expect(answer).toEqual(answers[0])
@@ -103,6 +103,7 @@ test('the answer is the same to the byte for an e-mail that is a user’s, nobod
   for (const twin of twins) expect(twin).toEqual(twins[0])
   expect(twins[0]).toMatchObject({ statusCode: 200, body: '{}' })
   expect((await mailsOf(rig)).map(({ to }) => to)).toEqual([ada.email, ada.email])
+  expect((await asks('a\u0000b')).statusCode).toBe(400)
 })
 
 test('asking looks at no user, so that time tells nothing either', async () => {
