@@ -168,10 +168,12 @@ test('a session from before a sign-in does not outlive it', async () => {
 })
 
 test.each([
-  ['NUL in it', 'a\u0000b@example.com'],
-  ['NUL alone', '\u0000'],
   ['320 characters', 'x'.repeat(320)],
   ['quotes', "' or 1=1 --"],
 ])('an e-mail with %s is nobody’s', async (_name, email) => {
   expect((await tries(email, 'wrong')).statusCode).toBe(401)
+})
+
+test('an e-mail with NUL in it is refused', async () => {
+  expect((await tries('a\u0000b@example.com', 'wrong')).statusCode).toBe(400)
 })
