@@ -4,7 +4,7 @@
 import pg from 'pg'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { silentLogger } from '../../shared/logger.ts'
+import { type Logger, silentLogger } from '../../shared/logger.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../../shared/testing/server-proxy.ts'
@@ -74,6 +74,44 @@ test.each(['fails', 'succeeds'])(
     expect(unhandled).not.toHaveBeenCalled()
   },
 )
+
+test('jobs that end one after the other while PostgreSQL is away: the queue says so at once, and starts again after the last', async () => {
+  const done: string[] = []
+  const name = 'job-among-others'
+  const ends = new Map<string, () => void>()
+  const job = defineJob<object, { readonly how: string }>({
+    name,
+    class: 'short',
+    rights: {},
+    run: async (_deps, { how }) => {
+      done.push(how)
+      if (how !== 'after') await new Promise<void>(resolve => ends.set(how, resolve))
+    },
+  })
+  const unrecorded = vi.fn()
+  const note = (_of: unknown, message?: string) => {
+    if (message?.startsWith('Failed to complete jobs')) unrecorded()
+  }
+  const logger: Logger = Object.assign(Object.create(silentLogger), { warn: note })
+  const deps = { logger, metrics: createWorkerMetrics(new Registry()) }
+  const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+  // As many as run at a time: from the fourth on, the library's count never comes back to zero.
+  const names = ['one', 'two', 'three', 'four']
+  for (const how of names) await queue(name, how)
+  await vi.waitFor(() => expect(ends.size).toBe(names.length), within)
+  await proxy.takeAway()
+  for (const [index, how] of names.entries()) {
+    ends.get(how)?.()
+    await vi.waitFor(() => expect(unrecorded).toHaveBeenCalledTimes(index + 1), within)
+    expect(jobs.fault()).toMatch(/^the job queue/)
+  }
+  await proxy.bringBack()
+  await vi.waitFor(() => expect(jobs.fault()).toBeNull(), within)
+  await queue(name, 'after')
+  await vi.waitFor(() => expect(done).toContain('after'), within)
+  await jobs.close()
+  expect(unhandled).not.toHaveBeenCalled()
+})
 
 test('a queue that starts again while its worker closes is closed with it, and closing twice is closing once', async () => {
   const done: string[] = []

@@ -1,7 +1,8 @@
 // The queue of background jobs: the listed jobs run in one runner a class, in this process and beside any number of others.
 import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Logger as QueueLogger, type Runner, run, type TaskList } from 'graphile-worker'
+import { Logger as QueueLogger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
 import pg from 'pg'
 import { closableClients } from '../../shared/database/closable-clients.ts'
 import { probePostgres } from '../../shared/database/probe.ts'
@@ -24,6 +25,8 @@ const CONCURRENCY: Readonly<Record<JobClass, number>> = { short: 4, long: 2, ext
 const POLL_MS = 2_000
 const RESTART_MS = 1_000
 const CONNECT_MS = 10_000
+/** How long the ends of the last jobs may take to be recorded, once one could not be. */
+const RECORD_MS = 2_000
 /** Of a job that the crontab makes: the next one comes anyway. */
 const CRON_ATTEMPTS_MAX = 3
 
@@ -97,18 +100,21 @@ type Running = {
 async function keepRunning(of: Running): Promise<Jobs> {
   const closing = new AbortController()
   let fault: string | null = null
-  let queue: Queue | null = await startRunner(of)
+  const failed = (error: unknown): void => {
+    fault = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
+  }
+  let queue: Queue | null = await startRunner(of, failed)
   const ended = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
-        queue ??= await startRunner(of)
-        fault = null
+        queue ??= await startRunner(of, failed)
+        fault = queue.hasFailed() ? fault : null
         // Closed while it started: no one else stops it.
         if (closing.signal.aborted) await queue.stop()
-        await queue.runner.promise
+        await queue.ended
         fault = 'the job queue was left'
       } catch (error) {
-        fault = `the job queue failed: ${error instanceof Error ? error.message : String(error)}`
+        failed(error)
         of.logger.warn({ err: error }, 'the job queue failed; it is started again')
       }
       await queue?.close()
@@ -130,14 +136,21 @@ async function keepRunning(of: Running): Promise<Jobs> {
 }
 
 type Queue = {
-  readonly runner: Runner
+  /** Settles when no job is at work any more, and none will be. */
+  readonly ended: Promise<void>
+  /** Whether the end of a job could not be recorded. It takes no more jobs then, and ends with those at work. */
+  hasFailed(): boolean
   /** Takes no more jobs and waits for those at work; while PostgreSQL hangs, no longer than it takes to notice. */
   stop(): Promise<void>
   /** Of one that has ended. */
   close(): Promise<void>
 }
 
-async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }: Running): Promise<Queue> {
+/** `onFailed` is called as soon as the end of a job could not be recorded, which others at work may outlast by minutes. */
+async function startRunner(
+  { databaseUrl, jobs, taskList, concurrency, logger }: Running,
+  onFailed: (error: unknown) => void,
+): Promise<Queue> {
   const { Client, cutAll, closeAll } = closableClients()
   const pool = new pg.Pool({
     Client,
@@ -151,9 +164,17 @@ async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }:
   const guard = createUnlessHung('PostgreSQL', signal => probePostgres(databaseUrl, signal))
   const close = () => closeAll(pool.end())
   let runner: Runner | null = null
+  const events: WorkerEvents = new EventEmitter()
+  let isFailed = false
+  events.once('pool:fatalError', ({ error }) => {
+    isFailed = true
+    onFailed(error)
+  })
+  const stuck = endAfterFailure(events)
   try {
     runner = await run({
       pgPool: pool,
+      events,
       noHandleSignals: true,
       crontab: crontabOf(jobs),
       taskList,
@@ -178,7 +199,32 @@ async function startRunner({ databaseUrl, jobs, taskList, concurrency, logger }:
     throw error
   }
   const started = runner
-  return { runner: started, stop: () => guard.answerOf(started.stop(), cutAll), close }
+  const ended = Promise.race([started.promise, stuck])
+  ended.catch(() => undefined) // while one that has just started is stopped, no one waits for it yet
+  return {
+    ended,
+    hasFailed: () => isFailed,
+    stop: () => guard.answerOf(Promise.race([started.stop(), stuck]), cutAll),
+    close,
+  }
+}
+
+/**
+ * Rejects with the error for which the end of a job could not be recorded, a while after the last job has ended. The runner's own
+ * promise does not always settle then: when two ends could not be recorded, the library (0.17.3, `batch` in its main.js) counts one of
+ * them twice among those that are done, and waits for a number below zero to become zero.
+ */
+function endAfterFailure(events: WorkerEvents): Promise<never> {
+  const stuck = new Promise<never>((_, reject) => {
+    events.once('pool:fatalError', ({ error }) => {
+      const end = (): void => void setTimeout(reject, RECORD_MS, error)
+      events.once('pool:gracefulShutdown:complete', end)
+      events.once('pool:forcefulShutdown:complete', end)
+      events.once('pool:forcefulShutdown:error', end)
+    })
+  })
+  stuck.catch(() => undefined) // a runner that was never started is not waited for
+  return stuck
 }
 
 // The library tells of every job it takes and finishes; that is what its own tables and our metrics are for.
