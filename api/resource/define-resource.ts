@@ -77,10 +77,14 @@ export const PAUSABLE_RULES: StatusRules = {
   ARCHIVED: ['ACTIVE', 'INACTIVE', 'DEPRECATED'],
 }
 
+/** Types of modules above that resources below expand (expanded-above.ts). */
+export type ExpandedAbove = 'WALLET_TYPE'
+
 export type Expansion = {
-  /** The field with the id or ids, and the resource they name. */
+  /** The field with the id or ids. */
   readonly by: string
-  readonly to: () => Resource
+  /** The resource that they name, or its object type when its module is above. */
+  readonly to: (() => Resource) | ExpandedAbove
   /**
    * The list of the view whose members have the id, or `**` for whatever has it at any depth; their shape says so itself.
    * Absent: the view has it.

@@ -4,6 +4,7 @@ import { AppError } from '../../shared/errors.ts'
 import { looksLikeId } from '../../shared/ids.ts'
 import { customFieldsOf, hasNoFields } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
+import { resourceExpanded, typeExpanded } from './expanded-above.ts'
 import { findMany, getOne } from './store.ts'
 
 const EXPAND_ALL = 'ALL'
@@ -92,8 +93,9 @@ export async function viewOf<R extends StoredRow>(
 function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly string[]): string[] {
   const known = Object.keys(resource.expand ?? {})
   const lacking = (name: string): string | null => {
-    const permission = `${resource.expand?.[name]?.to().objectType}.VIEW`
-    return actor.may?.(permission) === false ? permission : null
+    const expansion = resource.expand?.[name]
+    const permission = expansion ? `${typeExpanded(expansion)}.VIEW` : null
+    return permission !== null && actor.may?.(permission) === false ? permission : null
   }
   if (expand.includes(EXPAND_ALL)) return known.filter(name => lacking(name) === null)
   const wanted = expand.map(given => {
@@ -122,7 +124,7 @@ export const notToBeSeen = (expansion: string, permission: string): AppError =>
 async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
   const expansion = resource.expand?.[name]
   if (!expansion) return
-  const target = expansion.to()
+  const target = resourceExpanded(uow, expansion)
   const { within, member = name } = expansion
   const holders =
     within === undefined

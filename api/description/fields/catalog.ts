@@ -195,6 +195,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   wallet_grants: 'Rules by which each charge of the price grants to a wallet of the customer. Null: none.',
   'PricingItemConfigWalletGrant.wallet_type_id':
     'The type of the wallet; the wallet is made where the customer has none.',
+  'PricingItemConfigWalletGrant.wallet_type': 'The wallet type, when it is expanded.',
   'PricingItemConfigWalletGrant.source':
     'Of a PER_SEAT item. PER_SEAT: a fixed number of credits for each assignment, by its share of the period, for its occupant alone. ' +
     'SEAT_POOL (the default): a fixed quantity for each paid seat, for all together.',

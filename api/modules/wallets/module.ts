@@ -1,4 +1,5 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
+import { EXPANDED } from '../../resource/expanded-above.ts'
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
@@ -47,6 +48,7 @@ export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
   extensions: [
     extend(FUNDS, walletFunds),
     extend(FILE_SECTIONS, { section: 'wallet_types', resource: walletTypeResource }),
+    extend(EXPANDED, walletTypeResource),
   ],
   resources: [walletTypeResource, walletResource, walletGrantResource, autoTopUpResource],
   routes: (app, deps) => {

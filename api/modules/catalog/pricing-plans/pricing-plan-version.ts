@@ -47,6 +47,7 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
       within: '**',
     },
     feature: { by: 'feature_id', to: () => featureResource, within: '**' },
+    wallet_type: { by: 'wallet_type_id', to: 'WALLET_TYPE', within: '**' },
   },
   references: {
     pricing_plan_id: () => pricingPlanResource,

@@ -45,6 +45,7 @@ export const pricingResource = defineResource<Pricing>({
       within: '**',
     },
     feature: { by: 'feature_id', to: () => featureResource, within: 'entitlements' },
+    wallet_type: { by: 'wallet_type_id', to: 'WALLET_TYPE', within: '**' },
   },
   references: {
     pricing_plan_version_id: () => pricingPlanVersionResource,

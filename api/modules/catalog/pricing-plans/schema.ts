@@ -89,6 +89,8 @@ const Conversion = Type.Union([
 const WalletGrantRuleShape = Shape(
   {
     wallet_type_id: IdText('wallet type'),
+    // Shown by expand[]; what is sent back of it is not read.
+    wallet_type: Given(Type.Object({}, { additionalProperties: true })),
     source: Given(Type.Enum(SEAT_SOURCES)),
     amount_grant: Given(
       Shape(

@@ -205,6 +205,19 @@ describe('an event that is calculated', () => {
     expect(amounts(await predictionOf(event))).toEqual([['0.00', '0.00']])
   })
 
+  test('in another currency is converted, and says by which rate', async () => {
+    const rate = { base_currency: 'EUR', currency: 'DKK', rate: '7.5', source: 'ECB' }
+    await succeed(tenant, 'POST', '/v1/exchange-rates', { ...rate, rate_timestamp: START })
+    const of = await billed('10', {
+      pricing_type: 'FLAT',
+      bands: [{ amount: eur('0.10') }],
+      subscription: { billing_currency: 'DKK' },
+    })
+    const found = await predictionOf(eventOf(of, '4'))
+    expect(amounts(found)).toEqual([['3.00', '3.63']])
+    expect(found['used_change_rates']).toEqual([{ ...rate, rate_timestamp: START }])
+  })
+
   test('is billed to the parent of a customer that only processes', async () => {
     const of = await billed('998')
     const child = await succeed(tenant, 'POST', '/v1/customers', {

@@ -6,7 +6,9 @@ import { Amount, Nullable, Timestamp } from '../../../resource/shapes.ts'
 import type { Predicted } from '../../billing/predict/prediction-state.ts'
 import type { BalanceBeside } from '../../billing/predict/wallets-beside.ts'
 import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
-import { ViewPeriod } from '../../invoices/schema.ts'
+import { ratesUsed } from '../../invoices/lines/rates-used.ts'
+import { UsedExchangeRate } from '../../invoices/lines/schema.ts'
+import { type LineView, ViewPeriod } from '../../invoices/schema.ts'
 import type { Prediction } from './predict.ts'
 
 const WalletBeside = Type.Object(
@@ -51,7 +53,9 @@ export const CostPrediction = Type.Object(
     }),
     message: Nullable(Type.String({ description: 'Why it is NOT_MATCHED or FAILED, or costs nothing as a repeat.' })),
     details: Type.Array(Details),
-    used_change_rates: Type.Array(Type.Object({}), { description: 'Empty: no currency is converted yet.' }),
+    used_change_rates: Type.Array(UsedExchangeRate, {
+      description: 'The rates by which prices in another currency were converted, each once.',
+    }),
   },
   { title: 'CostPrediction' },
 )
@@ -63,9 +67,12 @@ export function predictionView(prediction: Prediction, now: Instant): object {
     response: prediction.response,
     message: prediction.message,
     details: details.map(each => detailsView(each, now)),
-    used_change_rates: [],
+    used_change_rates: ratesUsed(details.flatMap(linesOf)),
   }
 }
+
+const linesOf = ({ periods }: Predicted): LineView[] =>
+  periods.flatMap(({ groups }) => groups.flatMap(({ lines }) => lines))
 
 function detailsView(
   { customerId, invoiceId, currency: _currency, wallets, ...difference }: Predicted,

@@ -5,6 +5,7 @@ import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { moneyView } from '../../../../shared/money.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { numberFieldFaults } from '../../parties/platforms/number-fields.ts'
+import { ratesUsed } from '../lines/rates-used.ts'
 import type { LineValues } from '../lines/table.ts'
 import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from '../schema.ts'
 import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
@@ -154,9 +155,8 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
 
 /** The exchange rates that its lines used, each once. */
 function usedExchangeRates({ lines }: DraftInvoice): Pick<InvoiceContent, 'used_exchange_rates'> {
-  const used = lines.flatMap(({ details }) => details.used_exchange_rates ?? [])
-  const unique = new Map(used.map(rate => [JSON.stringify(rate), rate]))
-  return unique.size === 0 ? {} : { used_exchange_rates: [...unique.values()].map(rate => ({ ...rate })) }
+  const used = ratesUsed(lines)
+  return used.length === 0 ? {} : { used_exchange_rates: used }
 }
 
 /** What keeps the invoice from getting a number; an invoice that charges nothing gets none. */

@@ -385,6 +385,23 @@ describe('PER_SEAT', () => {
   })
 })
 
+test('expand[] shows the wallet type of a rule, in a pricing and in its version', async () => {
+  const { pricing } = await sold([{ model: 'RECURRING', config: { ...LUMP, wallet_grants: [fixed('100')] } }])
+  const { body: made } = await pricing()
+  const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
+  const ruleOf = (of: Row) => of['items'][0].configs[0].wallet_grants[0]
+  const at = `pricings/${made['id']}`
+  expect(ruleOf(await get(at))).not.toHaveProperty('wallet_type')
+  const whole = await get(`wallet-types/${credits['id']}`)
+  for (const name of ['wallet_type', 'wallet_type_id', 'ALL'])
+    expect(ruleOf(await get(`${at}?expand[]=${name}`)).wallet_type, name).toEqual(whole)
+  const version = await get(`pricing-plan-versions/${made['pricing_plan_version_id']}?expand[]=wallet_type`)
+  expect(ruleOf(version['pricing_categories'][0].pricings[0]).wallet_type).toEqual(whole)
+  // Sent back as it was shown, it changes nothing.
+  const { items } = await get(`${at}?expand[]=wallet_type`)
+  expect((await succeed(tenant, 'PATCH', `/v1/${at}`, { items }))['items']).toEqual(made['items'])
+})
+
 describe('a rule that cannot be applied is refused by its field', () => {
   const PATH = 'items.0.configs.0.wallet_grants.0'
   const refusedOf = async (model: string, config: object, wallet_grants: readonly object[]) =>
