@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { meterResource } from './modules/catalog/meters/meter.ts'
 import { meterValueCalculationResource } from './modules/catalog/meters/meter-value-calculation.ts'
+import { RESOURCES } from './modules/modules.ts'
 import { customerResource } from './modules/parties/customers/resource.ts'
 import { type Answer, type ApiHarness, callerWith, startApi, type TestTenant } from './testing/harness.ts'
 import { noticesOf } from './testing/notices.ts'
@@ -179,6 +180,17 @@ describe('changes', () => {
     expect((await a.call('PUT', '/v1/customers', body)).status).toBe(201)
     const second = await a.call('PUT', '/v1/customers', { ...body, email: 'two@example.com' })
     expect([second.status, second.body['email']]).toEqual([200, 'two@example.com'])
+  })
+
+  test('PUT without a reference is refused in the same way by every resource', async () => {
+    const answers: unknown[][] = []
+    for (const resource of RESOURCES.filter(({ operations }) => operations.includes('upsert'))) {
+      const { reference: _reference, ...body } = await resource.fixture.create(a.seed)
+      const { status, body: refusal } = await a.call('PUT', `/v1/${resource.path}`, body)
+      answers.push([resource.path, status, refusal['code'], refusal['field']])
+    }
+    expect(answers.length).toBeGreaterThanOrEqual(6)
+    expect(answers).toEqual(answers.map(([path]) => [path, 400, 'MISSING_FIELD', 'reference']))
   })
 
   test('statuses follow their rules; a verb repeated changes nothing; only a DRAFT is deleted', async () => {

@@ -9,8 +9,9 @@ import { rootPage } from './docs-pages/root-page.ts'
 import type { GatewayAddress } from './gateway/forward-ingest.ts'
 import { createServer, type ServerOptions } from './http/create-server.ts'
 import { type Operations, operationRoutes } from './http/operations.ts'
+import { builtReference } from './http/pages/built-reference.ts'
 import { consoleRoute } from './http/pages/console.ts'
-import { descriptionRoutes } from './http/pages/description-routes.ts'
+import { descriptionRoutes, referenceFrom } from './http/pages/description-routes.ts'
 import { openApiOptions } from './http/pages/openapi.ts'
 import { protectedResource } from './http/pages/protected-resource.ts'
 import { limitRequests, type RequestLimits } from './http/rate-limit/request-limits.ts'
@@ -73,10 +74,12 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   // Before any route, since it times them all.
   if (deps.operations) operationRoutes(app, deps.operations)
   if (deps.limits) limitRequests(app, deps.limits)
-  await app.register(
-    swagger,
-    openApiOptions({ resources: RESOURCES, eventTypes: EVENT_TYPES, baseUrl: deps.addresses?.baseUrl ?? '/' }),
-  )
+  const baseUrl = deps.addresses?.baseUrl ?? '/'
+  await app.register(swagger, openApiOptions({ resources: RESOURCES, eventTypes: EVENT_TYPES, baseUrl }))
+  const reference = referenceFrom({
+    built: () => builtReference(baseUrl),
+    describe: () => ({ ...app.swagger(), 'x-permissions': [...declared].sort() }),
+  })
   await app.register(async v1 => {
     const database = withRules(deps.database, RULES, { permissions: declared, ingestCeilings: deps.ingestCeilings })
     const ruled = { ...deps, database }
@@ -90,9 +93,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     docsRoutes(v1)
     if (deps.addresses) protectedResource(v1, deps.addresses)
     if (deps.addresses && deps.tokens)
-      mcpEndpoint(v1, { tokens: deps.tokens, baseUrl: deps.addresses.baseUrl, origins: deps.mcpOrigins ?? [] })
+      mcpEndpoint(v1, {
+        tokens: deps.tokens,
+        baseUrl,
+        origins: deps.mcpOrigins ?? [],
+        description: reference.description,
+      })
     rootPage(v1)
-    descriptionRoutes(v1, () => ({ ...app.swagger(), 'x-permissions': [...declared].sort() }))
+    descriptionRoutes(v1, reference)
   })
   return app
 }

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { serializerCompiler } from './http/body/serialization.ts'
 import { validatorCompiler } from './http/body/validation.ts'
-import { startWithoutServers } from './testing/described-api.ts'
+import { startWithoutServers } from './without-servers.ts'
 
 /** The code of the router: one function for each piece of a path. */
 const ROUTER = /return path\.charCodeAt|_createParamsObject|let candidates/
@@ -38,7 +38,7 @@ async function compiledBy(work: () => Promise<unknown> | unknown): Promise<strin
 test('a start compiles no serializer and no validator', async () => {
   let close = async (): Promise<void> => undefined
   const compiled = await compiledBy(async () => {
-    close = (await startWithoutServers()).close
+    close = (await startWithoutServers('http://127.0.0.1:8080')).close
   })
   await close()
   expect(compiled).toEqual([])

@@ -110,7 +110,7 @@ const isStamped = wanted => existsSync(STAMP) && readFileSync(STAMP, 'utf8') ===
 /** Whether dist/ is of these very sources. */
 export const isBuilt = () => isStamped(fingerprint(sources()))
 
-/** Compiles into dist/ and copies what is not TypeScript (SQL, fonts, pages), unless dist/ is of these very sources. */
+/** Compiles into dist/, copies what is not TypeScript (SQL, fonts, pages) and describes the API, unless dist/ is of these very sources. */
 export async function build() {
   const files = sources()
   const wanted = fingerprint(files)
@@ -134,6 +134,11 @@ export async function build() {
       cpSync(file, target)
     }
     await runQuietly('Bundling the processes', process.execPath, [join(ROOT, 'infra', 'bundle.mjs'), draft])
+    // Here and not at the first request for it, which would wait for more than a second of processor time.
+    await runQuietly('Describing the API', process.execPath, [
+      join(draft, 'api', 'describe.js'),
+      join(draft, 'api', 'reference.json'),
+    ])
     writeFileSync(join(draft, '.built'), wanted)
     rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(ROOT, 'dist'))

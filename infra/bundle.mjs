@@ -5,8 +5,16 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { build } from 'esbuild'
 
-/** Modules that are started as processes, without their extension. */
-const ENTRIES = ['api/main', 'api/worker', 'aggregator/main', 'identity/main', 'ingest/main', 'infra/start/main']
+/** Modules that are started as processes, without their extension; the build itself runs `api/describe`. */
+const ENTRIES = [
+  'api/main',
+  'api/worker',
+  'api/describe',
+  'aggregator/main',
+  'identity/main',
+  'ingest/main',
+  'infra/start/main',
+]
 /** Left in node_modules: they have native parts, read files beside their own, or are loaded by few calls only. */
 const EXTERNAL = [
   '@btc-vision/uwebsockets.js',

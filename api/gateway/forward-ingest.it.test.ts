@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { type AddressInfo, connect as connectSocket } from 'node:net'
+import { pino } from 'pino'
 import { type Dispatcher, Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ingestConfig } from '../../ingest/config.ts'
@@ -224,13 +225,16 @@ describe('what passes', () => {
   })
 })
 
-test('without a gateway the events are to be sent again', async () => {
+test('without a gateway the events are to be sent again, and no line of the log calls for a person', async () => {
   const nowhere = new Pool('http://127.0.0.1:1')
-  const alone = await startApi({ gateway: { dispatcher: nowhere, bodyBytesMax: BODY_BYTES_MAX } })
+  const errors: string[] = []
+  const logger = pino({ level: 'error' }, { write: line => void errors.push(line) })
+  const alone = await startApi({ gateway: { dispatcher: nowhere, bodyBytesMax: BODY_BYTES_MAX }, logger })
   const { status, headers, body } = await alone.tenants.aLive.call('POST', '/v1/events/ingest', {})
   expect(status).toBe(503)
   expect(headers['retry-after']).toBe('1')
   expect(body).toMatchObject({ type: 'API_ERROR', code: 'SERVICE_UNAVAILABLE' })
+  expect(errors).toEqual([])
   await alone.close()
   await nowhere.destroy()
 })

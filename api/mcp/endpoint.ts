@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
 import { once } from '../../shared/once.ts'
 import type { TokenAccess } from '../access/token-access.ts'
+import { type JsonObject, objectIn } from '../description/json.ts'
 import { bearerOf } from '../http/authenticate.ts'
 import { resultOf } from './answer.ts'
 import { groupsOf } from './finders.ts'
@@ -22,11 +23,17 @@ export type McpDeps = {
   readonly baseUrl: string
   /** Origins whose pages may call this address besides our own. */
   readonly origins?: readonly string[]
+  /** The published description of the api. */
+  readonly description: () => JsonObject
 }
 
 /** Declares the endpoint. Its tools are made from the description by the first message. */
 export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
-  const tools = once(() => toolsOf(app.swagger()))
+  const tools = once(() => {
+    const api = deps.description()
+    const schemas = objectIn(objectIn(api, 'components'), 'schemas')
+    return toolsOf({ paths: objectIn(api, 'paths'), components: { schemas } })
+  })
   const challenges = createScopeChallenges(() => performance.now())
   // Before the body is read: who may not come in sends us nothing.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
