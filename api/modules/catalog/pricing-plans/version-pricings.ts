@@ -7,7 +7,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { creditTypeIdsIn, creditTypesOf } from '../credit-types/shown-credit-types.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
-import { productCategories, productItems, products } from '../products/table.ts'
+import { productCategories, products } from '../products/table.ts'
+import { creditTypesSold } from './credit-types-sold.ts'
 import { type Pricing, type PricingPlanVersion, pricings } from './table.ts'
 import { settingsShown } from './variants/settings.ts'
 
@@ -86,22 +87,6 @@ async function creditTypeIdsOf(uow: ReadUow, versions: readonly (readonly Pricin
     }
     return ids
   })
-}
-
-/** By product item of the model CREDITS: the credit type that it sells. */
-async function creditTypesSold(uow: ReadUow, itemIds: readonly string[]): Promise<Map<string, string>> {
-  if (itemIds.length === 0) return new Map()
-  const rows = await uow.tx
-    .select({ id: productItems.id, credits: productItems.credits })
-    .from(productItems)
-    .where(
-      and(
-        inThisTenant(uow, productItems),
-        inArray(productItems.id, idsOf('proi', new Set(itemIds))),
-        eq(productItems.model_type, 'CREDITS'),
-      ),
-    )
-  return new Map(rows.flatMap(({ id, credits }) => (credits ? [[id, credits.credit_type_id] as const] : [])))
 }
 
 type Category = { id: string; display_order: number | null }

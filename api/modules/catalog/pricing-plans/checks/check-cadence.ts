@@ -1,12 +1,10 @@
 // Items that sell the same credits agree on when they are charged, because usage priced in credits takes its periods
 // from them (contract: Wallet rules, last paragraph).
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
-import { idsOf } from '../../../../../shared/ids.ts'
-import { inThisTenant } from '../../../../resource/tenant-condition.ts'
-import { type ProductItem, productItems } from '../../products/table.ts'
+import type { ProductItem } from '../../products/table.ts'
+import { creditTypesSold } from '../credit-types-sold.ts'
 import type { PricingItem } from '../schema.ts'
 import type { Pricing } from '../table.ts'
 import { holdsWhole } from '../variants/period-length.ts'
@@ -25,7 +23,7 @@ export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<s
   const sells = (id: string): string | null => named.get(id)?.credits?.credit_type_id ?? null
   if (!row.items.some(item => sells(idOf(item)) !== null)) return
   const others = (await pricingsOf(uow, [row.pricing_plan_version_id])).filter(({ id }) => id !== row.id)
-  const known = await sellingCredits(
+  const known = await creditTypesSold(
     uow,
     others.flatMap(({ items }) => items.map(idOf)),
   )
@@ -64,7 +62,7 @@ const placesOf = (item: PricingItem) =>
  */
 export async function requireCreditPeriods(uow: Uow, versionId: string, terms: Terms): Promise<void> {
   const items = (await pricingsOf(uow, [versionId])).flatMap(pricing => pricing.items)
-  const selling = await sellingCredits(uow, items.map(idOf))
+  const selling = await creditTypesSold(uow, items.map(idOf))
   const wider = items
     .filter(item => selling.has(idOf(item)))
     .flatMap(item => variantFor(item, terms)?.configs ?? [])
@@ -75,20 +73,4 @@ export async function requireCreditPeriods(uow: Uow, versionId: string, terms: T
   const message =
     'The billing_period must be a whole number of the periods by which the version prices credits; choose a longer billing_period, or another version.'
   throw new AppError('INVALID_FIELD', message, { field: 'billing_period' })
-}
-
-/** The credit types that these items sell, by item; other items are absent. */
-async function sellingCredits(uow: Uow, ids: readonly string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map()
-  const rows = await uow.tx
-    .select({ id: productItems.id, credits: productItems.credits })
-    .from(productItems)
-    .where(
-      and(
-        inThisTenant(uow, productItems),
-        inArray(productItems.id, idsOf('proi', new Set(ids))),
-        eq(productItems.model_type, 'CREDITS'),
-      ),
-    )
-  return new Map(rows.flatMap(({ id, credits }) => (credits ? [[id, credits.credit_type_id] as const] : [])))
 }
