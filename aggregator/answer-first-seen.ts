@@ -32,9 +32,7 @@ export function answerFirstSeen({ nats, sink, logger }: AnswerDeps, { partition,
     callback: (error, message) => {
       // The gateway waits for a moment and answers without it.
       const answered = error === null ? answer(message) : Promise.reject(error)
-      answered.catch((err: unknown) =>
-        logger.warn({ err, partition }, 'a gateway asked for an event and was not answered'),
-      )
+      answered.catch((err: unknown) => logger.warn({ err, partition }, 'the request of a gateway for an event failed'))
     },
   })
   return { close: () => subscription.unsubscribe() }

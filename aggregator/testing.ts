@@ -155,7 +155,7 @@ function watchPositions(client: ClickHouseClient): { next(atMostMs: number): Pro
           waiting.delete(wake)
           resolve()
         }
-        // Nobody waits for it once all is stored.
+        // Not awaited once everything is stored.
         const timer = setTimeout(wake, atMostMs).unref()
         waiting.add(wake)
       }),

@@ -104,7 +104,7 @@ async function main(): Promise<void> {
     files: { fileBytesMax: config.FILE_BYTES_MAX, storageBytesMax: config.FILE_STORAGE_BYTES_MAX },
     outbound: policy,
     dataSecret: config.DATA_SECRET,
-    // The mail server has a password, which only the workers know; whoever sets one sets its sender too.
+    // Only the workers get SMTP_URL, which holds a password. MAIL_FROM is set together with it.
     sendsMail: config.MAIL_FROM !== null,
     postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
     logger,

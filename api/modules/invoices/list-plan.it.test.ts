@@ -5,7 +5,7 @@ import { loginOf } from '../../../shared/testing/database-logins.ts'
 import { type ApiHarness, startOwnApi } from '../../testing/harness.ts'
 import { seedInvoice } from '../billing/testing/seed-invoice.ts'
 
-/** 12,000 FINAL ones, of which some are unpaid, and after each 120 of them a VOID one. */
+/** 12,000 FINAL invoices, some of them unpaid, with a VOID one after every 120. */
 const INVOICES = 12_100
 const LIMIT = 50
 /** So far pages are counted, and one more to know whether there are more. */

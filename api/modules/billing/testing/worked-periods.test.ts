@@ -174,7 +174,7 @@ const CASES: readonly (readonly [string, Case, readonly string[]])[] = [
     ['2026-01-20..2026-02-15 83.87', '2026-02-15..2026-03-15 100.00', '2026-03-15..2026-04-15 100.00'],
   ],
   [
-    'anchor on the 15th that lies ahead of the start',
+    'anchor on the 15th, after the start',
     { start: '2026-01-10T00:00:00Z', anchor: '2026-01-15T00:00:00Z', every: 'MONTH 1', fee: '100' },
     ['2026-01-10..2026-01-15 16.13', '2026-01-15..2026-02-15 100.00', '2026-02-15..2026-03-15 100.00'],
   ],

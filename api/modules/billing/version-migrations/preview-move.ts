@@ -16,7 +16,7 @@ type Found = Pick<
 
 /** Thrown to undo the transaction. */
 const UNDONE = new Error('the move was only tried')
-/** Invoices without the move among which the one of the same period is found; where it lies further ahead, it counts as 0. */
+/** How many invoices without the move are searched for the same period. One further in the future counts as 0. */
 const INVOICES_BEFORE = 6
 
 type Tried = {

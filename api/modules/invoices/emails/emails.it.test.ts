@@ -120,7 +120,7 @@ test('goes with the PDF to the customer and its contacts, in their language, onc
 })
 
 test('refuses what cannot be sent, and schedules nothing', async () => {
-  const [draft, nobody] = [await issued({}, [], 'DRAFT'), await issued({ email: null })]
+  const [draft, withoutAddress] = [await issued({}, [], 'DRAFT'), await issued({ email: null })]
   const { app, close } = await api.appWith({ usage: NO_USAGE })
   const unsent = await issued()
   const headers = { 'x-api-key': tenant.key, 'content-type': 'application/json' }
@@ -128,13 +128,13 @@ test('refuses what cannot be sent, and schedules nothing', async () => {
   await close()
   for (const [body, message] of [
     [(await order(draft)).body, 'Only a FINAL invoice is sent; this one is DRAFT.'],
-    [(await order(nobody)).body, 'has an e-mail address'],
+    [(await order(withoutAddress)).body, 'has an e-mail address'],
     [without.json(), 'SMTP_URL and MAIL_FROM'],
   ]) {
     expect(body['code']).toBe('INVALID_OPERATION')
     expect(body['message']).toContain(message)
   }
-  for (const invoice of [draft, nobody, unsent])
+  for (const invoice of [draft, withoutAddress, unsent])
     expect([await outcomes(invoice), await eventsOf(invoice)]).toEqual([[], []])
 })
 

@@ -71,7 +71,7 @@ test.each([
   ['not who disabled it', [party('a@x.com', off), party('b@x.com'), party('c@x.com', off)], { to: 'b@x.com', cc: [] }],
   ['a contact, where the customer has no address', [party(null), party('b@x.com')], { to: 'b@x.com', cc: [] }],
   ['no list of addresses', [party('a@x.com,b@x.com'), party('c@x.com')], { to: 'c@x.com', cc: [] }],
-  ['nobody', [party(null), party('b@x.com', off)], null],
+  ['no recipient', [party(null), party('b@x.com', off)], null],
   [
     'at most fifty copies',
     Array.from({ length: 60 }, (_, n) => party(`p${n}@x.com`)),

@@ -59,7 +59,7 @@ async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): 
 /**
  * Creates a DRAFT of another version, with the currency, billing period and entitlements of the schedule it comes after, and with the
  * discounts that are not limited to prices of the old version. Within a plan it keeps the overrides and the enabled ADDONs too. It ends
- * where that one did, when that lies ahead of its start.
+ * when that one ended, if that is after its own start.
  */
 export async function migrateSchedule(
   uow: Uow,

@@ -329,7 +329,7 @@ describe('a reservation', () => {
       { seat: '0 20 0 0 0', all: '40 10 0 0 0' },
     ],
     [
-      'for nobody in particular never takes a seat’s grant',
+      'that names no customer never takes a seat’s grant',
       w => w.grant('seat', 20, { seat: 'ada' }).grant('all', 5).reserve('r', 6),
       { seat: '20 0 0 0 0', all: '5 0 0 0 0' },
     ],
