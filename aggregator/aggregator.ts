@@ -4,7 +4,7 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Failpoints } from '../shared/failpoint.ts'
 import { ensureStreams } from '../shared/log/streams.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { Clock } from '../shared/time.ts'
 import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
 import { answerFirstSeen } from './answer-first-seen.ts'

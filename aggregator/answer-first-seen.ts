@@ -1,7 +1,7 @@
 // Answers gateways: where the log first carried a reference, and what its event says. Reads only; nothing waits for the answer.
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { decodeRequest, encodePlaces, encodeStored, firstSeenSubject } from '../shared/contracts/first-seen.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { UsageSink } from './sinks/usage-sink.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeMessage } from '../shared/contracts/usage-event.ts'
-import { silentLogger } from '../shared/logger.ts'
+import { silentLogger } from '../shared/process/logger.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { createSignal } from './log/rounds.ts'

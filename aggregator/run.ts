@@ -1,6 +1,6 @@
 // The loop: gather a round, prepare it while the round before is being stored, store it, again until it is stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import { insertRows, prepareBatch, type Rows, rowsOf, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'

@@ -17,7 +17,7 @@ import {
 } from '../shared/contracts/usage-event.ts'
 import { brokerAddress } from '../shared/log/address.ts'
 import { logEnds } from '../shared/log/streams.ts'
-import { silentLogger } from '../shared/logger.ts'
+import { silentLogger } from '../shared/process/logger.ts'
 import type { Environment } from '../shared/tenant.ts'
 import { systemClock } from '../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../shared/usage/clickhouse.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { streamState } from '../shared/log/streams.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { Clock } from '../shared/time.ts'
 import type { Metrics } from './metrics.ts'
 import type { Partitions, PartitionWork } from './partitions.ts'

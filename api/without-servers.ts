@@ -1,7 +1,7 @@
 // The api with nothing behind it: its routes are declared, and those that need no server answer.
 import type { FastifyInstance } from 'fastify'
 import { Agent } from 'undici'
-import { silentLogger } from '../shared/logger.ts'
+import { silentLogger } from '../shared/process/logger.ts'
 import { buildApp } from './app.ts'
 
 export type WithoutServers = { readonly app: FastifyInstance; close(): Promise<void> }

@@ -1,8 +1,8 @@
 // The worker process: relays changes and works on the jobs. Any number of them may run.
 import { collectDefaultMetrics, register } from 'prom-client'
 import { startHealthServer } from '../shared/http/health-server.ts'
-import { createLogger, measureLog } from '../shared/logger.ts'
-import { stopSignal } from '../shared/process-stop.ts'
+import { createLogger, measureLog } from '../shared/process/logger.ts'
+import { stopSignal } from '../shared/process/process-stop.ts'
 import { startJobs } from './jobs/runner.ts'
 import { CONSUMERS, JOBS, REACTIONS } from './modules/modules.ts'
 import { startWebhookSender } from './modules/webhooks/delivery/sender.ts'

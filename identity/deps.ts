@@ -1,6 +1,6 @@
 // What every part of the identity host is given.
 import type { Database } from '../shared/database/database.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
 
 export type IdentityDeps = {

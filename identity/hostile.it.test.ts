@@ -2,7 +2,7 @@
 // forms from elsewhere, names that deceive, and what browsers of other origins may read.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../shared/access/create-platform.ts'
-import { silentLogger } from '../shared/logger.ts'
+import { silentLogger } from '../shared/process/logger.ts'
 import { createRateLimit, createRateLimits } from './http/rate-limits.ts'
 import { openBrowser } from './testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'

@@ -1,8 +1,8 @@
 // Nothing that opens a door is in the log: passwords, links, tokens, cookies, and who asked for what mail.
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { createLogger } from '../shared/logger.ts'
 import type { PlainLetter } from '../shared/mail/transport.ts'
+import { createLogger } from '../shared/process/logger.ts'
 import { sendDueMails } from './mail/mailer.ts'
 import { openBrowser } from './testing/browser.ts'
 import { startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'

@@ -1,7 +1,7 @@
 // What the identity host does by itself: new signing keys in time, and nothing kept that nobody can use any more.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../shared/database/database.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { removeOldLinks } from './mail/one-time-links.ts'
 import { removeOldMails } from './mail/outbox.ts'

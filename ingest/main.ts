@@ -1,6 +1,6 @@
 // The gateway process: settings, start, and a stop that finishes what was begun.
-import { createLogger } from '../shared/logger.ts'
-import { stopSignal } from '../shared/process-stop.ts'
+import { createLogger } from '../shared/process/logger.ts'
+import { stopSignal } from '../shared/process/process-stop.ts'
 import { ingestConfig } from './config.ts'
 import { startGateway } from './gateway.ts'
 

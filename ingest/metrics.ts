@@ -1,6 +1,6 @@
 // What the gateway measures. The hot path only adds to plain numbers; Prometheus objects are filled when they are read.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { measureLog } from '../shared/logger.ts'
+import { measureLog } from '../shared/process/logger.ts'
 import type { PublishCounts } from './events/publish.ts'
 import type { Connections } from './http/connections.ts'
 

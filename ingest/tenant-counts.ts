@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../shared/database/database.ts'
 import type { ErrorCode } from '../shared/errors.ts'
-import type { Logger } from '../shared/logger.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import type { Tenant } from '../shared/tenant.ts'
 import { type Clock, formatInstant, instantOf } from '../shared/time.ts'
 

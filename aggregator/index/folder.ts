@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { forgetPidFile, identify, isRunning, readPidFile, writePidFile } from '../../shared/pid-file.ts'
+import { forgetPidFile, identify, isRunning, readPidFile, writePidFile } from '../../shared/process/pid-file.ts'
 
 export type IndexFolder = {
   /** The same after a restart, so that a process that comes back has its partitions back at once. */

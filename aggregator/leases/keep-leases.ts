@@ -1,6 +1,6 @@
 // The loop that keeps this aggregator's place in the lease table and says which partitions are its own.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { createSignal } from '../log/rounds.ts'
 import type { LeaseStore } from './lease-store.ts'
 import { createWitness, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'

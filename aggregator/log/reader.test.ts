@@ -1,6 +1,6 @@
 import type { ConsumeOptions, JetStreamClient } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { openReader } from './reader.ts'
 
 test('asks a broker that was restarted again within seconds, not after the half minute of the client', async () => {

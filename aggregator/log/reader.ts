@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JsMsg } from '@nats-io/jetstream'
 import { streamName } from '../../shared/contracts/streams.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { LogMessage } from '../outcome.ts'
 
 export type ReaderDeps = {

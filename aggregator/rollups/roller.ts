@@ -1,6 +1,6 @@
 // The loop that recomputes quiet buckets while the aggregator runs.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { Clock } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 import type { Bucket } from '../outcome.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { createRefresher } from '../../shared/access/refresher.ts'
 import { asSystem, type Database, listen } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 
 export type LiveGrants = {
   /** Loads now: await it at the start. */

@@ -2,7 +2,7 @@
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { Power } from '../../shared/access/roles.ts'
 import { asSystem, type Database, listen } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
 export type LivePowers = {

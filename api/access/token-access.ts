@@ -1,6 +1,6 @@
 // Everything the api needs to take a bearer token: is it ours, is its grant alive. What its user may do now is live-powers.ts.
 import type { Database } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { createLiveGrants } from './live-grants.ts'
 import { createTokenVerifier, keysOf, type VerifyAccessToken } from './verify-access-token.ts'
 

@@ -10,7 +10,7 @@ import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../..
 import { stopInOrder } from '../../shared/http/stopping.ts'
 import { refuseUnstorableRequest } from '../../shared/http/storable-text.ts'
 import { newId } from '../../shared/ids.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { ANSWER_MS, answerInTime } from './answer-in-time.ts'
 import { readJson } from './body/read-json.ts'
 import { serializerCompiler } from './body/serialization.ts'

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AppError } from '../../shared/errors.ts'
 import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../../shared/http/odd-requests.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { createServer } from './create-server.ts'
 
 /** All that comes back until the server closes the connection, which it does after each of these. */

@@ -2,7 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { createServer } from './create-server.ts'
 
 /** A server with a request in progress, and its connection. */

@@ -4,7 +4,7 @@
 import pg from 'pg'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type Logger, silentLogger } from '../../shared/logger.ts'
+import { type Logger, silentLogger } from '../../shared/process/logger.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../../shared/testing/server-proxy.ts'

@@ -6,8 +6,8 @@ import { Logger as QueueLogger, type Runner, run, type TaskList, type WorkerEven
 import pg from 'pg'
 import { closableClients } from '../../shared/database/closable-clients.ts'
 import { probePostgres } from '../../shared/database/probe.ts'
-import type { Logger } from '../../shared/logger.ts'
-import { createUnlessHung } from '../../shared/unless-hung.ts'
+import type { Logger } from '../../shared/process/logger.ts'
+import { createUnlessHung } from '../../shared/process/unless-hung.ts'
 import type { Job, JobClass, JobRun } from './define-job.ts'
 import type { WorkerMetrics } from './metrics.ts'
 

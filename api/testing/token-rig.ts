@@ -2,7 +2,7 @@
 // process. Everything else is as it runs: grants and memberships are rows, and are followed.
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { createUser } from '../../shared/access/create-platform.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
 import { createLiveGrants, type LiveGrants } from '../access/live-grants.ts'

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { firstMessageAt, logEnds } from '../../shared/log/streams.ts'
+import { HungError } from '../../shared/process/unless-hung.ts'
 import { type Clock, type Instant, instantOf } from '../../shared/time.ts'
-import { HungError } from '../../shared/unless-hung.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 
 export type PartitionProgress = {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
 import {

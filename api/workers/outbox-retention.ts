@@ -1,7 +1,7 @@
 // How long the outbox keeps what its consumers have passed. The audit trail has records of its own and is kept.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { defineJob } from '../jobs/define-job.ts'
 import type { WorkerMetrics } from '../jobs/metrics.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
 import { PROCESSES, pidFileOf } from '../../infra/start/processes.ts'
-import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../shared/pid-file.ts'
+import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../shared/process/pid-file.ts'
 
 const PREFIX = 'millrace-system-'
 const OWNER = 'owner.json'

@@ -1,7 +1,7 @@
 // Which client an id belongs to: one that registered, or one whose id is the address of its document. Documents are read when
 // they are needed and kept in the database for all processes; what could not be read or was wrong is never kept.
 import { asSystem, type Database } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { RateLimit } from '../http/rate-limits.ts'
 import { type Client, findClient, keepDocument, keepDocumentLonger } from '../store/clients.ts'
 import { faultOfClientIdUrl, hostOfClient, isClientIdUrl } from './client-id-url.ts'

@@ -1,8 +1,8 @@
 // Sends what waits. Any number of processes may run one: each mail is taken by one of them at a time.
 import { Counter } from 'prom-client'
 import { asSystem, type Database } from '../../shared/database/database.ts'
-import type { Logger } from '../../shared/logger.ts'
 import { type MailTransport, type PlainLetter, Undeliverable } from '../../shared/mail/transport.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { letterFor } from './letters.ts'
 import { finishMail, putBack, type QueuedMail, queueInvitations, takeMail } from './outbox.ts'
 

@@ -1,6 +1,7 @@
 // The mails of a rig, sent when the test says so and read where they arrive.
-import { silentLogger } from '../../shared/logger.ts'
+
 import type { PlainLetter } from '../../shared/mail/transport.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { sendDueMails } from '../mail/mailer.ts'
 import { type IdentityRig, TEST_IDENTITY_URL } from './identity-rig.ts'
 

@@ -1,6 +1,6 @@
 // Two identity hosts over one database, as an installation that needs more than one runs them.
 
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
 import { type IdentityRig, startIdentity } from './identity-rig.ts'

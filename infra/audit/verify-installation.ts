@@ -1,7 +1,7 @@
 // Finds the database of an installation and verifies its audit chains.
 import { type TenantHead, type Verification, verifyChains } from '../../api/modules/accounts/audit/verify-chains.ts'
 import { openDatabase } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 import { roleUrlOf } from '../start/role-url.ts'
 

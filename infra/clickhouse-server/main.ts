@@ -1,5 +1,5 @@
 // The embedded ClickHouse: started as a child by infra/services/clickhouse.ts when CLICKHOUSE_URL is unset.
-import { createLogger } from '../../shared/logger.ts'
+import { createLogger } from '../../shared/process/logger.ts'
 import { openEngine } from './engine.ts'
 import { createClickHouseServer } from './server.ts'
 

@@ -7,7 +7,7 @@ import { compareLedger, type LedgerComparison } from '../../api/modules/wallets/
 import { openDatabase } from '../../shared/database/database.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { streamState } from '../../shared/log/streams.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
 import { createFindings, type Findings } from './findings.ts'

@@ -9,7 +9,7 @@ import {
   resetByOperator,
 } from '../../identity/second-factor/operator-reset.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 import { roleUrlOf } from '../start/role-url.ts'
 

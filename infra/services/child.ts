@@ -4,7 +4,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSy
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endProcess, forgetPidFile, identify, stopOrphan, writePidFile } from '../../shared/pid-file.ts'
+import { endProcess, forgetPidFile, identify, stopOrphan, writePidFile } from '../../shared/process/pid-file.ts'
 import { PROJECT_ROOT } from './project.ts'
 
 /** One human line about what is being done; never a secret. */

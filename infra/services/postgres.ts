@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { endProcess, identify } from '../../shared/pid-file.ts'
+import { endProcess, identify } from '../../shared/process/pid-file.ts'
 import { type Child, type Progress, type Service, startChild, waitUntilReady } from './child.ts'
 import type { ServiceOptions } from './clickhouse.ts'
 import { missingExtensions, postgresPrograms } from './postgres-binaries.ts'

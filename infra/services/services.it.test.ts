@@ -5,7 +5,14 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import { endProcess, identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../../shared/pid-file.ts'
+import {
+  endProcess,
+  identify,
+  isRunning,
+  readPidFile,
+  stopOrphan,
+  writePidFile,
+} from '../../shared/process/pid-file.ts'
 import { freePort } from './child.ts'
 import { startNats } from './nats.ts'
 import { startPostgres } from './postgres.ts'

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import { hashApiKey } from '../../shared/access/api-key.ts'
 import { createPlatform, createUser, makeAdministrator, type NewPlatform } from '../../shared/access/create-platform.ts'
 import { asSystem, openAsOwner } from '../../shared/database/database.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { systemClock } from '../../shared/time.ts'
 
 export type Accounts = {

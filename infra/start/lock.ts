@@ -1,7 +1,7 @@
 // One start per DATA_DIR: a lock file that names its holder, taken over when that holder has gone.
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { identify, isRunning, readPidFile } from '../../shared/pid-file.ts'
+import { identify, isRunning, readPidFile } from '../../shared/process/pid-file.ts'
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code

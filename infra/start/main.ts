@@ -1,7 +1,7 @@
 // `npm start`: services, migrations, processes; then it stays until Ctrl-C, and the first time shows a demo. With --exit it stops
 // after the demo.
 
-import { stopOrphan } from '../../shared/pid-file.ts'
+import { stopOrphan } from '../../shared/process/pid-file.ts'
 import { systemClock } from '../../shared/time.ts'
 import { readDemoRecord, writeDemoRecord } from '../demo/demo-record.ts'
 import { runDemo } from '../demo/run-demo.ts'

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { createRefresher } from '../../shared/access/refresher.ts'
 import { asSystem, type Database, listen } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { Environment, Tenant } from '../../shared/tenant.ts'
 import {
   createMeter,

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { namedSubscription, subscriptionKey } from '../../shared/attribution/selector.ts'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { UsageEvent } from './parse.ts'
 

@@ -1,6 +1,6 @@
 // The connections that are open, and the bound on them. Nothing here runs for a request.
 import { readFileSync } from 'node:fs'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import type { UwsApp } from './load-uws.ts'
 
 export type Connections = {

@@ -1,6 +1,6 @@
 // The HTTP server: routes to handlers, faults to answers, and an orderly stop.
 import { AppError } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { boundConnections, type Connections } from './connections.ts'
 import { Exchange, type ExchangeObserver } from './exchange.ts'
 import { checkFraming, FramingError } from './framing.ts'

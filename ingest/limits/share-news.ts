@@ -1,7 +1,7 @@
 // The news between gateways, on the broker they all have: the demand at each, several times a second, kept by nobody.
 // A message that is lost is made good by the next one; a request never waits for any of this.
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 import { type Demands, INTERVAL_MS, type ShareBook, type ShareReport, WINDOW } from './share-book.ts'
 
 const SUBJECT = 'ingest.limits'

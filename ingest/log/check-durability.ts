@@ -5,7 +5,7 @@ import { connect } from '@nats-io/transport-node'
 import { brokerAddress } from '../../shared/log/address.ts'
 import { ackMeaning, durabilityFault, type LogDurability, readDurability } from '../../shared/log/durability.ts'
 import { patiently } from '../../shared/log/patiently.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/process/logger.ts'
 
 export type DurabilityCheck = {
   readonly url: string

@@ -1,6 +1,6 @@
 // The whole way of a request, from its headers to its answer, without sockets and servers: for millions of requests.
 import type { ApiKeyIdentity, LiveKeys } from '../../shared/access/live-keys.ts'
-import { silentLogger } from '../../shared/logger.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import { ingestHandler } from '../events/ingest.ts'
 import type { Lines } from '../events/lines.ts'
 import { Exchange } from '../http/exchange.ts'

@@ -1,7 +1,7 @@
 // When keys were last used. Noted in memory, which costs a request nothing, and written once a minute for all keys together.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../database/database.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import type { Tenant } from '../tenant.ts'
 import { formatInstant, type Instant } from '../time.ts'
 

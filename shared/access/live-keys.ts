@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, listen, type SystemTransaction } from '../database/database.ts'
 import { AppError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import type { Environment } from '../tenant.ts'
 import { type Instant, instantOf } from '../time.ts'
 import { apiKeyEnvironment, hashApiKey } from './api-key.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { silentLogger } from '../logger.ts'
+import { silentLogger } from '../process/logger.ts'
 import { createRefresher } from './refresher.ts'
 
 function rig(options: { gapMs?: number; pollMs?: number; fail?: () => boolean } = {}) {

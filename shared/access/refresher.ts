@@ -1,6 +1,6 @@
 // Keeps a copy in memory fresh: one load at a time, caused by a notification, a miss or the poll.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 
 export type Refresher = {
   /** Resolves after a load that started after this call; rejects with that load's error. Concurrent calls share loads. */

@@ -1,11 +1,11 @@
 // The doors to PostgreSQL. The pool itself is never exported: a query runs inside a tenant's transaction, or in one of the
 // named system jobs. Row-level security is the second net, not the filter; queries carry their own tenant conditions.
 import pg from 'pg'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
+import { createUnlessHung, type UnlessHung } from '../process/unless-hung.ts'
 import type { Tenant } from '../tenant.ts'
 import { withTestTime } from '../test-time.ts'
 import type { Clock, Instant } from '../time.ts'
-import { createUnlessHung, type UnlessHung } from '../unless-hung.ts'
 import { closableClients } from './closable-clients.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 import { probePostgres } from './probe.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../logger.ts'
+import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AppError } from '../errors.ts'
-import { silentLogger } from '../logger.ts'
+import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { silentLogger } from '../logger.ts'
+import { silentLogger } from '../process/logger.ts'
 import { untilDatabaseAnswers } from './until-answers.ts'
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code })

@@ -1,6 +1,6 @@
 // Questions to a database that is starting, or being started again, beside this process.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import { isUnavailable } from './driver-errors.ts'
 
 const PATIENCE_MS = 30_000

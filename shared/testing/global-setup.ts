@@ -14,7 +14,7 @@ import { findNatsServer } from '../../infra/services/nats-binary.ts'
 import { startPostgres } from '../../infra/services/postgres.ts'
 import { temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
-import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../pid-file.ts'
+import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../process/pid-file.ts'
 import { prepareTestLogins } from './database-logins.ts'
 import { uniqueName } from './names.ts'
 

@@ -1,7 +1,7 @@
 // The one way to make a ClickHouse client, so that every process reads decimals the same way.
 import { Readable } from 'node:stream'
 import { ClickHouseError, ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
-import { createUnlessHung } from '../unless-hung.ts'
+import { createUnlessHung } from '../process/unless-hung.ts'
 import { openReadConnection, type Question } from './read-connection.ts'
 
 /** The client of one database, and a short way for questions: see `selectRows`. */

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, inTenant } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../shared/process/logger.ts'
 import { defineJob, queueJobs } from '../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../jobs/metrics.ts'
 import { type TenantPayload, tenantOf } from '../../jobs/tenant-jobs.ts'

@@ -2,7 +2,7 @@
 // needed, forgotten when a platform changes.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, listen } from '../../../shared/database/database.ts'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../shared/process/logger.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { BucketSize } from './token-buckets.ts'
 

@@ -2,7 +2,7 @@
 // they read usage. A job that failed, or died with its worker, is made again by the next minute.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../shared/database/database.ts'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../shared/process/logger.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../shared/time.ts'
 import { defineJob } from '../../jobs/define-job.ts'

@@ -1,7 +1,7 @@
 // Test clocks, through the api: a year of a customer in one call, by the code that bills in LIVE.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../shared/database/database.ts'
-import { silentLogger } from '../../../shared/logger.ts'
+import { silentLogger } from '../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { refusal } from '../../testing/catalog.ts'
 import { type Answer, type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'

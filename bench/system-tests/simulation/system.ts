@@ -9,7 +9,7 @@ import { createPublisher, type Publisher } from '../../../ingest/events/publish.
 import { createRecentEvents } from '../../../ingest/events/recent.ts'
 import type { Later } from '../../../ingest/later.ts'
 import { openUsageLog } from '../../../ingest/log/usage-log.ts'
-import { silentLogger } from '../../../shared/logger.ts'
+import { silentLogger } from '../../../shared/process/logger.ts'
 import { type Clock, instantOf } from '../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
 import { type Broker, createBroker, type SimulatedConnection } from './broker.ts'

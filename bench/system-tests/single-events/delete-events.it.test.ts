@@ -7,7 +7,7 @@ import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { relayBatch } from '../../../api/workers/outbox-relay.ts'
 import { createFailpoints } from '../../../shared/failpoint.ts'
-import { silentLogger } from '../../../shared/logger.ts'
+import { silentLogger } from '../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { type EventsRig, ms, NOW, openEventsRig, PATHS, START, tokensOf } from './rig.ts'
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import { relayBatch } from '../../../workers/outbox-relay.ts'

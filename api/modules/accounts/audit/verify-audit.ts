@@ -1,6 +1,6 @@
 // The audit chains, verified every night: a fault is an error in the log and a metric that is not 0 (security 3).
 import type { Database } from '../../../../shared/database/database.ts'
-import type { Logger } from '../../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { verifyChains } from './verify-chains.ts'

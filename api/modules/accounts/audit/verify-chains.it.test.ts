@@ -9,7 +9,7 @@ import { verifyInstallation } from '../../../../infra/audit/verify-installation.
 import { nodeArgs } from '../../../../infra/services/project.ts'
 import type { Database } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { loginOf, openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { uniqueName } from '../../../../shared/testing/names.ts'
 import { systemClock } from '../../../../shared/time.ts'

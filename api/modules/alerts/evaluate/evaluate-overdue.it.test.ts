@@ -1,7 +1,7 @@
 // What rules find of invoices that are not paid: real PostgreSQL, time as the test sets it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { eur } from '../../../testing/catalog.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import type { Logger } from '../../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import type { Environment, Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'

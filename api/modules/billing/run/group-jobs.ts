@@ -4,7 +4,7 @@
 import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import type { Logger } from '../../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { queueJobs } from '../../../jobs/define-job.ts'

@@ -2,7 +2,7 @@
 // the time.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { succeed } from '../../../testing/calls.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'

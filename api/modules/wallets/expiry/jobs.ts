@@ -2,7 +2,7 @@
 // adds up.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
-import type { Logger } from '../../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { loginOf } from '../../../../shared/testing/database-logins.ts'
 import { systemClock } from '../../../../shared/time.ts'
 import { refusal } from '../../../testing/calls.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
-import { silentLogger } from '../../../../shared/logger.ts'
+import { silentLogger } from '../../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
-import type { Logger } from '../../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
 import { measureQueues } from './measure-queues.ts'

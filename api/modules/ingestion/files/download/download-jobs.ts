@@ -1,7 +1,7 @@
 // Downloads of files as jobs: one job a tenant whose files wait for their content.
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../../shared/database/database.ts'
-import type { Logger } from '../../../../../shared/logger.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { defineJob, type JobRun } from '../../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../../jobs/metrics.ts'

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, inTenant, type SystemTransaction } from '../../../../../shared/database/database.ts'
 import { idOf } from '../../../../../shared/ids.ts'
-import type { Logger } from '../../../../../shared/logger.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { Environment } from '../../../../../shared/tenant.ts'
 import { instantOf } from '../../../../../shared/time.ts'
 import { defineJob, type JobRun } from '../../../../jobs/define-job.ts'

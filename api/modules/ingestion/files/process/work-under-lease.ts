@@ -1,5 +1,5 @@
 // What the jobs of both kinds of work on files share.
-import type { Logger } from '../../../../../shared/logger.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { WaitingTenant } from '../../../../jobs/tenant-jobs.ts'
 import type { OutboxRow } from '../../../../workers/outbox-row.ts'
 import type { Lease } from './lease.ts'
