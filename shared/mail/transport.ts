@@ -25,9 +25,9 @@ export type Letter = PlainLetter & {
 export type MailTransport<L extends PlainLetter = PlainLetter> = {
   /**
    * Hands a letter over, and gives how many of its recipients the server refused. Throws `Undeliverable` when the letter will never
-   * be taken, anything else when it may be later.
+   * be taken, anything else when it may be later. `signal` ends the connection, so that the server cannot take the letter afterwards.
    */
-  send(letter: L): Promise<number>
+  send(letter: L, signal?: AbortSignal): Promise<number>
   close(): void
 }
 
@@ -59,10 +59,11 @@ export function smtpTransport(smtpUrl: string, from: string): MailTransport<Lett
     disableUrlAccess: true,
   })
   return {
-    send: async letter => {
+    send: async (letter, signal) => {
       refuseOddAddress(letter)
       try {
-        const { rejected } = await smtp.sendMail({ from, headers: AUTOMATIC, ...messageOf(letter) })
+        const message = { from, headers: AUTOMATIC, ...messageOf(letter), ...(signal ? { signal } : {}) }
+        const { rejected } = await smtp.sendMail(message)
         return rejected.length
       } catch (error) {
         throw isRefusalOfLetter(error)

@@ -9,9 +9,12 @@ export type SmtpServer = {
   close(): Promise<void>
 }
 
-/** Listens on `port`, or on a free one. `answerTo` says what a recipient is answered, when that is not 250. */
+/** What a recipient is answered: 250 when undefined, and null is silence. */
+type AnswerTo = (recipient: string) => string | null | undefined
+
+/** Listens on `port`, or on a free one. */
 export async function startSmtpServer(
-  options: { readonly port?: number; readonly answerTo?: (recipient: string) => string | undefined } = {},
+  options: { readonly port?: number; readonly answerTo?: AnswerTo } = {},
 ): Promise<SmtpServer> {
   const received: ReceivedLetter[] = []
   const sockets = new Set<Socket>()
@@ -32,10 +35,11 @@ export async function startSmtpServer(
   }
 }
 
-function serve(socket: Socket, received: ReceivedLetter[], answerTo: (recipient: string) => string | undefined): void {
+function serve(socket: Socket, received: ReceivedLetter[], answerTo: AnswerTo): void {
   let pending = ''
   let letter: { from: string; to: string[]; lines: string[] | null } = { from: '', to: [], lines: null }
   const say = (line: string): void => void socket.write(`${line}\r\n`)
+  const answer = (text: string | null | undefined): void => (text === null ? undefined : say(text ?? '250 ok'))
   const take = (line: string): void => {
     if (letter.lines !== null) {
       if (line !== '.') {
@@ -55,7 +59,7 @@ function serve(socket: Socket, received: ReceivedLetter[], answerTo: (recipient:
     } else if (/^RCPT TO/i.test(line)) {
       const refusal = answerTo(address)
       if (refusal === undefined) letter.to.push(address)
-      say(refusal ?? '250 ok')
+      answer(refusal)
     } else if (/^DATA/i.test(line)) {
       letter.lines = []
       say('354 go on')

@@ -22,7 +22,7 @@ import { emailJobs, emailReactions } from './jobs.ts'
 import { sendAutomatically } from './schedule-email.ts'
 import { CLAIM_MS, type EmailDeps, sendEmails } from './send-emails.ts'
 
-const answers = new Map<string, string>()
+const answers = new Map<string, string | null>()
 let api: ApiHarness
 let tenant: TestTenant
 let server: SmtpServer
@@ -183,6 +183,26 @@ test('is sent by one worker alone, and by another once that one died, under the 
   expect(ids).toEqual([ids[0], ids[0]])
   expect(ids[0]).toMatch(/^<inem_\w{22}@example\.com>$/)
   expect(await eventsOf(invoice)).toEqual(['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_SENT'])
+})
+
+test('a mail server that is slow is left before the claim ends, and a worker without its claim stores nothing', async () => {
+  const slow = await issued()
+  await order(slow)
+  answers.set(slow.to, null)
+  await expect(run(slow, { sendMs: 100 })).rejects.toThrow('it is tried again')
+  expect(await outcomes(slow)).toMatchObject([{ status: 'SCHEDULED' }])
+  answers.delete(slow.to)
+  // While the first worker stores what became of its letter, its claim has ended and another one has sent the letter again.
+  const takenOver = async () => {
+    api.clock.set(api.clock.now() + CLAIM_MS)
+    await expect(run(slow, { failpoint: () => Promise.reject(new Error('killed')) })).rejects.toThrow('killed')
+  }
+  await run(slow, { failpoint: takenOver })
+  expect(await outcomes(slow)).toMatchObject([{ status: 'SCHEDULED' }])
+  api.clock.set(api.clock.now() + CLAIM_MS)
+  await run(slow)
+  expect(await outcomes(slow)).toMatchObject([{ status: 'SENT' }])
+  expect(await eventsOf(slow)).toEqual(['INVOICE.SEND_BY_EMAIL', 'INVOICE.EMAIL_SENT'])
 })
 
 test('a platform that says so sends each invoice once by itself', async () => {

@@ -19,14 +19,18 @@ import { type InvoiceEmail, invoiceEmails } from './table.ts'
 import { writeLetter } from './write-letter.ts'
 
 const SERVICE: Actor = { id: null, requestId: null }
-/** Longer than the document and the mail server take together. A claim that is older belongs to a worker that died. */
+/** A claim that is older belongs to a worker that died: sending ends long before, see `SEND_MS`. */
 export const CLAIM_MS = 600_000
+/** How long the document and the mail server may take together. Then the connection is ended, and the letter is tried again. */
+const SEND_MS = 300_000
 
 export type EmailDeps = {
   readonly database: Database
   /** Null where the installation sends no mail. `domain` is the one of the ids of letters. */
   readonly mail: { readonly transport: MailTransport<Letter>; readonly domain: string } | null
   readonly failpoint?: Failpoints
+  /** Instead of `SEND_MS`. */
+  readonly sendMs?: number
 }
 
 export type EmailRun = {
@@ -53,35 +57,43 @@ export async function sendEmails(deps: EmailDeps, { tenant, invoiceId, last }: E
   )
   const within = <T>(work: (uow: Uow) => Promise<T>) => inTenant(deps.database, tenant, SERVICE, work)
   for (const { id } of waiting) {
-    if (!(await within(uow => claim(uow, id)))) continue
+    const claim = await within(uow => claimed(uow, id))
+    if (!claim) continue
     let outcome: Outcome
     try {
       outcome = await sendOne(deps, { tenant, invoiceId, last }, id)
     } catch (error) {
-      await within(uow => release(uow, id))
+      await within(uow => release(uow, claim))
       throw error
     }
     await deps.failpoint?.('invoice-emails.before-outcome')
-    await within(uow => finish(uow, id, outcome))
+    await within(uow => finish(uow, claim, outcome))
   }
 }
 
 const scheduled = (uow: Uow, id: Id<'inem'>) =>
   and(inThisTenant(uow, invoiceEmails), eq(invoiceEmails.id, id), eq(invoiceEmails.status, 'SCHEDULED'))
 
-/** Whether this worker may send the letter now. */
-async function claim(uow: Uow, id: Id<'inem'>): Promise<boolean> {
+/** That one worker sends a letter. A claim of another worker on the same letter ends later. */
+type Claim = { readonly id: Id<'inem'>; readonly until: string }
+
+/** The claim with which this worker may send the letter now; null while another one sends it. */
+async function claimed(uow: Uow, id: Id<'inem'>): Promise<Claim | null> {
   const { claimed_until } = invoiceEmails
-  const claimed = await uow.tx
+  const until = formatInstant(instantOf(uow.now + CLAIM_MS))
+  const [own] = await uow.tx
     .update(invoiceEmails)
-    .set({ claimed_until: formatInstant(instantOf(uow.now + CLAIM_MS)) })
+    .set({ claimed_until: until })
     .where(and(scheduled(uow, id), or(isNull(claimed_until), lte(claimed_until, formatInstant(uow.now)))))
     .returning({ id: invoiceEmails.id })
-  return claimed.length > 0
+  return own ? { id, until } : null
 }
 
-const release = (uow: Uow, id: Id<'inem'>) =>
-  uow.tx.update(invoiceEmails).set({ claimed_until: null }).where(scheduled(uow, id))
+/** The letter while this worker has it: one that lost its claim changes nothing, because another worker sends the letter. */
+const held = (uow: Uow, { id, until }: Claim) => and(scheduled(uow, id), eq(invoiceEmails.claimed_until, until))
+
+const release = (uow: Uow, claim: Claim) =>
+  uow.tx.update(invoiceEmails).set({ claimed_until: null }).where(held(uow, claim))
 
 type Outcome = Pick<InvoiceEmail, 'status' | 'message'>
 const failed = (message: string): Outcome => ({ status: 'FAILED', message })
@@ -89,6 +101,7 @@ const failed = (message: string): Outcome => ({ status: 'FAILED', message })
 async function sendOne(deps: EmailDeps, { tenant, invoiceId, last }: EmailRun, id: Id<'inem'>): Promise<Outcome> {
   const { mail } = deps
   if (!mail) return failed(NO_MAIL)
+  const signal = AbortSignal.timeout(deps.sendMs ?? SEND_MS)
   try {
     const { source, recipients } = await readTenant(deps.database, tenant, async uow => ({
       source: await loadDocument(uow, invoiceId),
@@ -96,12 +109,14 @@ async function sendOne(deps: EmailDeps, { tenant, invoiceId, last }: EmailRun, i
     }))
     if (!recipients) return failed(NO_ADDRESS)
     const { name, type, content } = await renderDocument('PDF', source)
-    const refused = await mail.transport.send({
+    const letter = {
       ...writeLetter(source),
       ...recipients,
       messageId: `<${id}@${mail.domain}>`,
       attachments: [{ filename: name, contentType: type, content }],
-    })
+    }
+    signal.throwIfAborted()
+    const refused = await mail.transport.send(letter, signal)
     const all = recipients.cc.length + 1
     return {
       status: 'SENT',
@@ -121,13 +136,13 @@ const withoutAddresses = (error: unknown): Error => {
 }
 
 /** Stores how it ended, once: an outcome never changes. */
-async function finish(uow: Uow, id: Id<'inem'>, { status, message }: Outcome): Promise<void> {
+async function finish(uow: Uow, claim: Claim, { status, message }: Outcome): Promise<void> {
   const e = invoiceEmails
   const now = formatInstant(uow.now)
   const [changed] = await uow.tx
     .update(e)
     .set({ status, message, updated_at: now, sent_at: status === 'SENT' ? now : null, claimed_until: null })
-    .where(scheduled(uow, id))
+    .where(held(uow, claim))
     .returning({ invoiceId: e.invoice_id })
   if (!changed) return
   const row = await getInvoice(uow, changed.invoiceId)
