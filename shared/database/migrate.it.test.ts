@@ -12,8 +12,8 @@ const FOLDER = 'shared/database/migrations'
 const files = readdirSync(FOLDER)
   .filter(name => name.endsWith('.sql'))
   .sort()
-/** What the version before has. */
-const before = files.slice(0, Math.ceil(files.length / 2))
+/** What an early version has. */
+const before = files.filter(file => file < '0009')
 const SHA256_OF_NOTHING = createHash('sha256').update('').digest('hex')
 
 let name: string
@@ -38,32 +38,105 @@ afterEach(async () => {
   await onServer(`drop database ${name} with (force)`)
 })
 
-/** Leaves the schema as the version before left it. */
-async function migrateAsBefore(): Promise<void> {
-  await client.query(
+/** Leaves the schema as the early version left it. */
+async function migrateAsBefore(owner: pg.Client): Promise<void> {
+  await owner.query(
     'create table schema_migrations (name text primary key, sha256 text, applied_at timestamptz default now())',
   )
   for (const file of before) {
     const text = readFileSync(`${FOLDER}/${file}`, 'utf8')
-    await client.query(text)
+    await owner.query(text)
     const sha256 = createHash('sha256').update(text).digest('hex')
-    await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [file, sha256])
+    await owner.query('insert into schema_migrations (name, sha256) values ($1, $2)', [file, sha256])
   }
 }
 const known = async (): Promise<string[]> =>
   (await client.query<{ name: string }>('select name from schema_migrations order by name')).rows.map(row => row.name)
 
-test('an upgrade adds what is new to the data of the version before, once, however many processes begin it', async () => {
-  await migrateAsBefore()
-  await client.query(
-    `insert into platforms (platform_id, environment, name) values ('plat_1', 'LIVE', 'Kept'), ('plat_1', 'TEST', 'Kept')`,
-  )
-  const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
-  expect(applied.flat().sort()).toEqual(files.slice(before.length))
-  expect(await known()).toEqual(files)
-  const { rows } = await client.query('select environment, name from platforms order by environment')
-  expect(rows.map(row => row.name)).toEqual(['Kept', 'Kept'])
+/** Records of one tenant as they were before 0009, which the migrations from there on fill in or move. */
+const EARLY_RECORDS = `
+  insert into platforms (platform_id, environment, name) values ('plat_1', 'LIVE', 'Kept');
+  insert into customers (platform_id, environment, id, created_at, updated_at, status, type)
+    values ('plat_1', 'LIVE', 'cust_1', now(), now(), 'ACTIVE', 'ORGANIZATION');
+  insert into billing_entities (platform_id, environment, id, created_at, updated_at, reference, status, registered_address)
+    values ('plat_1', 'LIVE', 'bien_1', now(), now(), 'entity', 'ACTIVE', '{"country": "BE"}');
+  insert into pricing_plans (platform_id, environment, id, created_at, updated_at, reference, type, amount_type, variant)
+    values ('plat_1', 'LIVE', 'ppla_1', now(), now(), 'plan', 'STANDARD', 'EXCLUDING_TAX', 'DEFAULT');
+  insert into pricing_plan_versions (platform_id, environment, id, created_at, updated_at, pricing_plan_id, version, status)
+    values ('plat_1', 'LIVE', 'ppve_1', now(), now(), 'ppla_1', 1, 'ACTIVE');
+  insert into pricing_plan_subscriptions (platform_id, environment, id, created_at, updated_at, status, customer_id, billing_entity_id,
+      billing_period, billing_currency, billing_time, due_date_configuration, type, variant, activated_at)
+    values ('plat_1', 'LIVE', 'ppsu_1', now(), now(), 'ACTIVE', 'cust_1', 'bien_1', '{"type": "MONTH", "value": 1}', 'EUR', 'CALENDAR',
+      '{}', 'BILLING', 'DEFAULT', '2026-01-01Z');
+  insert into pricing_plan_schedules (platform_id, environment, id, created_at, updated_at, pricing_plan_subscription_id, type, status,
+      pricing_plan_id, pricing_plan_version_id, start_at, pricing_currency)
+    values ('plat_1', 'LIVE', 'ppsc_1', now(), now(), 'ppsu_1', 'DEFAULT', 'ACTIVE', 'ppla_1', 'ppve_1', '2026-01-01Z', 'EUR');
+  insert into invoices (platform_id, environment, id, created_at, updated_at, status, customer_id, billing_entity_id,
+      pricing_plan_subscription_id, period_start, period_end, advance_only, cut_at, billing_currency, timezone, amount_excluding_tax,
+      tax_amount, amount_including_tax, payment_status, content, fingerprint, invoice_number, invoice_date, due_date, updated_to_final_at)
+    select 'plat_1', 'LIVE', id, now(), now(), status, 'cust_1', 'bien_1', 'ppsu_1', '2026-01-01Z', '2026-02-01Z', false, '2026-02-01Z',
+      'EUR', 'UTC', 100, 21, 121, payment_status, '{"advance_charges": [], "periods": [{"start_at": "2026-01-01T00:00:00Z",
+        "end_at": "2026-02-01T00:00:00Z", "groups": [{"pricing_plan_schedule_id": "ppsc_1", "lines": [{"id": "line_1",
+        "pricing_item_id": "prii_1", "product_items": [{"id": "proi_1"}], "amount_excluding_tax": {"quantity": "100"},
+        "amount_including_tax": {"quantity": "121"}}]}]}]}', 'made before', number, '2026-02-01Z', '2026-03-01Z', '2026-02-01Z'
+    from (values ('invo_1', 'FINAL', 'PAID', 'F1'), ('invo_2', 'VOID', 'UNPAID', null)) as v (id, status, payment_status, number);
+`
+
+test('an upgrade by an owner that row-level security binds fills the rows of every tenant, once, however many processes begin it', async () => {
+  const owner = `owner_${name}`
+  await client.query(`create role ${owner} login createrole password 'of-the-test'`)
+  try {
+    await client.query(`alter database ${name} owner to ${owner}`)
+    // The roles belong to the server, which has them already.
+    for (const role of ['millrace_app', 'millrace_gateway', 'millrace_worker', 'millrace_identity'])
+      await client.query(`grant ${role} to ${owner} with admin option`)
+    const address = new URL(url)
+    address.username = owner
+    address.password = 'of-the-test'
+    const bound = new pg.Client({ connectionString: address.href })
+    await bound.connect()
+    await migrateAsBefore(bound).finally(() => bound.end())
+    await client.query(EARLY_RECORDS)
+
+    const applied = await Promise.all([migrate(address.href), migrate(address.href), migrate(address.href)])
+    expect(applied.flat().sort()).toEqual(files.slice(before.length))
+    expect(await known()).toEqual(files)
+    const { rows: subscriptions } = await client.query(
+      'select billing_entity_country, start_at from pricing_plan_subscriptions',
+    )
+    expect(subscriptions).toEqual([{ billing_entity_country: 'BE', start_at: new Date('2026-01-01') }])
+    const { rows: invoices } = await client.query(
+      `select id, holds_period, settled_amount, content ? 'advance_charges' as old from invoices order by id`,
+    )
+    expect(invoices).toEqual([
+      { id: 'invo_1', holds_period: true, settled_amount: '121', old: false },
+      { id: 'invo_2', holds_period: false, settled_amount: '0', old: false },
+    ])
+    const { rows: lines } = await client.query(
+      'select invoice_id, line_id, amount_excluding_tax, tax_amount from invoice_lines order by invoice_id',
+    )
+    expect(lines).toEqual(
+      ['invo_1', 'invo_2'].map(invoice_id => ({
+        invoice_id,
+        line_id: 'line_1',
+        amount_excluding_tax: '100',
+        tax_amount: '21',
+      })),
+    )
+    expect(await unprotected()).toEqual([])
+  } finally {
+    await client.query(`reassign owned by ${owner} to current_user; drop owned by ${owner}; drop role ${owner}`)
+  }
 })
+
+/** The tenant tables that do not hide their rows from their owner. */
+async function unprotected(): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_policy p on p.polrelid = c.oid
+     where p.polname = 'tenant' and not c.relforcerowsecurity`,
+  )
+  return rows.map(row => row.name)
+}
 
 test('after a rollback the version before starts on the schema of the newer one, and changes nothing', async () => {
   await migrate(url)

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { isBoundByRowSecurity, runWithAllRows } from './hidden-rows.ts'
 
 const DIRECTORY = new URL('./migrations/', import.meta.url)
 const LOCK = 7_243_110 // any constant: one migrator at a time in one database
@@ -18,12 +19,13 @@ export async function migrate(url: string): Promise<string[]> {
     )
     const done = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migrations')
     const applied = new Map(done.rows.map(row => [row.name, row.sha256]))
+    const run = (await isBoundByRowSecurity(client)) ? runWithAllRows : runAsItIs
     const fresh: string[] = []
     for (const { name, sql, sha256 } of readMigrations()) {
       const before = applied.get(name)
       if (before === sha256) continue
       if (before !== undefined) throw new Error(`migration ${name} was changed after it had been applied`)
-      await applyOne(client, name, sql, sha256)
+      await applyOne(client, { name, sql, sha256 }, run)
       fresh.push(name)
     }
     return fresh
@@ -32,7 +34,13 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-function readMigrations(): { name: string; sql: string; sha256: string }[] {
+type Migration = { readonly name: string; readonly sql: string; readonly sha256: string }
+
+const runAsItIs = async (client: pg.Client, sql: string): Promise<void> => {
+  await client.query(sql)
+}
+
+function readMigrations(): Migration[] {
   return readdirSync(fileURLToPath(DIRECTORY))
     .filter(name => name.endsWith('.sql'))
     .sort()
@@ -42,10 +50,10 @@ function readMigrations(): { name: string; sql: string; sha256: string }[] {
     })
 }
 
-async function applyOne(client: pg.Client, name: string, sql: string, sha256: string): Promise<void> {
+async function applyOne(client: pg.Client, { name, sql, sha256 }: Migration, run: typeof runAsItIs): Promise<void> {
   await client.query('begin')
   try {
-    await client.query(sql)
+    await run(client, sql)
     await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256])
     await client.query('commit')
   } catch (error) {
