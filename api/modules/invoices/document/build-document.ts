@@ -14,6 +14,7 @@ import { type Figures, type LaidLine, layOut, lineId, periodsOf, shown } from '.
 import { lineValues } from './line-values.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 import { payFromBalances } from './pay-from-balances.ts'
+import { sidesOf } from './tax-sides.ts'
 
 /** The columns of an invoice that follow from its draft; decimals as strings. */
 export type DocumentColumns = {
@@ -117,7 +118,7 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
   const { customer, billing_entity, platform } = draft.parties
   const { footnote } = platform.invoice_settings
   const registration = tax.decision.usedRegistration
-  const country = registration ?? billing_entity.registered_address?.country
+  const country = registration ?? sidesOf(draft.parties, draft.billingType ?? 'DEFAULT').seller.country
   const notes = tax.decision.invoiceNotes.map(note => note.text)
   return {
     ...(customer.reference === null ? {} : { customer_reference: customer.reference }),

@@ -11,7 +11,7 @@ import type { Organization } from '../../parties/customers/schema.ts'
 import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
 import { withRegistrationChecks, withTaxIdChecks } from '../../parties/tax-ids/with-checks.ts'
 import { invoiceTax } from './invoice-tax.ts'
-import type { BillingEntityInput } from './parties.ts'
+import type { BillingEntityInput, CustomerInput } from './parties.ts'
 
 const DAY = localDate('2026-06-30')
 const CHECK = { path: '', now: instantOf(0) }
@@ -119,6 +119,54 @@ describe('at home', () => {
       rates: ['VAT 21'],
       warnings: [],
     })
+  })
+})
+
+describe('of a self-billing invoice, which the customer supplies', () => {
+  const REVERSE = 'The billing entity has no tax id, and tax is reverse-charged'
+  const NL = { registered_address: { country: 'NL' }, tax_id: 'NL123456789B01' }
+  test.each<[Partial<CustomerInput>, Partial<BillingEntityInput>, string, string[]]>([
+    [{ organization: { registered_address: { country: 'DE' }, tax_id: 'DE136695976' } }, NL, 'REVERSE_CHARGE', []],
+    [
+      { organization: { registered_address: { country: 'DE' } } },
+      { registered_address: { country: 'NL' } },
+      'REVERSE_CHARGE',
+      [REVERSE],
+    ],
+    [
+      { organization: { registered_address: { country: 'DE' } } },
+      { registered_address: { country: 'DE' } },
+      'LOCAL_RATE VAT 19',
+      ['The customer, who supplies, has no tax id'],
+    ],
+    [
+      { organization: { registered_address: { country: 'DE' }, tax_id: 'DE136695976' } },
+      { registered_address: { country: 'DE' } },
+      'LOCAL_RATE VAT 19',
+      [],
+    ],
+    // The supplier is outside of the EU, and the customer's own rate is not charged.
+    [{ organization: { registered_address: { country: 'BR' } } }, NL, 'EXPORT', []],
+    [{ organization: {} }, NL, 'NOT_COVERED', ['The customer has no country, so no tax is charged.']],
+    [
+      { type: 'INDIVIDUAL', organization: null, individual: { residential_address: { country: 'BE' } } },
+      NL,
+      'REVERSE_CHARGE',
+      [],
+    ],
+  ])('of %j to %j: %s', (customer, entity, expected, warnings) => {
+    if (DAY === null) throw new Error('it is a day')
+    const parties = {
+      number_fields: [],
+      platform: base.platform,
+      customer: { ...base.customer, ...customer },
+      billing_entity: { ...base.billing_entity, tax_id: null, ...entity },
+    }
+    const tax = invoiceTax({ parties, salesTaxPercentage: null, billingType: 'SELF_BILLING' }, DAY)
+    const rates = tax.decision.rates.map(({ name, percentage }) => `${name} ${plain(percentage)}`)
+    expect([tax.decision.treatment, ...rates].join(' ')).toBe(expected)
+    const told = tax.findings.map(({ details }) => details).filter(text => !text.includes('No authority has confirmed'))
+    expect(told).toEqual(warnings.map(text => expect.stringContaining(text)))
   })
 })
 

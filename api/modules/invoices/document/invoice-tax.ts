@@ -7,8 +7,9 @@ import { BUILT_IN_TAX, type TaxProvider } from '../../../../shared/billing/tax-p
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BillingType } from '../table.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'
-import { addressOf, type BillingEntityInput, type Parties } from './parties.ts'
+import type { BillingEntityInput, Parties } from './parties.ts'
 import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
+import { named, sidesOf, type TaxSide } from './tax-sides.ts'
 
 export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly Finding[] }
 
@@ -26,7 +27,7 @@ const UNTAXED: TaxDecided = {
 /**
  * Decides the tax of an invoice dated `on`. Missing data becomes a finding. An ERROR keeps the invoice from becoming
  * FINAL (the rule needs a figure that was not given); a WARNING does not (an address is incomplete, a tax id is
- * unchecked). A customer without a country is taxed like one in the seller's country, because an unproven export must
+ * unchecked). A buyer without a country is taxed like one in the seller's country, because an unproven export must
  * not escape tax; a seller without a country charges no tax.
  */
 export function invoiceTax(
@@ -38,31 +39,27 @@ export function invoiceTax(
   on: LocalDate,
   provider: TaxProvider = BUILT_IN_TAX,
 ): InvoiceTax {
-  const seller = parties.billing_entity.registered_address?.country ?? null
-  const buyer = addressOf(parties.customer)?.country ?? null
-  if (seller === null)
-    return { decision: UNTAXED, findings: [warning('The billing entity has no country, so no tax is charged.')] }
-  const decision = provider.decide(
-    questionOf(parties, { seller, buyer: buyer ?? seller, on, salesTaxPercentage, billingType }),
-  )
-  if (buyer === null) {
-    const details = 'The customer has no country; tax is charged as in the country of the billing entity.'
+  const { seller, buyer } = sidesOf(parties, billingType)
+  const none = (message: string): InvoiceTax => ({ decision: UNTAXED, findings: [warning(message)] })
+  const { country } = seller
+  if (country === null) return none(`${seller.says} has no country, so no tax is charged.`)
+  const decision = provider.decide(questionOf(parties, { seller, country, buyer, on, salesTaxPercentage, billingType }))
+  if (buyer.country === null) {
+    const details = `${buyer.says} has no country; tax is charged as in the country of ${named(seller)}.`
     return decision.kind === 'DECIDED'
       ? { decision, findings: [warning(details)] }
-      : {
-          decision: UNTAXED,
-          findings: [warning(`The customer has no country, so no tax is charged. ${decision.message}`)],
-        }
+      : none(`${buyer.says} has no country, so no tax is charged. ${decision.message}`)
   }
-  if (decision.kind === 'DECIDED') return { decision, findings: taxIdFindings(parties, decision) }
+  if (decision.kind === 'DECIDED') return { decision, findings: taxIdFindings({ seller, buyer }, decision) }
   return { decision: UNTAXED, findings: [{ status: 'ERROR', details: `${decision.message} (${decision.field})` }] }
 }
 
 const warning = (details: string): Finding => ({ status: 'WARNING', details })
 
 type TaxFacts = {
-  readonly seller: string
-  readonly buyer: string
+  readonly seller: TaxSide
+  readonly country: string
+  readonly buyer: TaxSide
   readonly on: LocalDate
   readonly salesTaxPercentage: string | null
   readonly billingType: BillingType
@@ -70,16 +67,17 @@ type TaxFacts = {
 
 function questionOf(
   { customer, billing_entity, tax_rates }: Parties,
-  { seller, buyer, on, salesTaxPercentage, billingType }: TaxFacts,
+  { seller, country, buyer, on, salesTaxPercentage, billingType }: TaxFacts,
 ): TaxQuestion {
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
   return {
-    seller: sellerOf(billing_entity, seller),
+    seller: seller.isCustomer ? supplierOf(seller, country) : sellerOf(billing_entity, country),
     buyer: {
-      country: buyer,
-      region: addressOf(customer)?.state ?? null,
-      kind: customer.type,
-      taxId: bestTaxId(organization).status,
+      country: buyer.country ?? country,
+      region: buyer.region,
+      kind: buyer.isCustomer ? customer.type : 'ORGANIZATION',
+      taxId: bestTaxId(buyer.company).status,
+      // Also on a SELF_BILLING invoice: what is known is whether the customer is exempt.
       taxExempt: organization?.tax_exempt === true,
       taxExemptNote: organization?.tax_exempt_note ?? null,
     },
@@ -90,6 +88,14 @@ function questionOf(
     taxableShare: taxableShareOf(organization?.tax_exempt_percentage ?? null),
   }
 }
+
+/** The customer of a SELF_BILLING invoice, who supplies. */
+const supplierOf = ({ company }: TaxSide, country: string): TaxSeller => ({
+  country,
+  registeredIn: [],
+  taxIdTypes: (company?.tax_ids ?? []).map(({ type }) => type),
+  applyLocalVatForMissingTaxId: false,
+})
 
 /** What is left to tax of STANDARD amounts after a partial exemption (contract: Tax and invoices). */
 const taxableShareOf = (exempt: string | null): Fraction =>

@@ -4,7 +4,7 @@ import type { TaxBuyer, TaxDecided } from '../../../../shared/billing/tax.ts'
 import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
 import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
 import type { Finding } from './draft-invoice.ts'
-import type { Parties } from './parties.ts'
+import { named, type TaxSide } from './tax-sides.ts'
 
 type BestTaxId = {
   readonly status: TaxBuyer['taxId']
@@ -37,34 +37,44 @@ const knownAs = (id: string, result: TaxIdValidation | null | undefined): BestTa
 /**
  * Warnings about the tax ids that decide the tax: an invoice must not shift or collect tax on an unproven id unnoticed.
  */
-export function taxIdFindings({ customer, billing_entity }: Parties, decision: TaxDecided): Finding[] {
+export function taxIdFindings({ seller, buyer }: Sides, decision: TaxDecided): Finding[] {
   const details = [
-    ...(decision.treatment === 'REVERSE_CHARGE' && customer.type === 'ORGANIZATION'
-      ? reverseCharge(bestTaxId(customer.organization))
-      : []),
-    ...(decision.treatment === 'LOCAL_RATE' ? ownIds(billing_entity) : []),
+    ...(decision.treatment === 'REVERSE_CHARGE' && buyer.company !== null ? reverseCharge(buyer) : []),
+    ...(decision.treatment === 'LOCAL_RATE' ? ownIds(seller) : []),
+    ...(seller.isCustomer && decision.rates.length > 0 && !hasIds(seller) ? [UNREGISTERED_SUPPLIER] : []),
   ]
   return details.map(text => ({ status: 'WARNING', details: text }))
 }
 
-function reverseCharge({ status, id, message }: BestTaxId): string[] {
+type Sides = { readonly seller: TaxSide; readonly buyer: TaxSide }
+
+const hasIds = ({ company }: TaxSide): boolean => !!company?.tax_id || (company?.tax_ids ?? []).length > 0
+
+/** Only a supplier who is registered for a tax may show it on an invoice. */
+const UNREGISTERED_SUPPLIER =
+  'The customer, who supplies, has no tax id, and this self-billing invoice charges tax. Set its tax id, or make it tax_exempt.'
+
+function reverseCharge(buyer: TaxSide): string[] {
+  const { status, id, message } = bestTaxId(buyer.company)
   const shifted = 'so reverse charge rests on an unproven id'
   switch (status) {
     case 'VALID':
       return []
     case 'MISSING':
-      return ['The customer has no tax id, and tax is reverse-charged all the same: local VAT for a missing id is off.']
+      return [
+        `${buyer.says} has no tax id, and tax is reverse-charged all the same: local VAT for a missing id is off.`,
+      ]
     case 'NOT_VALID':
-      return [`The tax id of the customer is not valid, ${shifted}. ${message ?? ''}`.trim()]
+      return [`The tax id of ${named(buyer)} is not valid, ${shifted}. ${message ?? ''}`.trim()]
     case 'UNKNOWN':
-      return [`No authority has confirmed the tax id ${JSON.stringify(id)} of the customer, ${shifted}.`]
+      return [`No authority has confirmed the tax id ${JSON.stringify(id)} of ${named(buyer)}, ${shifted}.`]
   }
 }
 
 /** A tax is collected under an id of these types and the id is printed, so a wrong one needs a warning. */
-const ownIds = ({ tax_ids }: HasTaxIds): string[] =>
-  (tax_ids ?? []).flatMap(({ type, tax_id_validation_result: result }) =>
+const ownIds = (seller: TaxSide): string[] =>
+  (seller.company?.tax_ids ?? []).flatMap(({ type, tax_id_validation_result: result }) =>
     type !== 'GENERIC_TAX_ID' && result?.valid === 'NOT_VALID'
-      ? [`A tax id of the billing entity is not valid. ${result.message}`]
+      ? [`A tax id of ${named(seller)} is not valid. ${result.message}`]
       : [],
   )

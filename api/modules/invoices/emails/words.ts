@@ -2,30 +2,30 @@
 import type { Locale } from '../rendering/words/words.ts'
 
 type Sentences = {
-  readonly invoice: (number: string, seller: string) => string
-  readonly creditNote: (number: string, seller: string) => string
+  readonly invoice: (number: string, issuer: string) => string
+  readonly creditNote: (number: string, issuer: string) => string
 }
 
 const SENTENCES: Readonly<Record<Locale['language'], Sentences>> = {
   en: {
-    invoice: (number, seller) => `Please find attached invoice ${number} from ${seller}.`,
-    creditNote: (number, seller) => `Please find attached credit note ${number} from ${seller}.`,
+    invoice: (number, issuer) => `Please find attached invoice ${number} from ${issuer}.`,
+    creditNote: (number, issuer) => `Please find attached credit note ${number} from ${issuer}.`,
   },
   de: {
-    invoice: (number, seller) => `Anbei erhalten Sie die Rechnung ${number} von ${seller}.`,
-    creditNote: (number, seller) => `Anbei erhalten Sie die Rechnungskorrektur ${number} von ${seller}.`,
+    invoice: (number, issuer) => `Anbei erhalten Sie die Rechnung ${number} von ${issuer}.`,
+    creditNote: (number, issuer) => `Anbei erhalten Sie die Rechnungskorrektur ${number} von ${issuer}.`,
   },
   fr: {
-    invoice: (number, seller) => `Veuillez trouver ci-joint la facture ${number} de ${seller}.`,
-    creditNote: (number, seller) => `Veuillez trouver ci-joint l’avoir ${number} de ${seller}.`,
+    invoice: (number, issuer) => `Veuillez trouver ci-joint la facture ${number} de ${issuer}.`,
+    creditNote: (number, issuer) => `Veuillez trouver ci-joint l’avoir ${number} de ${issuer}.`,
   },
   nl: {
-    invoice: (number, seller) => `Hierbij ontvangt u factuur ${number} van ${seller}.`,
-    creditNote: (number, seller) => `Hierbij ontvangt u creditnota ${number} van ${seller}.`,
+    invoice: (number, issuer) => `Hierbij ontvangt u factuur ${number} van ${issuer}.`,
+    creditNote: (number, issuer) => `Hierbij ontvangt u creditnota ${number} van ${issuer}.`,
   },
   es: {
-    invoice: (number, seller) => `Adjuntamos la factura ${number} de ${seller}.`,
-    creditNote: (number, seller) => `Adjuntamos la factura rectificativa ${number} de ${seller}.`,
+    invoice: (number, issuer) => `Adjuntamos la factura ${number} de ${issuer}.`,
+    creditNote: (number, issuer) => `Adjuntamos la factura rectificativa ${number} de ${issuer}.`,
   },
 }
 

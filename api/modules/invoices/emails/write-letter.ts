@@ -3,7 +3,7 @@ import { isMailAddress } from '../../../../shared/mail/transport.ts'
 import { escaped } from '../../../docs-pages/html.ts'
 import { describeInvoice } from '../rendering/model/describe-invoice.ts'
 import type { Fact } from '../rendering/model/document-model.ts'
-import { buyerOf, sellerOf } from '../rendering/model/parties.ts'
+import { customerOf, issuerOf } from '../rendering/model/parties.ts'
 import type { DocumentSource } from '../rendering/render-document.ts'
 import { localeOf } from '../rendering/words/words.ts'
 import { sentencesOf } from './words.ts'
@@ -20,17 +20,16 @@ type WrittenLetter = {
 export function writeLetter({ invoice, presentation }: DocumentSource): WrittenLetter {
   const model = describeInvoice(invoice, presentation)
   const number = model.number ?? ''
-  const seller = model.seller.name
-  const sentences = sentencesOf(localeOf(buyerOf(invoice).locale))
+  const sentences = sentencesOf(localeOf(customerOf(invoice).locale))
   const isCredit = invoice.type === 'CREDIT' || invoice.type === 'ONE_OFF_CREDIT'
-  const opening = sentences[isCredit ? 'creditNote' : 'invoice'](number, seller)
+  const opening = sentences[isCredit ? 'creditNote' : 'invoice'](number, model.issuer)
   const facts = [...model.facts, ...(model.due ? [model.due] : [])]
   const { accounts, links } = model.payment
   const blocks = [facts, ...accounts.map(account => account.facts), links].filter(block => block.length > 0)
   const stamp = model.stamp?.text
-  const { email } = sellerOf(invoice)
+  const { email } = issuerOf(invoice)
   return {
-    subject: oneLine(`${model.title} – ${seller}`),
+    subject: oneLine(`${model.title} – ${model.issuer}`),
     text: `${[opening, ...(stamp ? [stamp] : []), ...blocks.map(asText)].join('\n\n')}\n`,
     html: [
       `<!doctype html><html lang="${escaped(model.locale)}"><head><meta charset="utf-8"><title>${escaped(model.title)}</title></head>`,

@@ -11,7 +11,7 @@ import { wholeInvoice } from '../answer.ts'
 import { acceptorsOf } from '../payment-actions.ts'
 import { getInvoice } from '../repository.ts'
 import type { InvoiceView } from '../schema.ts'
-import { sellerOf } from './model/parties.ts'
+import { issuerOf } from './model/parties.ts'
 import type { Logo, PaymentInstruction, Presentation, UnitName } from './model/presentation.ts'
 import type { DocumentSource } from './render-document.ts'
 
@@ -39,7 +39,7 @@ const logoOf = ({ content_type, content }: { content_type: Logo['type']; content
 
 async function paymentOf(uow: ReadUow, invoice: InvoiceView): Promise<PaymentInstruction[]> {
   const rows = await acceptorsOf(uow, invoice)
-  const seller = sellerOf(invoice)
+  const seller = issuerOf(invoice)
   return rows.flatMap(row => instructionOf(row, seller.legal_name ?? seller.reference))
 }
 

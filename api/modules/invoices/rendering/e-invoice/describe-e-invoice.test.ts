@@ -209,7 +209,6 @@ describe('refuses', () => {
     ['a draft', { ...base, status: 'DRAFT' }, 'status'],
     ['a void invoice', { ...base, status: 'VOID' }, 'status'],
     ['an invoice without a number', { ...base, invoice_number: null }, 'invoice_number'],
-    ['self-billing', { ...base, billing_type: 'SELF_BILLING' }, 'billing_type'],
     [
       'a seller without a country',
       party('billing_entity', { registered_address: null }),

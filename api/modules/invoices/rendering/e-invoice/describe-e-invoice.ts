@@ -5,14 +5,14 @@ import { AppError } from '../../../../../shared/errors.ts'
 import { at } from '../../../../../shared/time.ts'
 import type { InvoiceView } from '../../schema.ts'
 import { isCreditNote } from '../../settlement.ts'
-import { buyerOf } from '../model/parties.ts'
+import { customerOf } from '../model/parties.ts'
 import type { Presentation } from '../model/presentation.ts'
 import { printable } from '../model/printable.ts'
 import { formatsOf } from '../words/formats.ts'
 import { localeOf, sentenceIn, wordsOf } from '../words/words.ts'
 import { daysOf, eInvoiceLines } from './e-invoice-lines.ts'
 import type { Adjustment, EInvoice, EInvoiceLine, EInvoiceTotals, VatRow } from './e-invoice-model.ts'
-import { eInvoiceBuyer, eInvoiceSeller } from './e-invoice-parties.ts'
+import { eInvoiceParties } from './e-invoice-parties.ts'
 import { printedSummaries, vatOfSummaries, vatRows } from './e-invoice-vat.ts'
 import { notExpressible } from './refusal.ts'
 import { brokenRules } from './rules.ts'
@@ -25,10 +25,9 @@ export function describeEInvoice(invoice: InvoiceView, presentation: Presentatio
   const { number, issueDate, zone } = issuedOf(invoice)
   const isCredit = isCreditNote(invoice)
   const sign = isCredit ? ONE.neg() : ONE
-  const locale = localeOf(buyerOf(invoice).locale)
+  const locale = localeOf(customerOf(invoice).locale)
   const words = wordsOf(locale)
-  const seller = eInvoiceSeller(invoice)
-  const buyer = eInvoiceBuyer(invoice)
+  const { seller, buyer } = eInvoiceParties(invoice)
   const vats = vatOfSummaries(invoice, { seller, buyer, locale })
   const summaries = printedSummaries(invoice)
   const rows = vatRows(summaries, vats, { locale, sign })
@@ -45,6 +44,7 @@ export function describeEInvoice(invoice: InvoiceView, presentation: Presentatio
   const dueDate = isCredit ? null : dated(invoice.due_date)
   const described: EInvoice = {
     kind: isCredit ? 'CREDIT_NOTE' : 'INVOICE',
+    selfBilled: invoice.billing_type === 'SELF_BILLING',
     number,
     issueDate,
     dueDate,
@@ -73,7 +73,7 @@ export function describeEInvoice(invoice: InvoiceView, presentation: Presentatio
 
 /** What only an issued invoice has. An invoice that charges nothing is FINAL without a number. */
 function issuedOf(invoice: InvoiceView) {
-  const { id, status, invoice_number: number, invoice_date: date, billing_type: type } = invoice
+  const { id, status, invoice_number: number, invoice_date: date } = invoice
   if (status !== 'FINAL') {
     const message = `Only a FINAL invoice has an e-invoice; this one is ${status}.`
     throw new AppError('INVALID_OPERATION', message, { field: 'status', resourceId: id, resourceType: 'INVOICE' })
@@ -81,7 +81,6 @@ function issuedOf(invoice: InvoiceView) {
   if (number === null || date === null) {
     throw notExpressible('invoice_number', 'it has no number, because it charges nothing.')
   }
-  if (type === 'SELF_BILLING') throw notExpressible('billing_type', 'self-billing is not supported.')
   const zone = zoneOf(invoice.timezone) ?? zoneOf('UTC')
   if (zone === null) throw new Error('UTC is a zone')
   return { number: printable(number), issueDate: localDateOf(at(date), zone), zone }

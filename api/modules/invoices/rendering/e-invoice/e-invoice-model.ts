@@ -82,6 +82,8 @@ export type EInvoiceTotals = {
 
 export type EInvoice = {
   readonly kind: 'INVOICE' | 'CREDIT_NOTE'
+  /** Whether the buyer issues it in the name of the seller. */
+  readonly selfBilled: boolean
   readonly number: string
   readonly issueDate: LocalDate
   readonly dueDate: LocalDate | null

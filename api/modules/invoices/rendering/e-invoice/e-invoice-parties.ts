@@ -1,36 +1,47 @@
 // The parties of an e-invoice (BG-4, BG-7) from the snapshots of the invoice.
 import { isCountry } from '../../../../../shared/iso-codes.ts'
+import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
 import { type AddressInput, addressOf, customerName } from '../../document/parties.ts'
 import { bestTaxId } from '../../document/tax-id-findings.ts'
 import type { InvoiceView } from '../../schema.ts'
-import { buyerOf, sellerOf } from '../model/parties.ts'
+import { customerOf, issuerOf } from '../model/parties.ts'
 import { printable } from '../model/printable.ts'
 import type { EInvoiceParty } from './e-invoice-model.ts'
 import { notExpressible } from './refusal.ts'
 
-/** The seller. Throws INVALID_OPERATION without a country. */
-export function eInvoiceSeller(invoice: InvoiceView): EInvoiceParty {
-  const entity = sellerOf(invoice)
+/**
+ * The seller and the buyer: on a SELF_BILLING invoice the customer sells. Throws INVALID_OPERATION where one has no country.
+ */
+export function eInvoiceParties(invoice: InvoiceView): {
+  readonly seller: EInvoiceParty
+  readonly buyer: EInvoiceParty
+} {
+  return invoice.billing_type === 'SELF_BILLING'
+    ? { seller: customerParty(invoice, { sells: true }), buyer: { ...issuerParty(invoice), taxRegistration: null } }
+    : { seller: issuerParty(invoice), buyer: customerParty(invoice, { sells: false }) }
+}
+
+/** The billing entity. */
+function issuerParty(invoice: InvoiceView): EInvoiceParty {
+  const entity = issuerOf(invoice)
   const address = addressIn(entity.registered_address, 'billing_entity.registered_address.country')
   const used = invoice.used_tax_registration
   const ofUsed = used ? vatIdOf(bestTaxId(used).id, used.country) : null
   const vatId = ofUsed ?? vatIdOf(bestTaxId(entity).id, address.country)
-  const typed = [...(used?.tax_ids ?? []), ...(entity.tax_ids ?? [])].find(({ type }) => type !== 'GENERIC_TAX_ID')
   return {
     name: printable(entity.legal_name ?? entity.reference),
     reference: text(entity.reference),
     registrationNumber: text(entity.registration_number),
     vatId,
-    taxRegistration: vatId === null && typed ? text(typed.id) : null,
+    taxRegistration: vatId === null ? registrationOf([...(used?.tax_ids ?? []), ...(entity.tax_ids ?? [])]) : null,
     electronicAddress: electronicAddress(entity.email, vatId),
     email: text(entity.email),
     address,
   }
 }
 
-/** The buyer. Throws INVALID_OPERATION without a country. */
-export function eInvoiceBuyer(invoice: InvoiceView): EInvoiceParty {
-  const customer = buyerOf(invoice)
+function customerParty(invoice: InvoiceView, { sells }: { readonly sells: boolean }): EInvoiceParty {
+  const customer = customerOf(invoice)
   const member = customer.type === 'ORGANIZATION' ? 'organization.registered_address' : 'individual.residential_address'
   const address = addressIn(addressOf(customer), `customer.${member}.country`)
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
@@ -40,11 +51,17 @@ export function eInvoiceBuyer(invoice: InvoiceView): EInvoiceParty {
     reference: text(customer.reference),
     registrationNumber: text(organization?.registration_number),
     vatId,
-    taxRegistration: null,
+    taxRegistration: sells && vatId === null ? registrationOf(organization?.tax_ids ?? []) : null,
     electronicAddress: electronicAddress(customer.email, vatId),
     email: text(customer.email),
     address,
   }
+}
+
+/** The first id that is not a VAT id. */
+function registrationOf(ids: NonNullable<HasTaxIds['tax_ids']>): string | null {
+  const typed = ids.find(({ type }) => type !== 'GENERIC_TAX_ID')
+  return typed ? text(typed.id) : null
 }
 
 const text = (value: string | null | undefined): string | null => (value ? printable(value) || null : null)

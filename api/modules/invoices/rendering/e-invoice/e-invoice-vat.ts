@@ -55,7 +55,7 @@ export function vatOfSummaries(invoice: InvoiceView, context: VatContext): Vat[]
   // Nothing else may stand beside category O (BR-O-11), so beside another category it is an exemption.
   const onlyO = found.every(category => category === 'O')
   const categories = onlyO ? found : found.map(category => (category === 'O' ? 'E' : category))
-  for (const category of categories) requireIds(category, context)
+  for (const category of categories) requireIds(category, invoice, context)
   return invoice.tax_categories.map(({ percentage }, index) => {
     const category = categories[index] ?? 'S'
     return { category, rate: category === 'O' ? null : decimal(percentage) }
@@ -80,19 +80,21 @@ function categoryOf(summary: TaxCategoryView, invoice: InvoiceView, { seller }: 
   return invoice.sales_tax_percentage !== null && seller.vatId !== null ? 'Z' : 'O'
 }
 
-function requireIds(category: VatCategory, { seller, buyer }: VatContext): void {
+function requireIds(category: VatCategory, { billing_type }: InvoiceView, { seller, buyer }: VatContext): void {
   if (category === 'O') return
+  const [entity, customer] = ['billing_entity.tax_id', 'customer.organization.tax_id']
+  const [ofSeller, ofBuyer] = billing_type === 'SELF_BILLING' ? [customer, entity] : [entity, customer]
   const needsVatId = category === 'G' || category === 'AE'
   if (seller.vatId === null && (needsVatId || seller.taxRegistration === null)) {
     throw notExpressible(
-      'billing_entity.tax_id',
-      'the tax id of the seller is missing. Set tax_id of the billing entity, then credit the invoice and bill again.',
+      ofSeller,
+      `the tax id of the seller is missing. Set ${ofSeller}, then credit the invoice and bill again.`,
     )
   }
   if (category === 'AE' && buyer.vatId === null && buyer.registrationNumber === null) {
     throw notExpressible(
-      'customer.organization.tax_id',
-      'reverse charge needs a tax id or a registration number of the customer. Set it, then credit the invoice and bill again.',
+      ofBuyer,
+      `reverse charge needs a tax id or a registration number of the buyer. Set ${ofBuyer}, then credit the invoice and bill again.`,
     )
   }
 }

@@ -10,8 +10,10 @@ type Members = { readonly [name: string]: Json }
 /** C62 is "one": what is billed has no unit of the code list. */
 const UNIT = 'C62'
 
-/** UNTDID 1001 and 4461. */
+/** UNTDID 1001. */
 const TYPE_CODES = { INVOICE: '380', CREDIT_NOTE: '381' } as const
+const SELF_BILLED_TYPE_CODES = { INVOICE: '389', CREDIT_NOTE: '261' } as const
+/** UNTDID 4461. */
 const CREDIT_TRANSFER = '30'
 const SEPA_CREDIT_TRANSFER = '58'
 
@@ -24,7 +26,7 @@ export function toUbl(of: EInvoice, profile: string): Invoice {
     'cbc:ID': of.number,
     'cbc:IssueDate': of.issueDate,
     ...(of.dueDate === null ? {} : { 'cbc:DueDate': of.dueDate }),
-    'cbc:InvoiceTypeCode': TYPE_CODES[of.kind],
+    'cbc:InvoiceTypeCode': (of.selfBilled ? SELF_BILLED_TYPE_CODES : TYPE_CODES)[of.kind],
     ...(of.notes.length === 0 ? {} : { 'cbc:Note': [...of.notes] }),
     'cbc:DocumentCurrencyCode': currency,
     ...(of.period === null ? {} : { 'cac:InvoicePeriod': days(of.period) }),

@@ -48,7 +48,9 @@ test.each(Object.keys(EXAMPLES))('%s says the same in UBL and in CII', async nam
     [...lines, of.totals.lines.toFixed(of.currency === 'JPY' ? 0 : 2)].toSorted(),
   )
   expect(ubl).toContain(of.kind === 'INVOICE' ? '<Invoice ' : '<CreditNote ')
-  expect(textsOf(cii, 'ram:TypeCode')[0]).toBe(of.kind === 'INVOICE' ? '380' : '381')
+  const codes = of.selfBilled ? { INVOICE: '389', CREDIT_NOTE: '261' } : { INVOICE: '380', CREDIT_NOTE: '381' }
+  expect(textsOf(cii, 'ram:TypeCode')[0]).toBe(codes[of.kind])
+  expect(ubl).toContain(`TypeCode>${codes[of.kind]}<`)
   expect(textsOf(ubl, 'cbc:CustomizationID')).toEqual(['urn:cen.eu:en16931:2017'])
 })
 

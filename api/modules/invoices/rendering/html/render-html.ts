@@ -60,10 +60,10 @@ tr.band td:first-child{padding-inline-start:2rem}.small,dt{color:var(--grey);fon
 @media print{main{margin:0;max-width:none}thead{display:table-header-group}tr{break-inside:avoid}}`
 
 function headOf(model: DocumentModel): string {
-  const { logo, seller, heading, number, stamp, due } = model
+  const { logo, issuer, heading, number, stamp, due } = model
   const brand = logo
-    ? `<img alt="${escaped(seller.name)}" src="data:${logo.type};base64,${logo.content.toString('base64')}">`
-    : `<p class="strong">${text(seller.name)}</p>`
+    ? `<img alt="${escaped(issuer)}" src="data:${logo.type};base64,${logo.content.toString('base64')}">`
+    : `<p class="strong">${text(issuer)}</p>`
   const mark = stamp ? `<p><span class="stamp ${stamp.kind}">${escaped(stamp.text)}</span></p>` : ''
   const owed = due
     ? `<div><p class="small">${escaped(due.label)}</p><p class="due">${escaped(due.value)}</p></div>`

@@ -10,7 +10,7 @@ import type { Words } from '../words/table.ts'
 import { isSentence, localeOf, sentenceIn, wordsOf } from '../words/words.ts'
 import type { DocumentModel, Fact, Section, TaxRow } from './document-model.ts'
 import { lineRows } from './line-rows.ts'
-import { buyerBlock, buyerOf, sellerBlock } from './parties.ts'
+import { customerOf, issuerName, partyBlocks } from './parties.ts'
 import { accountFacts, epcQrText } from './payment.ts'
 import { PLAIN, type Presentation } from './presentation.ts'
 import { printable } from './printable.ts'
@@ -31,12 +31,11 @@ type Context = {
 export function describeInvoice(invoice: InvoiceView, presentation: Presentation = PLAIN): DocumentModel {
   const zone = zoneOf(invoice.timezone) ?? zoneOf('UTC')
   if (zone === null) throw new Error('UTC is a zone')
-  const locale = localeOf(buyerOf(invoice).locale)
+  const locale = localeOf(customerOf(invoice).locale)
   const words = wordsOf(locale)
   const formats = formatsOf(locale)
   const context = { invoice, presentation, words, formats, zone }
-  const issued = invoice.billing_type === 'SELF_BILLING' ? words.selfBilling : words.invoice
-  const heading = isCredit(invoice) ? words.creditNote : issued
+  const heading = headingOf(invoice, words)
   const number = invoice.invoice_number === null ? null : printable(invoice.invoice_number)
   return {
     locale: locale.tag,
@@ -46,9 +45,9 @@ export function describeInvoice(invoice: InvoiceView, presentation: Presentation
     stamp: stampOf(invoice, words),
     accentColor: presentation.accentColor ?? ACCENT,
     logo: presentation.logo,
-    pageSize: LETTER.has(addressOf(buyerOf(invoice))?.country ?? '') ? 'LETTER' : 'A4',
-    seller: sellerBlock(invoice, context),
-    buyer: buyerBlock(invoice, context),
+    pageSize: LETTER.has(addressOf(customerOf(invoice))?.country ?? '') ? 'LETTER' : 'A4',
+    issuer: issuerName(invoice),
+    ...partyBlocks(invoice, context),
     facts: factsOf(context),
     due: dueOf(context),
     columns: [words.description, words.quantity, words.unitPrice, words.amount],
@@ -67,6 +66,13 @@ export function describeInvoice(invoice: InvoiceView, presentation: Presentation
 }
 
 const isCredit = ({ type }: InvoiceView): boolean => type === 'CREDIT' || type === 'ONE_OFF_CREDIT'
+
+/** An invoice that the buyer issues has to say so (Article 226 (10a) of Council Directive 2006/112/EC), and so do its credit notes. */
+function headingOf(invoice: InvoiceView, words: Words): string {
+  const kind = isCredit(invoice) ? words.creditNote : words.invoice
+  if (invoice.billing_type !== 'SELF_BILLING') return kind
+  return isCredit(invoice) ? `${kind} (${words.selfBilling})` : words.selfBilling
+}
 
 function stampOf({ status, paid }: InvoiceView, words: Words): DocumentModel['stamp'] {
   if (status === 'VOID' || status === 'ARCHIVED') return { kind: 'VOID', text: words.void }

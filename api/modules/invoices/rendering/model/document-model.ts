@@ -38,6 +38,8 @@ export type DocumentModel = {
   readonly accentColor: string
   readonly logo: Logo | null
   readonly pageSize: 'A4' | 'LETTER'
+  /** The name beside the logo: who issues the document. */
+  readonly issuer: string
   readonly seller: Block
   readonly buyer: Block
   readonly facts: readonly Fact[]

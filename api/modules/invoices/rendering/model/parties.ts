@@ -17,15 +17,33 @@ import { printable } from './printable.ts'
 type Line = string | null | undefined
 type Context = { readonly words: Words; readonly formats: Formats }
 
-/** The snapshots of an invoice contain its inputs as they were when it was computed. */
-export const sellerOf = (invoice: InvoiceView): BillingEntityInput =>
+/** The billing entity as it was when the invoice was computed: it issues every invoice, and sells unless that is SELF_BILLING. */
+export const issuerOf = (invoice: InvoiceView): BillingEntityInput =>
   invoice.billing_entity as unknown as BillingEntityInput
-export const buyerOf = (invoice: InvoiceView): CustomerInput => invoice.customer as unknown as CustomerInput
+/** The customer as it was when the invoice was computed. */
+export const customerOf = (invoice: InvoiceView): CustomerInput => invoice.customer as unknown as CustomerInput
 
-/** The seller: name, address, tax ids, registration number, contact, and the custom fields that readers see. */
-export function sellerBlock(invoice: InvoiceView, context: Context): Block {
-  const entity = sellerOf(invoice)
-  return block(context.words.from, entity.legal_name ?? entity.reference, [
+/** The name of the billing entity. */
+export const issuerName = (invoice: InvoiceView): string => {
+  const { legal_name, reference } = issuerOf(invoice)
+  return printable(legal_name ?? reference)
+}
+
+/** Who supplies, and who is supplied. On a SELF_BILLING invoice the customer supplies, and the billing entity issues it. */
+export function partyBlocks(invoice: InvoiceView, context: Context): { readonly seller: Block; readonly buyer: Block } {
+  const { words } = context
+  if (invoice.billing_type === 'SELF_BILLING')
+    return {
+      seller: customerBlock(words.supplier, invoice, context),
+      buyer: issuerBlock(words.selfBiller, invoice, context),
+    }
+  return { seller: issuerBlock(words.from, invoice, context), buyer: customerBlock(words.to, invoice, context) }
+}
+
+/** The billing entity: name, address, tax ids, registration number, contact, and the custom fields that readers see. */
+function issuerBlock(head: string, invoice: InvoiceView, context: Context): Block {
+  const entity = issuerOf(invoice)
+  return block(head, entity.legal_name ?? entity.reference, [
     ...addressLines(entity.registered_address, context),
     ...taxIdLines(entity, context),
     ...registrationLines(invoice, context),
@@ -36,10 +54,10 @@ export function sellerBlock(invoice: InvoiceView, context: Context): Block {
 }
 
 /** The customer: name, address, tax ids, registration number, and the custom fields that readers see. */
-export function buyerBlock(invoice: InvoiceView, context: Context): Block {
-  const customer = buyerOf(invoice)
+function customerBlock(head: string, invoice: InvoiceView, context: Context): Block {
+  const customer = customerOf(invoice)
   const { organization } = customer
-  return block(context.words.to, customerName(customer), [
+  return block(head, customerName(customer), [
     ...addressLines(addressOf(customer), context),
     ...taxIdLines(organization, context),
     labelled(context.words.registrationNumber, organization?.registration_number),

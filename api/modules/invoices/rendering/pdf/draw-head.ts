@@ -21,16 +21,16 @@ export function drawHead(paper: Paper, model: DocumentModel): void {
   drawFacts(paper, model)
 }
 
-/** The logo in the corner, or the seller's name; returns its height. */
-function drawLogo(paper: Paper, { logo, seller }: DocumentModel): number {
+/** The logo in the corner, or the issuer's name; returns its height. */
+function drawLogo(paper: Paper, { logo, issuer }: DocumentModel): number {
   const { document, left, y, root } = paper
   if (logo === null) {
     const style: Style = { size: 14, weight: 700, color: INK }
-    const lines = paper.lines(seller.name, style, paper.width / 2)
+    const lines = paper.lines(issuer, style, paper.width / 2)
     paper.tagged(root, 'P', () => paper.text(lines, { x: left, y, width: paper.width / 2 }, style))
     return lines.length * style.size * LINE_HEIGHT
   }
-  const figure = paper.element(root, 'Figure', { alt: seller.name })
+  const figure = paper.element(root, 'Figure', { alt: issuer })
   figure.add(document.markStructureContent('Figure' as never))
   document.image(logo.content, left, y, { fit: [LOGO.width, LOGO.height] })
   document.endMarkedContent()

@@ -77,7 +77,7 @@ async function draw(model: DocumentModel, { PDFDocument, embedded }: Tools, book
     margin: 0,
     autoFirstPage: false,
     bufferPages: true,
-    info: { Title: model.title, Author: model.seller.name, CreationDate: model.createdAt, ModDate: model.createdAt },
+    info: { Title: model.title, Author: model.issuer, CreationDate: model.createdAt, ModDate: model.createdAt },
   })
   escapeMetadata(document)
   const chunks: Buffer[] = []
@@ -116,7 +116,7 @@ function drawFooters(paper: Paper, model: DocumentModel): void {
   for (let page = 0; page < count; page++) {
     paper.document.switchToPage(start + page)
     const y = paper.bottom + 18
-    const title = paper.lines(`${model.title} · ${model.seller.name}`, SMALL, paper.width - 100).slice(0, 1)
+    const title = paper.lines(`${model.title} · ${model.issuer}`, SMALL, paper.width - 100).slice(0, 1)
     const pages = paper.lines(model.pageOf(page + 1, count), SMALL, 100)
     paper.artifact(() => {
       paper.text(title, { x: paper.left, y, width: paper.width }, SMALL)

@@ -9,6 +9,8 @@ export const de: Words = {
   void: 'Ungültig',
   from: 'Von',
   to: 'An',
+  supplier: 'Leistungserbringer',
+  selfBiller: 'Leistungsempfänger und Aussteller',
   invoiceDate: 'Rechnungsdatum',
   dueDate: 'Fällig am',
   servicePeriod: 'Leistungszeitraum',

@@ -9,6 +9,8 @@ export const en: Words = {
   void: 'Void',
   from: 'From',
   to: 'To',
+  supplier: 'Supplier',
+  selfBiller: 'Customer, who issues this invoice',
   invoiceDate: 'Invoice date',
   dueDate: 'Due date',
   servicePeriod: 'Service period',

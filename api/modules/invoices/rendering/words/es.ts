@@ -9,6 +9,8 @@ export const es: Words = {
   void: 'Anulada',
   from: 'De',
   to: 'Para',
+  supplier: 'Proveedor',
+  selfBiller: 'Destinatario, que expide esta factura',
   invoiceDate: 'Fecha de factura',
   dueDate: 'Fecha de vencimiento',
   servicePeriod: 'Periodo de servicio',

@@ -9,6 +9,8 @@ export const fr: Words = {
   void: 'Annulée',
   from: 'De',
   to: 'À',
+  supplier: 'Fournisseur',
+  selfBiller: 'Client, émetteur de cette facture',
   invoiceDate: 'Date de facture',
   dueDate: 'Date d’échéance',
   servicePeriod: 'Période de service',

@@ -9,6 +9,8 @@ export const nl: Words = {
   void: 'Vervallen',
   from: 'Van',
   to: 'Aan',
+  supplier: 'Leverancier',
+  selfBiller: 'Afnemer, die deze factuur uitreikt',
   invoiceDate: 'Factuurdatum',
   dueDate: 'Vervaldatum',
   servicePeriod: 'Leveringsperiode',

@@ -20,6 +20,9 @@ export type Words = {
   readonly void: string
   readonly from: string
   readonly to: string
+  /** The parties of a self-billing invoice: the customer, and the billing entity that issues it. */
+  readonly supplier: string
+  readonly selfBiller: string
   readonly invoiceDate: string
   readonly dueDate: string
   readonly servicePeriod: string

@@ -85,6 +85,13 @@ const discounted = example({
   schedules: [{ discount: { product_items: [{ ids: ['item0'], percentage: '10' }], totals: [{ amount: eur('15') }] } }],
 })
 
+const selfBilling = example({
+  subscription: { variant: 'SELF_BILLING' },
+  seller: { ...SELLER, tax_id: 'NL123456789B01' },
+  customer: customerIn('DE'),
+  row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00001' },
+})
+
 export const EXAMPLES: Readonly<Record<string, InvoiceView>> = {
   'home-vat': example({ footnote: 'Thank you.', subscription: { purchase_order_number: 'PO-7' } }),
   'unit-price': example({ items: [flat], usage: '3450' }),
@@ -124,6 +131,12 @@ export const EXAMPLES: Readonly<Record<string, InvoiceView>> = {
     },
   }),
   german: example({ customer: { ...customerIn('DE'), locale: 'de-DE' }, items: [recurring('200'), tiered] }),
+  'self-billing': selfBilling,
+  'self-billing-at-home': example({
+    subscription: { variant: 'SELF_BILLING' },
+    row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00002' },
+  }),
+  'credit-of-self-billing': creditOf(selfBilling),
   credit: creditOf(example({})),
   'credit-of-discounts': creditOf(discounted),
   // 10.013 and 2.10273 of tax are rounded to 10.01 and 2.10, their sum to 12.12.
