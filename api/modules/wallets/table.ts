@@ -86,6 +86,8 @@ export const walletGrantAccounts = pgTable('wallet_grant_accounts', {
   type: text().$type<GrantType>().notNull(),
   start_at: timestamp().notNull(),
   expire_at: timestamp(),
+  /** The customer whose use alone may spend it; null for all use. */
+  seat_of: text(),
   funding: decimalText().notNull(),
   open: decimalText().notNull(),
   reserved: decimalText().notNull(),

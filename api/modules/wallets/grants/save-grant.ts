@@ -32,6 +32,7 @@ export async function saveGrant(uow: Uow, grant: NewGrant, cause: Cause): Promis
     type,
     start_at,
     expire_at,
+    seat_of: row.seat?.customer_id ?? null,
     funding: '0',
     open: '0',
     reserved: '0',

@@ -10,11 +10,7 @@ import { type GrantAccounts, walletGrantAccounts, walletGrants } from '../table.
 
 const a = walletGrantAccounts
 
-type LiveAccounts = GrantAccounts & {
-  readonly is_reverted: boolean
-  /** The customer whose use alone may spend it; null for all use. */
-  readonly seat_of: string | null
-}
+type LiveAccounts = GrantAccounts & { readonly is_reverted: boolean }
 
 /** The grants of these wallets that still have something open or reserved; used-up grants add no cost. */
 export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[]): Promise<LiveAccounts[]> {
@@ -24,7 +20,6 @@ export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[
     .select({
       ...getTableColumns(a),
       is_reverted: sql<boolean>`${g.reverted_at} is not null`,
-      seat_of: sql<string | null>`${g.seat} ->> 'customer_id'`,
     })
     .from(a)
     .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))

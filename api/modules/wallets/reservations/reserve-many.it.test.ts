@@ -59,8 +59,8 @@ async function insert(grants: readonly BookedGrant[]): Promise<void> {
        select $1, $2::environment, g.id, now(), now(), w.customer_id, (select id from billing_entities where platform_id = $1 and environment = $2::environment
          limit 1), g.wallet_id, g.type, '{}', g.start_at, g.expire_at, 'MANUAL', g.seat
        from given g join wallets w on w.id = g.wallet_id),
-     opened as (insert into wallet_grant_accounts (platform_id, environment, grant_id, wallet_id, type, start_at, expire_at)
-       select $1, $2::environment, id, wallet_id, type, start_at, expire_at from given)
+     opened as (insert into wallet_grant_accounts (platform_id, environment, grant_id, wallet_id, type, start_at, expire_at, seat_of)
+       select $1, $2::environment, id, wallet_id, type, start_at, expire_at, seat ->> 'customer_id' from given)
      select`,
     [platformId, environment, JSON.stringify(rows)],
   )
