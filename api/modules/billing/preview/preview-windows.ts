@@ -14,12 +14,15 @@ const PREVIEWS_MAX = 60
 /** Periods searched for invoices that bill something; enough to find a yearly item on a daily cycle. */
 const WINDOWS_MAX = 400
 
-export type PreviewWindow = {
+/** A period with what its invoice bills. */
+export type CandidateWindow = {
   readonly window: InvoiceWindow
   readonly billed: ReadonlySet<string>
   readonly charges: readonly Charge[]
   /** Whether late usage goes on it. */
   readonly takesLate: boolean
+}
+export type PreviewWindow = CandidateWindow & {
   /** The schedules this invoice is shown under. */
   readonly schedules: ReadonlySet<string>
 }
@@ -54,14 +57,27 @@ export function previewWindows({ inputs, terms, rows, from, perSchedule }: Previ
 const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean =>
   arrears === null ? cutoffAt < from : arrears.end <= from
 
-type Candidate = Omit<PreviewWindow, 'schedules'>
+/** The first invoice from `from` on that is wanted; null when none is within the periods that a preview searches. */
+export function findWindow(
+  { inputs, terms, rows, from }: Omit<PreviewQuestion, 'perSchedule'>,
+  isWanted: (candidate: CandidateWindow) => boolean,
+): CandidateWindow | null {
+  let scanned = 0
+  for (const candidate of candidates(inputs, terms, rows)) {
+    if (isBefore(candidate.window, from)) continue
+    scanned += 1
+    if (scanned > WINDOWS_MAX) return null
+    if (isWanted(candidate)) return candidate
+  }
+  return null
+}
 
 /** Every invoice in order with what it bills. */
 function* candidates(
   inputs: BillingInputs,
   terms: readonly PriceTerm[],
   rows: readonly SubscriptionInvoice[],
-): Generator<Candidate, void, undefined> {
+): Generator<CandidateWindow, void, undefined> {
   const ahead = new Set<string>()
   let mayTakeLate = takesLate(inputs.platform.late_event_policy)
   const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))

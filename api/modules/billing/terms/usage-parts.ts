@@ -29,21 +29,21 @@ export type PartsOf = {
  * it.
  */
 export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePart[] {
-  const directory = directoryOf(attribution)
+  const { directory, changes } = knownOf(attribution)
   const { subscriptionId, meterReference } = of
   const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
-  const times = cut(of.interval, boundaries(directory))
+  const times = cut(of.interval, changes)
   return sendersOf(attribution, subscriptionId).flatMap(customer =>
     times.map((time): UsagePart => {
-      const known = new Map<string, boolean>()
+      const answers = new Map<string, boolean>()
       const isOurs = (key: string): boolean => {
         const event = { subscription: key, meterReference, timestamp: time.start }
         const answer =
-          known.get(key) ??
+          answers.get(key) ??
           placesOf(directory, customer.id, event).some(
             ({ attribution: found }) => found.kind === 'SUBSCRIPTION' && found.subscription.id === subscriptionId,
           )
-        known.set(key, answer)
+        answers.set(key, answer)
         return answer
       }
       const own = directory.get(customer.id)
@@ -56,6 +56,19 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
       }
     }),
   )
+}
+
+type Known = { readonly directory: Directory; readonly changes: readonly number[] }
+/** Of a customer with thousands of subscriptions it takes longer than the rest, and all of them and all their prices share it. */
+const known = new WeakMap<AttributionInputs, Known>()
+
+function knownOf(attribution: AttributionInputs): Known {
+  const before = known.get(attribution)
+  if (before) return before
+  const directory = directoryOf(attribution)
+  const made = { directory, changes: boundaries(directory) }
+  known.set(attribution, made)
+  return made
 }
 
 /** The customers whose events may be the subscription's, with every customer key that the events may carry. */

@@ -7,8 +7,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { on } from '../../../workers/reaction.ts'
-import type { BillingDeps } from '../run/compute-invoice.ts'
-import { runMigration } from './run-migration.ts'
+import { type MigrationDeps, runMigration } from './run-migration.ts'
 
 type DueMigration = { readonly platform_id: string; readonly environment: Environment; readonly id: string }
 
@@ -51,7 +50,7 @@ export async function findLostMigrations(database: Database): Promise<DueMigrati
   return found.rows
 }
 
-type MigrationJobDeps = BillingDeps & {
+type MigrationJobDeps = MigrationDeps & {
   /** In the role millrace_worker. */
   readonly system: Database
 }

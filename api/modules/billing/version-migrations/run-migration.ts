@@ -3,17 +3,20 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { inTimeOf } from '../../../test-clock.ts'
+import { inTimeOf, timesOfCustomers } from '../../../test-clock.ts'
 import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { ACTOR } from '../run/run-group.ts'
 import { getMigration, holdsStatus, lockMigration, moveMigration, resultOf } from './migrations.ts'
-import { previewMove } from './preview-move.ts'
+import { type PreviewedMove, previewMoves } from './preview-moves.ts'
 import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
 
+export type MigrationDeps = BillingDeps & { readonly logger: Logger }
 export type MigrationRun = {
   readonly tenant: Tenant
   readonly id: string
@@ -23,27 +26,24 @@ export type MigrationRun = {
   readonly stop?: AbortSignal
 }
 
-/** Subscriptions between two reports of progress. */
-const GROUP_MAX = 20
+/** Subscriptions between two reports of progress. They are previewed together: enough to share what is read, and few enough for seconds. */
+const GROUP_MAX = 50
 
 /** Previews a migration that is SCHEDULED, or moves the subscriptions of one that was started. Throws temporary errors. */
-export async function runMigration(deps: BillingDeps, run: MigrationRun): Promise<void> {
+export async function runMigration(deps: MigrationDeps, run: MigrationRun): Promise<void> {
   const { tenant, id, last, stop } = run
   const row = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
   if (!row) return
-  const isPreview = row.status === 'SCHEDULED'
   const isStopped = () => stop?.aborted === true
+  const work = row.status === 'SCHEDULED' ? previewGroup : moveGroup
   try {
     let going = true
     while (going && !isStopped()) {
-      const ids = await nextOf(deps, tenant, { id, status: waitingIn(row) })
-      for (const subscription of ids) {
-        if (isStopped()) return
-        const work = () => (isPreview ? previewOne : moveOne)(deps, tenant, { row, subscription })
-        await inTimeOf(deps.database, tenant, [subscription], work)
-        await deps.failpoint?.('migrate.after-subscription')
-      }
-      going = await inTenant(deps.database, tenant, ACTOR, uow => report(uow, row, ids.length === 0))
+      const groups = await nextOf(deps, tenant, { id, status: waitingIn(row) })
+      for (const group of groups)
+        await inTimeOf(deps.database, tenant, group.slice(0, 1), () => work(deps, tenant, { row, group, isStopped }))
+      if (isStopped()) return
+      going = await inTenant(deps.database, tenant, ACTOR, uow => report(uow, row, groups.length === 0))
     }
   } catch (error) {
     if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
@@ -84,26 +84,66 @@ const waitingIn = ({ status }: Pick<VersionMigration, 'status'>) => (status === 
 
 type Next = { readonly id: string; readonly status: MigratedSubscription['status'] }
 
-const nextOf = (deps: BillingDeps, tenant: Tenant, { id, status }: Next): Promise<string[]> =>
+/** The next subscriptions, in groups that live in the same time; none when all are done. */
+const nextOf = (deps: BillingDeps, tenant: Tenant, { id, status }: Next): Promise<string[][]> =>
   readTenant(deps.database, tenant, async uow => {
     const { platformId, environment } = uow.tenant
-    const { rows } = await uow.tx.execute<{ subscription: string }>(sql`
-      select pricing_plan_subscription_id as subscription from migrated_subscriptions
+    const { rows } = await uow.tx.execute<{ subscription: string; customer: string }>(sql`
+      select pricing_plan_subscription_id as subscription, customer_id as customer from migrated_subscriptions
       where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id} and status = ${status}
       order by id limit ${GROUP_MAX}`)
-    return rows.map(({ subscription }) => subscription)
+    const timeOf = await timesOfCustomers(
+      uow,
+      rows.map(({ customer }) => customer),
+    )
+    const groups = groupBy(rows, ({ customer }) => timeOf(customer))
+    return [...groups.values()].map(group => group.map(({ subscription }) => subscription))
   })
 
+type Group = { readonly row: VersionMigration; readonly group: readonly string[]; readonly isStopped: () => boolean }
 type One = { readonly row: VersionMigration; readonly subscription: string }
 type Values = Partial<Omit<MigratedSubscription, 'platform_id' | 'environment' | 'id'>>
 
-async function previewOne(deps: BillingDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
-  const found = await previewMove(deps, tenant, subscription, row).catch(refusalOf)
-  await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, found))
+/** Previews them together, and each by itself when something keeps the group from it. */
+async function previewGroup(deps: MigrationDeps, tenant: Tenant, { row, group, isStopped }: Group): Promise<void> {
+  const together = await previewMoves(deps, tenant, group, row).catch((error: unknown) => {
+    throwTemporary(error)
+    return null
+  })
+  if (together) return await savePreviews(deps, tenant, row, together)
+  for (const subscription of group) {
+    if (isStopped()) return
+    const found = await previewMoves(deps, tenant, [subscription], row).catch((error: unknown) => {
+      const refused = refusalOf(deps, { row, subscription }, error)
+      return new Map([[subscription, { refused }]])
+    })
+    await savePreviews(deps, tenant, row, found)
+  }
+}
+
+async function savePreviews(
+  deps: MigrationDeps,
+  tenant: Tenant,
+  row: VersionMigration,
+  found: ReadonlyMap<string, PreviewedMove>,
+): Promise<void> {
+  await inTenant(deps.database, tenant, ACTOR, async uow => {
+    for (const [subscription, each] of found)
+      await saveOne(uow, { row, subscription }, 'found' in each ? each.found : refusedAs(each.refused))
+  })
+  await deps.failpoint?.('migrate.after-group')
+}
+
+async function moveGroup(deps: MigrationDeps, tenant: Tenant, { row, group, isStopped }: Group): Promise<void> {
+  for (const subscription of group) {
+    if (isStopped()) return
+    await moveOne(deps, tenant, { row, subscription })
+    await deps.failpoint?.('migrate.after-subscription')
+  }
 }
 
 /** The subscription and its result are saved together, so that it is moved once. */
-async function moveOne(deps: BillingDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
+async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
   const refused = await inTenant(deps.database, tenant, ACTOR, async uow => {
     const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
     if (!isWaiting) return null
@@ -111,25 +151,40 @@ async function moveOne(deps: BillingDeps, tenant: Tenant, { row, subscription }:
     const values: Values =
       'skipped' in moved
         ? { status: 'SKIPPED', message: moved.skipped }
-        : { status: 'MOVED', start_at: moved.schedule.start_at, pricing_plan_schedule_id: moved.schedule.id }
+        : {
+            status: 'MOVED',
+            start_at: moved.schedule.start_at,
+            pricing_plan_schedule_id: moved.schedule.id,
+            message: moved.left,
+          }
     await saveOne(uow, { row, subscription }, values)
     return null
-  }).catch(refusalOf)
-  if (refused) await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, refused))
+  }).catch((error: unknown) => refusalOf(deps, { row, subscription }, error))
+  if (refused)
+    await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, refusedAs(refused)))
 }
 
-/** Throws what may pass. One that cannot be moved must not keep the others from being moved. */
-function refusalOf(error: unknown): Values {
+function throwTemporary(error: unknown): void {
   if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') throw error
-  if (!(error instanceof AppError))
-    return {
-      status: 'ERROR',
-      code: 'INTERNAL_ERROR',
-      message: 'Something went wrong on our side; migrate it by itself.',
-    }
-  const { code, message, details } = error
-  return { status: 'ERROR', code, field: details.field ?? null, message }
 }
+
+/** Why one subscription cannot be moved, which must not keep the others from it. Throws what may pass. */
+function refusalOf({ logger }: MigrationDeps, { row, subscription }: One, error: unknown): AppError {
+  throwTemporary(error)
+  if (error instanceof AppError) return error
+  logger.error(
+    { err: error, migrationId: row.id, subscriptionId: subscription },
+    'a subscription could not be migrated',
+  )
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side; migrate it by itself.')
+}
+
+const refusedAs = ({ code, message, details }: AppError): Values => ({
+  status: 'ERROR',
+  code,
+  field: details.field ?? null,
+  message,
+})
 
 const whereOne = (uow: Uow, { row, subscription }: One) =>
   and(

@@ -18,8 +18,10 @@ export type VersionMove = {
   readonly start_at: string | null
   readonly coupon_discount_behaviour: 'NONE' | 'CARRY_OVER'
 }
-/** The new schedule; or why there is nothing to move. */
-export type MovedSubscription = { readonly schedule: Schedule } | { readonly skipped: string }
+/** The new schedule, and what is left on the old version; or why there is nothing to move. */
+export type MovedSubscription =
+  | { readonly schedule: Schedule; readonly left: string | null }
+  | { readonly skipped: string }
 
 /**
  * Ends the schedule that is on the old version where the new one starts, and activates that: with the terms that `migrate` keeps. With
@@ -29,7 +31,8 @@ export async function moveToVersion(uow: Uow, id: string, move: VersionMove): Pr
   const subscription = await lockOne(uow, subscriptionResource, id)
   if (!subscription) throw notFound(subscriptionResource, id)
   if (subscription.status !== 'ACTIVE') return { skipped: `The subscription is ${subscription.status}.` }
-  const all = (await listSchedules(uow, subscription.id)).filter(({ status }) => status === 'ACTIVE')
+  const planned = await listSchedules(uow, subscription.id)
+  const all = planned.filter(({ status }) => status === 'ACTIVE')
   const start = await startOf(uow, { subscription, all, move })
   const current = all.find(each => each.start_at < start && (each.end_at === null || start < each.end_at))
   const { cancelled_at: ends } = subscription
@@ -49,7 +52,20 @@ export async function moveToVersion(uow: Uow, id: string, move: VersionMove): Pr
     { pricing_plan_version_id, coupon_discount_behaviour, start_at: start, end_at: current.end_at },
     { setPreviousEndAt: false, setNextStartAt: false },
   )
-  return { schedule: await activateSchedule(uow, made.id) }
+  return { schedule: await activateSchedule(uow, made.id), left: leftBehind(planned, { start, move }) }
+}
+
+/** Names the later schedules that stay on the old version. */
+function leftBehind(
+  planned: readonly Schedule[],
+  { start, move }: Pick<Start, 'move'> & { start: string },
+): string | null {
+  const later = planned.filter(
+    each => each.start_at >= start && each.pricing_plan_version_id === move.from_pricing_plan_version_id,
+  )
+  if (later.length === 0) return null
+  const named = later.map(({ id, start_at }) => `${id} from ${start_at} on`).join(', ')
+  return `It has later schedules that stay on the old version: ${named}. Migrate the version again once they have started.`
 }
 
 type Start = { readonly subscription: Subscription; readonly all: readonly Schedule[]; readonly move: VersionMove }
