@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { atOnce } from '../../shared/http/at-once.ts'
 import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../../shared/http/odd-requests.ts'
 import { stopInOrder } from '../../shared/http/stopping.ts'
 import { refuseUnstorableRequest } from '../../shared/http/storable-text.ts'
@@ -88,23 +89,24 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
   app.setNotFoundHandler(notFoundHandler(noteMethods(app)))
   readBodies(app)
   // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
-  app.addHook('onSend', async (_request, reply, payload) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (String(reply.getHeader('content-type')).startsWith('application/json'))
       reply.header('content-type', 'application/json')
-    return payload
+    done(null, payload)
   })
   await httpManners(app)
   refuseOddRequests(app)
   stopInOrder(app)
   answerInTime(app, answerMs)
-  app.addHook('onRequest', async (request, reply) => limitBodyTime(request, reply))
+  app.addHook('onRequest', atOnce(limitBodyTime))
   // On every call: one that cannot be tried out must not change anything when a trial was meant.
-  app.addHook('onRequest', async request => void isDryRun(request))
+  app.addHook('onRequest', atOnce(isDryRun))
   // Before the shapes are checked: what cannot be stored is no shape's matter, and every shape's.
-  app.addHook('preValidation', async request => {
+  const refuseUnstorable = (request: FastifyRequest): void => {
     // The calls inside a message to an agent are requests of their own.
     if (request.routeOptions.config?.permission !== 'bearer') refuseUnstorableRequest(request)
-  })
+  }
+  app.addHook('preValidation', atOnce(refuseUnstorable))
   return app
 }
 

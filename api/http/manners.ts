@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import compress from '@fastify/compress'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
+import { atOnce } from '../../shared/http/at-once.ts'
 import { isKnown, takes } from './pages/static-answers.ts'
 
 /** Smaller answers fit a packet or two as they are. */
@@ -26,11 +27,14 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
 
 /** Adds the hooks. Call before any route is declared. */
 export async function httpManners(app: FastifyInstance): Promise<void> {
-  app.addHook('onRequest', async (request, reply) => {
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id })
     refuseEncodedBody(request)
-  })
-  app.addHook('onSend', async (request, reply, payload) => compressed(request, reply, tagged(request, reply, payload)))
+  }
+  app.addHook('onRequest', atOnce(begin))
+  app.addHook('onSend', (request, reply, payload, done) =>
+    done(null, compressed(request, reply, tagged(request, reply, payload))),
+  )
   await app.register(compress, { encodings: ['gzip'], threshold: COMPRESSED_FROM_BYTES, globalDecompression: false })
 }
 

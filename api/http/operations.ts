@@ -19,10 +19,11 @@ export function operationRoutes(app: FastifyInstance, { ready, registry }: Opera
     buckets: SECONDS,
     registers: [registry],
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route and never the path: paths hold ids, and would make as many series as there are resources.
     const route = request.routeOptions.url ?? 'unknown'
     duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    done()
   })
   const hidden = { config: { permission: 'public' }, schema: { hide: true } } as const
   app.get('/health/live', hidden, async () => ({ status: 'live' }))

@@ -1,5 +1,6 @@
-// One transaction in as few round trips as it can have: its beginning travels with the first question, and when it only read nothing
-// waits for its end. For that the connection must not wait for an answer before it sends more (`pipeline` of the pool).
+// One transaction in as few messages as it can have: its beginning travels with the first question, and the end of one that only read
+// travels with the beginning of the next. For that the connection must not wait for an answer before it sends more (`pipeline` of the
+// pool).
 import type { Socket } from 'node:net'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
@@ -28,7 +29,7 @@ export async function runTransaction<T>(
   onLost: (error: Error) => void,
 ): Promise<T> {
   sendTogether(client)
-  const begun = client.query(begin)
+  const begun = client.query(`${takeEnd(client)}${begin}`)
   // If it fails, so does every question behind it, and the first fault is the one to tell.
   const fault = begun.then(
     () => null,
@@ -37,15 +38,36 @@ export async function runTransaction<T>(
   try {
     const result = await work(transactionOn(client))
     await begun
-    if (readOnly) {
-      sendTogether(client)
-      client.query('commit').catch(ignore)
-    } else await client.query('commit')
+    if (readOnly) endLater(client)
+    else await client.query(COMMIT)
     return result
   } catch (error) {
     await client.query('rollback').catch(onLost)
     throw (await fault)?.error ?? error
   }
+}
+
+const COMMIT = 'commit'
+/** Long enough for the next read of a busy connection, and too short for an old snapshot to keep anything from being cleaned up. */
+const END_MS = 5
+const unended = new WeakMap<pg.PoolClient, NodeJS.Timeout>()
+
+/** Ends the read of this connection with its next transaction, or in a few milliseconds. It holds nothing that others wait for. */
+function endLater(client: pg.PoolClient): void {
+  const end = (): void => {
+    unended.delete(client)
+    client.query(COMMIT).catch(ignore)
+  }
+  unended.set(client, setTimeout(end, END_MS))
+}
+
+/** What has to be sent before the connection can begin a transaction. */
+function takeEnd(client: pg.PoolClient): string {
+  const timer = unended.get(client)
+  if (!timer) return ''
+  clearTimeout(timer)
+  unended.delete(client)
+  return `${COMMIT};`
 }
 
 /** Keeps what this turn of the event loop sends on the connection, and sends it in one piece. */

@@ -1,9 +1,10 @@
 // What Node's HTTP server would answer by itself, or with silence: here in the one shape of every refusal.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { atOnce } from './at-once.ts'
 
 const BROKEN: Readonly<Record<string, { readonly status: string; readonly message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The headers are larger than 16 KB.' },
@@ -29,10 +30,11 @@ export function refuseOddRequests(app: FastifyInstance): void {
     // The body that it announces is not read.
     response.writeHead(417, Object.fromEntries(headersOf(body))).end(body)
   })
-  app.addHook('onRequest', async ({ raw }) => {
+  const refuseHostless = ({ raw }: FastifyRequest): void => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
       throw new AppError('BAD_REQUEST', 'Send a Host header, as HTTP/1.1 requires.')
-  })
+  }
+  app.addHook('onRequest', atOnce(refuseHostless))
 }
 
 const bodyOf = (message: string): string => JSON.stringify(new AppError('BAD_REQUEST', message).toBody())

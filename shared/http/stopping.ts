@@ -1,6 +1,7 @@
 // How an HTTP server stops: what is in progress is answered, what comes after is refused, and no connection outlives its answer.
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
+import { atOnce } from './at-once.ts'
 
 /** How often connections are looked for that have become idle. */
 const CLOSE_IDLE_MS = 50
@@ -16,10 +17,11 @@ export function stopInOrder(app: FastifyInstance): void {
     closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_MS)
     app.server.once('close', () => clearInterval(closing ?? undefined))
   })
-  app.addHook('onRequest', async () => {
+  const refuseWhileStopping = (): void => {
     if (closing !== null)
       throw new AppError('SERVICE_UNAVAILABLE', 'This process is stopping; send it again on a new connection.', {
         retryAfterSeconds: 1,
       })
-  })
+  }
+  app.addHook('onRequest', atOnce(refuseWhileStopping))
 }

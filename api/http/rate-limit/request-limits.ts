@@ -1,7 +1,9 @@
 // How often the interface may be called: a token bucket for each credential, and one for each address, so that one caller's searches
 // do not slow another's. The buckets are those of this process: several api processes let through as many times as much.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../shared/errors.ts'
+import { atOnce } from '../../../shared/http/at-once.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { LiveRates } from './live-rates.ts'
 import { BURST_SECONDS } from './live-rates.ts'
@@ -78,14 +80,10 @@ export function networkOf(address: string): string {
 
 /** Holds every call under /v1 to the limits, and says on each answer what is left. Call before any route is declared. */
 export function limitRequests(app: FastifyInstance, limits: RequestLimits): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    try {
-      if (request.url.startsWith('/v1/') && !request.routeOptions.config?.limitedByEvents) limits.takeAddress(request)
-      done()
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  const takeAddress = (request: FastifyRequest): void => {
+    if (request.url.startsWith('/v1/') && !request.routeOptions.config?.limitedByEvents) limits.takeAddress(request)
+  }
+  app.addHook('onRequest', atOnce(takeAddress))
   app.addHook('onSend', (request, reply, payload, done) => {
     const taken = limits.takenBy(request)
     if (taken)
