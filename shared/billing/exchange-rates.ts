@@ -15,6 +15,9 @@ export type ExchangeRate = {
 /** What an amount is multiplied by, exactly, and the rates that it follows from. */
 export type Exchange = { readonly factor: Fraction; readonly used: readonly ExchangeRate[] }
 
+/** Reference rates are published every working day, by some authorities every month. An older one must not bill. */
+export const RATE_DAYS_MAX = 31
+
 const ONE_UNIT = decimal('1')
 
 /**

@@ -113,6 +113,10 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'AlertRuleThreshold.percentage': 'A share of what is granted, in percent.',
   rates: 'The rates that make up the tax, such as state and county.',
   'InvoiceRate.name': 'What the rate is called.',
+  'InvoiceTaxAmounts.used_exchange_rate': 'The exchange rate by which the tax is stated.',
+  'InvoiceTaxAmounts.display': 'Whether documents show these amounts.',
+  local_amounts:
+    'The same amounts in the currency of the tax authority. Absent where no tax is charged, where the invoice is in that currency, and where the platform has no exchange rate for it.',
   'InvoiceTaxCategory.name': 'What the tax is called on the invoice.',
   'InvoicePeriodTaxCategory.name': 'What the tax is called on the invoice.',
   category: 'The tax category: STANDARD, NO_TAX or EXEMPT.',

@@ -23,11 +23,25 @@ import { PAYMENT_STATUSES } from './settlement.ts'
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
 
+/** In the currency of the tax authority, where the invoice is in another one and charges tax. */
+const TaxAmounts = Type.Object(
+  {
+    base_amount: Money,
+    tax_amount: Money,
+    total_amount: Money,
+    used_exchange_rate: UsedExchangeRate,
+    /** Whether documents show them. */
+    display: Type.Boolean(),
+  },
+  { title: 'InvoiceTaxAmounts' },
+)
+
 const TaxCategorySummary = Type.Object(
   {
     base_amount: Money,
     tax_amount: Money,
     total_amount: Money,
+    local_amounts: Optional(TaxAmounts),
     percentage: Text,
     name: Text,
     category: TaxCategory,
@@ -89,6 +103,7 @@ const TaxSummary = Type.Object({
   base_amount: Money,
   tax_amount: Money,
   total_amount: Money,
+  local_amounts: Optional(TaxAmounts),
   notes: Type.Array(Text),
   country_code: Optional(Text),
 })
@@ -246,5 +261,6 @@ export type LineView = Static<typeof Line>
 export type GroupView = Static<typeof Group>
 export type PeriodView = Static<typeof InvoicePeriod>
 export type TaxShareView = Static<typeof TaxCategoryShare>
+export type TaxAmountsView = Static<typeof TaxAmounts>
 export type TaxCategoryView = Static<typeof TaxCategorySummary>
 export type TaxSummaryView = Static<typeof TaxSummary>

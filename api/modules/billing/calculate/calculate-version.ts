@@ -16,11 +16,10 @@ import { lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { settingsShown } from '../../catalog/pricing-plans/variants/settings.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import { loadBillingEntities, taxRatesBetween } from '../../invoices/document/load-parties.ts'
+import { loadBillingEntities, loadTaxRatesOf } from '../../invoices/document/load-parties.ts'
 import { type BillingEntityInput, type CustomerInput, zoneOfParties } from '../../invoices/document/parties.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
-import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { tieringTime } from '../charges/usage-steps.ts'
 import { previewView } from '../preview/preview-invoices.ts'
@@ -81,13 +80,14 @@ async function imaginedInputs(
   const billing_entity = await entityOf(uow, body)
   const platform = await loadPlatform(uow)
   const customer = imagined(body.customer ?? null, billing_entity)
+  const taxRates = await loadTaxRatesOf(uow, [{ customer, billing_entity }])
   const zone = zoneOfParties({ customer, billing_entity, platform })
   const start = body.start_at ? at(body.start_at) : startOfLocalDay(localDateOf(now, zone), zone)
   return {
     platform,
     customer,
     billing_entity,
-    ...taxRatesBetween(await loadTaxRates(uow), { customer, billing_entity }),
+    ...taxRates({ customer, billing_entity }),
     number_fields: [],
     subscription: {
       id: 'imagined',

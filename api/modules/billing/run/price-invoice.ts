@@ -216,13 +216,13 @@ function datesOf(
 
 function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
   const { terms, window, refunds = [], added = [], balances = [], bought } = request
-  const { subscription, platform, customer, billing_entity, tax_rates } = inputs
-  const taxRates = tax_rates ? { tax_rates } : {}
+  const { subscription, platform, customer, billing_entity, number_fields, tax_rates, tax_exchange_rates } = inputs
+  const rates = { ...(tax_rates ? { tax_rates } : {}), ...(tax_exchange_rates ? { tax_exchange_rates } : {}) }
   const { charges } = rated
   const dates = datesOf(inputs, request, charges)
   const to = { currency: subscription.billing_currency, defaultTaxCategory: defaultTaxCategory(inputs) }
   return {
-    parties: { platform, customer, billing_entity, number_fields: inputs.number_fields, ...taxRates },
+    parties: { platform, customer, billing_entity, number_fields, ...rates },
     currency: subscription.billing_currency,
     amountType: amountTypeOf([...charges, ...refunds.map(refund => refundedTerm(terms, refund))]),
     dates,

@@ -13,14 +13,14 @@ import { type CopiedFrom, loadCopiedFields } from '../../invoices/custom-fields/
 import {
   loadBillingEntities,
   loadCustomers,
+  loadTaxExchange,
+  loadTaxRatesOf,
   missing,
   SETTINGS_COLUMNS,
-  taxRatesBetween,
 } from '../../invoices/document/load-parties.ts'
 import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
 import { platforms } from '../../parties/platforms/table.ts'
-import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import {
   type AttributionInputs,
   attributionsOf,
@@ -62,7 +62,17 @@ export async function loadManyInputs(
   const idsOf = (name: 'customer_id' | 'billing_entity_id') => [...new Set(found.map(each => each[name]))]
   const customers = await loadCustomers(uow, idsOf('customer_id'))
   const entities = await loadBillingEntities(uow, idsOf('billing_entity_id'))
-  const taxRates = await loadTaxRates(uow)
+  const bothOf = (subscription: SubscriptionInput) => ({
+    customer: known(customers, 'CUSTOMER', subscription.customer_id),
+    billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
+  })
+  const taxRates = await loadTaxRatesOf(uow, found.map(bothOf))
+  const invoicedOf = (subscription: SubscriptionInput) => ({
+    ...bothOf(subscription),
+    currency: subscription.billing_currency,
+    since: schedulesOf(subscription).length === 0 ? uow.now : startOf({ schedules: schedulesOf(subscription) }),
+  })
+  const taxExchange = await loadTaxExchange(uow, found.map(invoicedOf))
   const numberFields = await loadNumberFieldsOf(
     uow,
     platform.invoice_settings,
@@ -86,14 +96,12 @@ export async function loadManyInputs(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
       const seated = seats.get(subscription.id)
-      const both = {
-        customer: known(customers, 'CUSTOMER', subscription.customer_id),
-        billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
-      }
+      const both = bothOf(subscription)
       const inputs: BillingInputs = {
         platform,
         ...both,
-        ...taxRatesBetween(taxRates, both),
+        ...taxRates(both),
+        ...taxExchange(invoicedOf(subscription)),
         number_fields: numberFields[place] ?? [],
         subscription,
         schedules: own,
@@ -150,7 +158,8 @@ function currenciesOf({ subscription, catalog, schedules: own }: Priced): string
   return [...new Set([...priced, ...fallbacks])]
 }
 
-const startOf = ({ schedules: own }: Priced): Instant => instantOf(Math.min(...own.map(({ start_at }) => at(start_at))))
+const startOf = ({ schedules: own }: Pick<Priced, 'schedules'>): Instant =>
+  instantOf(Math.min(...own.map(({ start_at }) => at(start_at))))
 
 /**
  * The exchange rates of each; the same for a subscription whichever others are read with it. Few are priced in another

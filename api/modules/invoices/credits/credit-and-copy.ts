@@ -44,7 +44,7 @@ async function finalizeNow(uow: Uow, id: Id<'invo'>, now: Recomputation): Promis
 async function copyOf(uow: Uow, original: InvoiceRow): Promise<InvoiceRow> {
   const { customer_id: customerId, billing_entity_id: billingEntityId } = original
   const { id } = await insertOneOff(uow, {
-    loaded: await loadOneOffParties(uow, { customerId, billingEntityId }),
+    loaded: await loadOneOffParties(uow, { customerId, billingEntityId, currency: original.billing_currency }),
     terms: termsOf(original),
     lines: linesOf(original.content),
     type: original.type,

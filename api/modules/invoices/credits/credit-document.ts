@@ -2,6 +2,7 @@
 // original whatever the rates are now. Pure.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
+import { localAmounts, localTotals, rateOfAmounts } from '../document/local-amounts.ts'
 import type { InvoiceContent, LineView, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
 import { creditShares, type Share } from './credit-amounts.ts'
 import { linesOfContent } from './credit-left.ts'
@@ -67,16 +68,19 @@ export function creditDocument(
   const totals = rest ?? { net: printed(exact.net).quantity, tax: printed(exact.tax).quantity }
   const money = (quantity: Decimal): MoneyView => moneyView(printed(quantity.neg()))
   const { wallet_balances: _paid, ...content } = of.content
+  const { local_amounts: _local, ...summary } = of.content.tax_summary
+  const taxes = summaries(of, taxesOf(of, credited, shares))
   return {
     content: {
       ...content,
       periods,
-      tax_categories: summaries(of, taxesOf(of, credited, shares)),
+      tax_categories: taxes,
       tax_summary: {
-        ...of.content.tax_summary,
+        ...summary,
         base_amount: money(totals.net),
         tax_amount: money(totals.tax),
         total_amount: money(totals.net.plus(totals.tax)),
+        ...localTotals(taxes),
       },
       validation_result: [],
     },
@@ -157,8 +161,12 @@ function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareV
             rounded,
             rates.map(({ percentage }) => decimal(percentage)),
           )
+    // By the rate of the original, so that what was declared is taken back.
+    const local = rateOfAmounts(original?.local_amounts)
+    const [base, taxed] = [tax.base_amount, tax.tax_amount].map(({ quantity }) => decimal(quantity))
     return {
       ...tax,
+      ...(local && base && taxed ? { local_amounts: localAmounts(local, { base, tax: taxed, currency }) } : {}),
       notes: original?.notes ?? [],
       rates: rates.map((rate, index) => ({
         ...rate,

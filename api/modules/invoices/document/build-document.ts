@@ -1,6 +1,11 @@
 // From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
 // periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
-import { computeAmounts, type InvoiceAmounts, type RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
+import {
+  computeAmounts,
+  type InvoiceAmounts,
+  type RoundingMode,
+  type TaxSummary,
+} from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { moneyView } from '../../../../shared/money.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -12,6 +17,7 @@ import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
 import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
 import { type Figures, type LaidLine, layOut, lineId, periodsOf, shown } from './lay-out.ts'
 import { lineValues } from './line-values.ts'
+import { type LocalRate, localAmounts, localRateOf, localTotals } from './local-amounts.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 import { payFromBalances } from './pay-from-balances.ts'
 import { sidesOf } from './tax-sides.ts'
@@ -36,6 +42,8 @@ export type Document = { readonly columns: DocumentColumns; readonly lines: read
 export type DocumentAmounts = {
   readonly amounts: InvoiceAmounts
   readonly tax: InvoiceTax
+  /** Null where the tax is stated in the currency of the invoice alone. */
+  readonly localRate: LocalRate | null
   readonly rounding: RoundingMode
   /**
    * The amount of the line with this key, with tax when the prices include it; undefined when there is no such line.
@@ -47,7 +55,9 @@ export type DocumentAmounts = {
 
 /** Rounds and taxes the lines of a draft. */
 export function documentAmounts(draft: DraftInvoice): DocumentAmounts {
-  const tax = invoiceTax(draft, draft.dates.day)
+  const decided = invoiceTax(draft, draft.dates.day)
+  const local = localRateOf(draft, decided.decision)
+  const tax = { ...decided, findings: [...decided.findings, ...local.findings] }
   const { currency, amountType } = draft
   const rounding = roundingOf(draft.parties)
   const lines = draft.lines.map(({ key, quantity, taxCategory }) => ({ key, quantity, taxCategory }))
@@ -56,6 +66,7 @@ export function documentAmounts(draft: DraftInvoice): DocumentAmounts {
   return {
     amounts,
     tax,
+    localRate: local.rate,
     rounding,
     printed: key => {
       const line = byKey.get(key)
@@ -114,12 +125,14 @@ type Layout = {
   readonly customers: NamedOnLines
 }
 
-function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmounts, layout: Layout): InvoiceContent {
+function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout): InvoiceContent {
+  const { amounts, tax, rounding } = priced
   const { customer, billing_entity, platform } = draft.parties
   const { footnote } = platform.invoice_settings
   const registration = tax.decision.usedRegistration
   const country = registration ?? sidesOf(draft.parties, draft.billingType ?? 'DEFAULT').seller.country
   const notes = tax.decision.invoiceNotes.map(note => note.text)
+  const summaries = taxCategories(amounts, priced.localRate)
   return {
     ...(customer.reference === null ? {} : { customer_reference: customer.reference }),
     customer: { object_type: 'CUSTOMER', ...customer },
@@ -129,11 +142,12 @@ function contentOf(draft: DraftInvoice, { amounts, tax, rounding }: DocumentAmou
     ...periodMembers(draft),
     pricing_amount_type: draft.amountType,
     rounding_mode: rounding,
-    tax_categories: taxCategories(amounts),
+    tax_categories: summaries,
     tax_summary: {
       base_amount: moneyView(amounts.totals.base),
       tax_amount: moneyView(amounts.totals.tax),
       total_amount: moneyView(amounts.totals.total),
+      ...localTotals(summaries),
       notes,
       ...(country ? { country_code: country } : {}),
     },
@@ -175,12 +189,16 @@ function usedRegistration({ billing_entity }: Parties, country: string) {
 const periodMembers = ({ period }: DraftInvoice) =>
   period === null ? {} : { billing_period: { ...period.length }, billing_period_date: formatInstant(period.cutoffAt) }
 
-/** The tax summaries of an invoice as it shows them. */
-export const taxCategories = (amounts: InvoiceAmounts): TaxCategoryView[] =>
+const localOf = (rate: LocalRate, { baseAmount, taxAmount }: TaxSummary) =>
+  localAmounts(rate, { base: baseAmount.quantity, tax: taxAmount.quantity, currency: baseAmount.currency })
+
+/** The tax summaries of an invoice as it shows them; with the rate also in the currency of the tax authority. */
+export const taxCategories = (amounts: InvoiceAmounts, localRate: LocalRate | null): TaxCategoryView[] =>
   amounts.summaries.map(summary => ({
     base_amount: moneyView(summary.baseAmount),
     tax_amount: moneyView(summary.taxAmount),
     total_amount: moneyView(summary.totalAmount),
+    ...(localRate ? { local_amounts: localOf(localRate, summary) } : {}),
     percentage: plain(summary.percentage),
     name: summary.name,
     category: summary.category,

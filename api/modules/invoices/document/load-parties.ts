@@ -1,14 +1,17 @@
 // Reads the parties of an invoice. Only the columns that a document depends on, so that two readings of one state are
 // equal.
 import { and, inArray } from 'drizzle-orm'
-import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
+import { taxCurrencies } from '../../../../shared/billing/tax-currencies.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
+import { type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntities } from '../../parties/billing-entities/table.ts'
 import { customers } from '../../parties/customers/table.ts'
+import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { platforms } from '../../parties/platforms/table.ts'
+import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import {
   addressOf,
   type BillingEntityInput,
@@ -79,17 +82,59 @@ export async function loadBillingEntities(
   return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
 }
 
+type Both = Pick<Parties, 'customer' | 'billing_entity'>
+
+const countriesOf = ({ customer, billing_entity }: Both): string[] =>
+  [billing_entity.registered_address, addressOf(customer)].flatMap(address => address?.country ?? [])
+
 /**
- * The platform's own tax rates that can apply between these two, as a member of `Parties`. No member where there are none, so that a
- * rate changes the inputs of those invoices alone that it can apply to.
+ * The platform's own tax rates that can apply between the parties of each invoice, as a member of `Parties`. No member where there are
+ * none, so that a rate changes the inputs of those invoices alone that it can apply to.
  */
-export function taxRatesBetween(
-  all: readonly PlatformTaxRate[],
-  { customer, billing_entity }: Pick<Parties, 'customer' | 'billing_entity'>,
-): Pick<Parties, 'tax_rates'> {
-  const countries = [billing_entity.registered_address, addressOf(customer)].map(address => address?.country)
-  const own = all.filter(({ country }) => countries.includes(country))
-  return own.length === 0 ? {} : { tax_rates: own }
+export async function loadTaxRatesOf(
+  uow: ReadUow,
+  all: readonly Both[],
+): Promise<(of: Both) => Pick<Parties, 'tax_rates'>> {
+  const loaded = await loadTaxRates(uow, [...new Set(all.flatMap(countriesOf))])
+  return of => {
+    const countries = countriesOf(of)
+    const own = loaded.filter(({ country }) => countries.includes(country))
+    return own.length === 0 ? {} : { tax_rates: own }
+  }
+}
+
+type Invoiced = Both & { readonly currency: string; readonly since: Instant }
+
+/** The currencies in which the tax of an invoice may have to be stated, besides its own; empty when that is the only one. */
+function currenciesOfTax({ customer, billing_entity, currency }: Invoiced): string[] {
+  const { registered_address, tax_registrations } = billing_entity
+  const addresses = [
+    registered_address,
+    addressOf(customer),
+    ...(tax_registrations ?? []).map(each => each.registered_address),
+  ]
+  const all = new Set(addresses.flatMap(address => taxCurrencies(address?.country ?? '')))
+  all.delete(currency)
+  return [...all]
+}
+
+/**
+ * The exchange rates by which the tax of each invoice is stated in the currency of its authority, as a member of `Parties`: the
+ * same for one whichever others are read with it. Those that need none cause no query.
+ */
+export async function loadTaxExchange(
+  uow: ReadUow,
+  invoiced: readonly Invoiced[],
+): Promise<(of: Invoiced) => Pick<Parties, 'tax_exchange_rates'>> {
+  const foreign = invoiced.filter(each => currenciesOfTax(each).length > 0)
+  const between = (of: Invoiced) => [of.currency, ...currenciesOfTax(of)]
+  const since = instantOf(Math.min(...foreign.map(each => each.since)))
+  const loaded = foreign.length === 0 ? [] : await loadRates(uow, [...new Set(foreign.flatMap(between))], since)
+  return of => {
+    if (loaded.length === 0 || currenciesOfTax(of).length === 0) return {}
+    const own = ratesOf(loaded, between(of), of.since)
+    return own.length === 0 ? {} : { tax_exchange_rates: own }
+  }
 }
 
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such customer. */

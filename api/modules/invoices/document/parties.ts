@@ -1,6 +1,7 @@
 // The parties of an invoice and the invoice settings of the platform: plain values in wire shape. Only what a document
 // depends on is here, so that two readings of the same state are equal.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax.ts'
 import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
@@ -77,6 +78,11 @@ export type Parties = {
   readonly number_fields: readonly NumberField[]
   /** The platform's own tax rates of the countries of the parties; absent where there are none. */
   readonly tax_rates?: readonly PlatformTaxRate[]
+  /**
+   * The exchange rates between the currency of the invoice and those of the tax authorities. Absent where the invoice is in the
+   * currency of the authority, and where the platform has none.
+   */
+  readonly tax_exchange_rates?: readonly ExchangeRate[]
 }
 
 type Zoned = { readonly timezone: string | null }

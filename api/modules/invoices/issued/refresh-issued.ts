@@ -7,14 +7,13 @@ import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/d
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at } from '../../../../shared/time.ts'
-import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import { change, invalidMove } from '../changes/invoice-change.ts'
 import { refreshInvoice } from '../changes/refresh-invoice.ts'
 import { linesOfContent } from '../credits/credit-left.ts'
 import { creditsOf } from '../credits/linked-invoices.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { invoiceTax } from '../document/invoice-tax.ts'
-import { loadBillingEntity, loadCustomer, loadInvoicingSettings, taxRatesBetween } from '../document/load-parties.ts'
+import { loadBillingEntity, loadCustomer, loadInvoicingSettings, loadTaxRatesOf } from '../document/load-parties.ts'
 import { keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
@@ -96,10 +95,11 @@ async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
     customer: await loadCustomer(uow, row.customer_id),
     billing_entity: await loadBillingEntity(uow, row.billing_entity_id),
   }
+  const taxRates = await loadTaxRatesOf(uow, [both])
   const parties = {
     platform: await loadInvoicingSettings(uow),
     ...both,
-    ...taxRatesBetween(await loadTaxRates(uow), both),
+    ...taxRates(both),
     number_fields: [],
   }
   const { decision } = invoiceTax(

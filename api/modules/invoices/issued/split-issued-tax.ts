@@ -7,6 +7,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { linesOfContent } from '../credits/credit-left.ts'
 import { taxCategories } from '../document/build-document.ts'
 import { taxShares } from '../document/lay-out.ts'
+import { rateOfAmounts } from '../document/local-amounts.ts'
 import type { InvoiceContent } from '../schema.ts'
 
 type Issued = { readonly content: InvoiceContent; readonly currency: string }
@@ -58,7 +59,7 @@ export function splitIssuedTax({ content, currency }: Issued, decision: TaxDecid
     )
   return {
     ...content,
-    tax_categories: taxCategories(amounts),
+    tax_categories: taxCategories(amounts, rateOfAmounts(content.tax_summary.local_amounts)),
     periods: content.periods.map(period => ({
       ...period,
       tax_categories: sharesOf(linesOfContent({ periods: [period] })),

@@ -5,14 +5,19 @@ import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/bill
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'
-import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
 import { type AddedLine, draftAddedLine } from '../added-lines/price-added-line.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { buildDocument, documentAmounts } from '../document/build-document.ts'
 import type { DraftInvoice } from '../document/draft-invoice.ts'
 import type { InvoiceDates } from '../document/invoice-dates.ts'
 import { invoiceTax } from '../document/invoice-tax.ts'
-import { loadBillingEntity, loadCustomer, loadInvoicingSettings, taxRatesBetween } from '../document/load-parties.ts'
+import {
+  loadBillingEntity,
+  loadCustomer,
+  loadInvoicingSettings,
+  loadTaxExchange,
+  loadTaxRatesOf,
+} from '../document/load-parties.ts'
 import { defaultTaxCategory, type Parties, roundingOf, zoneOfParties } from '../document/parties.ts'
 import { paidBeforeTax } from '../document/wallet-lines.ts'
 import type { FundsRequest, Payers } from '../funds.ts'
@@ -23,10 +28,17 @@ import type { OneOffTerms } from './schema.ts'
 /** The current parties of a one-off invoice. */
 export type OneOffParties = { readonly parties: Parties; readonly copiedFields: readonly CopiedFieldView[] }
 
+type Between = {
+  readonly customerId: string
+  readonly billingEntityId: string
+  /** Of the invoice. */
+  readonly currency: string
+}
+
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such customer or billing entity. */
 export async function loadOneOffParties(
   uow: ReadUow,
-  { customerId, billingEntityId }: { readonly customerId: string; readonly billingEntityId: string },
+  { customerId, billingEntityId, currency }: Between,
 ): Promise<OneOffParties> {
   const platform = await loadInvoicingSettings(uow)
   const between = [{ customerId, billingEntityId }]
@@ -35,10 +47,14 @@ export async function loadOneOffParties(
     customer: await loadCustomer(uow, customerId),
     billing_entity: await loadBillingEntity(uow, billingEntityId),
   }
+  const invoiced = { ...both, currency, since: uow.now }
+  const taxRates = await loadTaxRatesOf(uow, [both])
+  const taxExchange = await loadTaxExchange(uow, [invoiced])
   const parties: Parties = {
     platform,
     ...both,
-    ...taxRatesBetween(await loadTaxRates(uow), both),
+    ...taxRates(both),
+    ...taxExchange(invoiced),
     number_fields,
   }
   const [copiedFields = []] = await loadCopiedFields(uow, [

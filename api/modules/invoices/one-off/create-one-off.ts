@@ -29,8 +29,8 @@ const DUE = { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 3
 export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<InvoiceRow> {
   const customerId = await customerOf(uow, body)
   const billingEntityId = await billingEntityOf(uow, body)
-  const loaded = await loadOneOffParties(uow, { customerId, billingEntityId })
   const terms = termsOf(body)
+  const loaded = await loadOneOffParties(uow, { customerId, billingEntityId, currency: terms.billing_currency })
   const zone = zoneOfParties(loaded.parties)
   const today = localDateOf(uow.now, zone)
   const instant = (day: typeof today): string => formatInstant(startOfLocalDay(day, zone))

@@ -32,7 +32,11 @@ export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Rec
   const row = await lockInvoice(uow, invoiceId)
   const { one_off: terms } = row
   if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)
-  const loaded = await loadOneOffParties(uow, { customerId: row.customer_id, billingEntityId: row.billing_entity_id })
+  const loaded = await loadOneOffParties(uow, {
+    customerId: row.customer_id,
+    billingEntityId: row.billing_entity_id,
+    currency: terms.billing_currency,
+  })
   const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
   const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
   const payers = lines.length === 0 ? NO_PAYERS : purse.payers(fundsOfOneOff({ ...loaded, terms, lines }, row.id))

@@ -50,6 +50,7 @@ export function describeEInvoice(invoice: InvoiceView, presentation: Presentatio
     dueDate,
     deliveryDate: dated(invoice.delivery_date) ?? issueDate,
     currency: invoice.billing_currency,
+    taxInLocal: localTaxOf(invoice, sign),
     notes: notesOf(invoice, note => sentenceIn(words, note)),
     orderReference: invoice.purchase_order_number ? printable(invoice.purchase_order_number) : null,
     period: periodOf(invoice, zone),
@@ -93,6 +94,11 @@ function notesOf(invoice: InvoiceView, inLanguage: (note: string) => string): st
     ...(invoice.footnote ? [invoice.footnote] : []),
   ]
   return [...new Set(texts.map(printable))].filter(text => text !== '')
+}
+
+function localTaxOf({ tax_summary: { local_amounts: local } }: InvoiceView, sign: Decimal): EInvoice['taxInLocal'] {
+  if (!local) return null
+  return { currency: local.tax_amount.currency, tax: decimal(local.tax_amount.quantity).times(sign) }
 }
 
 /** From the first to the last day that the lines are for. */

@@ -89,6 +89,8 @@ export type EInvoice = {
   readonly dueDate: LocalDate | null
   readonly deliveryDate: LocalDate
   readonly currency: string
+  /** BT-6 and BT-111: the total VAT in the currency of the tax authority; null where that is the currency of the invoice. */
+  readonly taxInLocal: { readonly currency: string; readonly tax: Decimal } | null
   readonly notes: readonly string[]
   readonly orderReference: string | null
   readonly period: Days | null

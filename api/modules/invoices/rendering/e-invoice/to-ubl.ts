@@ -29,6 +29,7 @@ export function toUbl(of: EInvoice, profile: string): Invoice {
     'cbc:InvoiceTypeCode': (of.selfBilled ? SELF_BILLED_TYPE_CODES : TYPE_CODES)[of.kind],
     ...(of.notes.length === 0 ? {} : { 'cbc:Note': [...of.notes] }),
     'cbc:DocumentCurrencyCode': currency,
+    ...(of.taxInLocal === null ? {} : { 'cbc:TaxCurrencyCode': of.taxInLocal.currency }),
     ...(of.period === null ? {} : { 'cac:InvoicePeriod': days(of.period) }),
     ...(of.orderReference === null ? {} : { 'cac:OrderReference': { 'cbc:ID': of.orderReference } }),
     ...precedingOf(of),
@@ -38,7 +39,10 @@ export function toUbl(of: EInvoice, profile: string): Invoice {
     ...paymentOf(of),
     ...(of.paymentTerms === null ? {} : { 'cac:PaymentTerms': { 'cbc:Note': of.paymentTerms } }),
     ...adjustmentsOf(of),
-    'cac:TaxTotal': [{ ...money('cbc:TaxAmount', totals.tax), 'cac:TaxSubtotal': taxRows(of) }],
+    'cac:TaxTotal': [
+      { ...money('cbc:TaxAmount', totals.tax), 'cac:TaxSubtotal': taxRows(of) },
+      ...(of.taxInLocal === null ? [] : [moneyIn(of.taxInLocal.currency)('cbc:TaxAmount', of.taxInLocal.tax)]),
+    ],
     'cac:LegalMonetaryTotal': {
       ...money('cbc:LineExtensionAmount', totals.lines),
       ...money('cbc:TaxExclusiveAmount', totals.net),

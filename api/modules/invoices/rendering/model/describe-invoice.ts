@@ -184,6 +184,15 @@ function taxName({ name, notes }: TaxCategoryView, words: Words): string {
 const taxLabel = (tax: TaxCategoryView, { words, formats }: Wording): string =>
   `${taxName(tax, words)} ${formats.number(tax.percentage)} %`
 
+/** The tax in the currency of the tax authority, with the rate by which it is stated. */
+function localNote({ local_amounts: local }: TaxCategoryView, { words, formats }: Wording): string[] {
+  if (!local?.display) return []
+  const { base_currency, currency, rate, rate_timestamp, source } = local.used_exchange_rate
+  const used = `${formats.money({ quantity: '1', currency: base_currency })} = ${formats.number(rate)} ${currency}`
+  const text = words.inTaxCurrency(formats.money(local.base_amount), formats.money(local.tax_amount))
+  return [printable(`${text} (${used}; ${source}, ${rate_timestamp.slice(0, 10)})`)]
+}
+
 /** One row per category, with the sentence that gives the reason; several authorities are named with their parts. */
 function taxRow(tax: TaxCategoryView, { words, formats }: Wording): TaxRow {
   const parts =
@@ -197,7 +206,11 @@ function taxRow(tax: TaxCategoryView, { words, formats }: Wording): TaxRow {
     rate: `${formats.number(tax.percentage)} %`,
     taxable: formats.money(tax.base_amount),
     amount: formats.money(tax.tax_amount),
-    notes: [...parts, ...tax.notes.map(note => printable(sentenceIn(words, note)))],
+    notes: [
+      ...parts,
+      ...localNote(tax, { words, formats }),
+      ...tax.notes.map(note => printable(sentenceIn(words, note))),
+    ],
   }
 }
 

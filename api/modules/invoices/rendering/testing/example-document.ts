@@ -46,15 +46,17 @@ export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {
   readonly footnote?: string
   readonly rounding?: 'DEFAULT' | 'UNROUNDED'
   readonly usage?: string
+  readonly inputs?: Partial<BillingInputs>
   readonly row?: Partial<InvoiceRow>
 }
 
 /** The second invoice of a subscription from 1 January 2026: its usage, and the fees of the coming month. */
 export function exampleDocument(of: ExampleDocument): InvoiceView {
-  const { customer, seller, footnote, rounding, usage, row, ...example } = of
+  const { customer, seller, footnote, rounding, usage, inputs: more, row, ...example } = of
   const base = exampleInputs({ ...example, start: '2026-01-01T00:00:00Z' })
   const inputs = {
     ...base,
+    ...more,
     customer: { ...base.customer, ...customer },
     billing_entity: { ...base.billing_entity, ...seller },
     platform: {

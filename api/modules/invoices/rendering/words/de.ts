@@ -34,6 +34,7 @@ export const de: Words = {
   rate: 'Satz',
   taxable: 'Nettobetrag',
   taxAmount: 'Steuerbetrag',
+  inTaxCurrency: (taxable, tax) => `Steuerpflichtiger Betrag ${taxable}, Steuer ${tax}`,
   noTax: 'Keine Steuer',
   exempt: 'Steuerbefreit',
   reverseCharge: 'Steuerschuldumkehr',

@@ -34,6 +34,7 @@ export const en: Words = {
   rate: 'Rate',
   taxable: 'Taxable amount',
   taxAmount: 'Tax amount',
+  inTaxCurrency: (taxable, tax) => `Taxable amount ${taxable}, tax ${tax}`,
   noTax: 'No tax',
   exempt: 'Exempt',
   reverseCharge: 'Reverse charge',

@@ -34,6 +34,7 @@ export const es: Words = {
   rate: 'Tipo',
   taxable: 'Base imponible',
   taxAmount: 'Cuota',
+  inTaxCurrency: (taxable, tax) => `Base imponible ${taxable}, cuota ${tax}`,
   noTax: 'Sin impuestos',
   exempt: 'Exento',
   reverseCharge: 'Inversión del sujeto pasivo',

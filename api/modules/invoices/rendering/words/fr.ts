@@ -34,6 +34,7 @@ export const fr: Words = {
   rate: 'Taux',
   taxable: 'Base imposable',
   taxAmount: 'Montant de la taxe',
+  inTaxCurrency: (taxable, tax) => `Base imposable ${taxable}, taxe ${tax}`,
   noTax: 'Sans taxe',
   exempt: 'Exonéré',
   reverseCharge: 'Autoliquidation',

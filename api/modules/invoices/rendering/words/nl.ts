@@ -34,6 +34,7 @@ export const nl: Words = {
   rate: 'Tarief',
   taxable: 'Belastbaar bedrag',
   taxAmount: 'Belastingbedrag',
+  inTaxCurrency: (taxable, tax) => `Belastbaar bedrag ${taxable}, belasting ${tax}`,
   noTax: 'Geen belasting',
   exempt: 'Vrijgesteld',
   reverseCharge: 'Btw verlegd',

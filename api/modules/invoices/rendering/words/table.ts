@@ -46,6 +46,8 @@ export type Words = {
   readonly rate: string
   readonly taxable: string
   readonly taxAmount: string
+  /** What is taxed and its tax, in the currency of the tax authority. */
+  readonly inTaxCurrency: (taxable: string, tax: string) => string
   readonly noTax: string
   readonly exempt: string
   readonly reverseCharge: string
