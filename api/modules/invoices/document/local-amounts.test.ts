@@ -113,8 +113,8 @@ test('the invoice, its document, its credit note and its e-invoices state them a
   expect(describeInvoice(invoice).taxes[0]?.notes.map(note => note.replaceAll('\u00a0', ' '))).toEqual([
     'Taxable amount GBP 113.33, tax GBP 22.67 (EUR 1.00 = 0.85 GBP; ECB, 2026-01-30)',
   ])
-  for (const of of [invoice, credit]) {
-    const described = describeEInvoice(of, PRESENTATION)
+  for (const issued of [invoice, credit]) {
+    const described = describeEInvoice(issued, PRESENTATION)
     const ubl = await writeUbl(described)
     expect(ubl).toContain('<cbc:TaxCurrencyCode>GBP</cbc:TaxCurrencyCode>')
     expect(ubl).toContain('<cbc:TaxAmount currencyID="GBP">22.67</cbc:TaxAmount>')
