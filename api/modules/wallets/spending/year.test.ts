@@ -99,7 +99,7 @@ function billWithWallet(story: Story, grants: readonly Grant[]) {
       }
     },
   }
-  return { invoices: billYear(story, funds), ledger }
+  return { invoices: billYear(story, { funds }), ledger }
 }
 
 test.each(SEEDS)('in the year of seed %i prepaid money pays what is due, as far as it goes', seed => {

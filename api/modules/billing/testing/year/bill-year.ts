@@ -25,8 +25,11 @@ export type YearFunds = {
   closed(id: string, closed: Closed): void
 }
 
-/** The invoices of the story, in the order in which they close. */
-export function billYear(story: Story, funds?: YearFunds): Closed[] {
+/** The invoices of the story, in the order in which they close; `until`: those that close by then. */
+export function billYear(
+  story: Story,
+  { funds, until = Number.POSITIVE_INFINITY }: { readonly funds?: YearFunds; readonly until?: number } = {},
+): Closed[] {
   const closed: Closed[] = []
   const keys = new Set<string>()
   const billed = new Set<string>()
@@ -34,7 +37,7 @@ export function billYear(story: Story, funds?: YearFunds): Closed[] {
   const ahead: ChargedAhead[] = []
   for (;;) {
     const next = nextWindow(story, keys, closed.at(-1)?.window.cutoffAt ?? story.start)
-    if (next === null) return closed
+    if (next === null || next.window.cutoffAt > until) return closed
     const { window, known } = next
     const inputs = inputsOf(story, known)
     const terms = resolveTerms(inputs)

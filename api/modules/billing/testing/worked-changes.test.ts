@@ -1,0 +1,111 @@
+// What changes of a subscription cost, worked out apart from the code with a calendar and fractions (semantics 4): plan changes with and
+// without credit, cancellations, pauses and seats, over month ends, leap years and changes of the clocks. The cases are in
+// worked-changes.txt: what is sold, what happens at the start of which local day, and the lines of the invoices with their dates.
+// Days are local: the first counts, the last does not. Lago, Kill Bill and Orb count days too; Stripe counts seconds, so there a month
+// in which the clocks change differs by cents.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { billYear, linesOfYear } from './year/bill-year.ts'
+import { type Length, startOfDay } from './year/calendar.ts'
+import { type Action, DAY, type Price } from './year/story.ts'
+
+const YEAR: Length = { type: 'YEAR', value: 1 }
+const BILLING: Readonly<Record<string, Length>> = { yearly: YEAR, quarterly: { type: 'MONTH', value: 3 } }
+const PRICES: Readonly<Record<string, Partial<Price>>> = {
+  ahead: { inAdvance: true },
+  arrears: {},
+  'ahead-priced-yearly': { inAdvance: true, pricing: YEAR },
+  'ahead-billed-yearly': { inAdvance: true, billing: YEAR },
+  seats: { kind: 'SEATS' },
+  'seats-ahead': { kind: 'SEATS', inAdvance: true },
+  once: { kind: 'ONCE', inAdvance: true },
+  usage: { kind: 'USAGE' },
+}
+const PRICE: Omit<Price, 'id' | 'amount'> = {
+  kind: 'FEE',
+  inAdvance: false,
+  above: null,
+  billing: null,
+  pricing: null,
+  minimum: null,
+  discount: null,
+}
+
+const CASES = readFileSync(new URL('./worked-changes.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n\n')
+  .map(block => {
+    const [title = '', terms = '', ...rest] = block.split('\n')
+    return {
+      title: title.slice(2),
+      terms: new Map(
+        terms.split(' ').map((term): [string, string] => [term.split('=')[0] ?? '', term.split('=')[1] ?? '']),
+      ),
+      events: rest.filter(line => !line.startsWith('= ')).map(line => line.split(' ')),
+      lines: rest.filter(line => line.startsWith('= ')).map(line => line.slice(2)),
+    }
+  })
+
+test('there are cases, and each has a title of its own', () => {
+  expect(CASES.length).toBeGreaterThan(90)
+  expect(new Set(CASES.map(({ title }) => title)).size).toBe(CASES.length)
+})
+
+test.each(CASES)('$title', ({ terms, events, lines }) => {
+  const termOf = (name: string): string => terms.get(name) ?? expect.unreachable(`a case says ${name}`)
+  const zone = terms.get('zone') ?? 'UTC'
+  const moment = (day = ''): number => startOfDay(Date.parse(`${day}T00:00:00Z`) / DAY, zone)
+  const price = { ...PRICE, ...(PRICES[termOf('price')] ?? expect.unreachable('a known price')) }
+  const fees = termOf('fees').split(',')
+  const [after, until] = termOf('listed').split('..').map(moment) as [number, number]
+  const used = events.filter(([, what]) => what === 'uses')
+  const invoices = billYear(
+    {
+      seed: 0,
+      zone,
+      start: moment(termOf('start')),
+      billing: BILLING[terms.get('billing') ?? ''] ?? { type: 'MONTH', value: 1 },
+      calendar: !terms.has('exact'),
+      plans: fees.map((id, place) => ({ id: `plan${place}`, prices: [{ ...price, id, amount: Number(id) * 10_000 }] })),
+      deals: [],
+      actions: actionsOf(events, moment),
+      usage: used.map(([on, , quantity]) => ({
+        time: moment(on),
+        versions: [{ arrives: moment(on), quantity: Number(quantity) }],
+      })),
+    },
+    { until },
+  )
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
+  const found = invoices
+    .filter(({ window }) => after <= window.cutoffAt)
+    .flatMap(invoice =>
+      linesOfYear(invoice).map(line => {
+        const what = line.kind === 'REFUND' ? 'credit' : `fee ${line.price}`
+        const service = `${day.format(line.start)}..${day.format(line.end)}`
+        return `${day.format(invoice.window.cutoffAt)}: ${what} ${service} ${(line.cents / 100).toFixed(2)}`
+      }),
+    )
+  expect(found).toEqual(lines)
+})
+
+/** `on` a day: `change with credit`, `cancel DAY with credit`, `undo`, `pause DAY..DAY`, `seats NUMBER until DAY`. */
+function actionsOf(events: readonly (readonly string[])[], moment: (day?: string) => number): Action[] {
+  let plan = 0
+  return events.flatMap(([on, what, value = '', ...more]): Action[] => {
+    const at = moment(on)
+    if (what === 'cancel') return [{ at, type: 'CANCEL', when: moment(value), refund: more.includes('credit') }]
+    if (what === 'undo') return [{ at, type: 'UNDO' }]
+    if (what === 'pause') {
+      const [start, end] = value.split('..')
+      return [{ at, type: 'PAUSE', start: moment(start), end: moment(end) }]
+    }
+    if (what === 'seats') {
+      const seat = { start: at, end: more[1] === undefined ? null : moment(more[1]) }
+      return Array.from({ length: Number(value) }, () => ({ at, type: 'SEAT', seat }))
+    }
+    if (what !== 'change') return []
+    plan += 1
+    return [{ at, type: 'PLAN', plan, refund: value === 'with' }]
+  })
+}
