@@ -9,7 +9,7 @@ import type { Clock, Instant } from '../time.ts'
 import { closableClients } from './closable-clients.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 import { probePostgres } from './probe.ts'
-import { BEGIN_SNAPSHOT, runTransaction, type Start, type Transaction } from './transaction.ts'
+import { BEGIN_SNAPSHOT, runTransaction, type Start, type Transaction, takeEnd } from './transaction.ts'
 import { untilDatabaseAnswers } from './until-answers.ts'
 
 /** What a process may log in to the database as. What each role may touch is in the migrations. */
@@ -267,7 +267,8 @@ export function listen(
           client?.once('end', () => resolve())
         })
         client.on('notification', message => handlers.onMessage(message.payload ?? ''))
-        await client.query(`listen ${channel}`)
+        // Inside the read that the connection made last, it would act only once that has ended.
+        await client.query(`${takeEnd(client)}listen ${channel}`)
         handlers.onConnect()
         await lost
         client.release(true)

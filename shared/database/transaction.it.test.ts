@@ -6,7 +6,7 @@ import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, type ReadUow, readTenant } from './database.ts'
+import { asSystem, type Database, inTenant, listen, type ReadUow, readTenant } from './database.ts'
 
 const ACTOR = { id: null, requestId: null }
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
@@ -88,4 +88,28 @@ test('a tenant that cannot be entered is a fault, and nothing behind it is done'
   const work = inTenant(database, tenant('a\0b'), ACTOR, async uow => reached.push(await whose(uow)))
   await expect(work).rejects.toThrow(RangeError)
   expect(reached).toEqual([])
+})
+
+test('who listens on a connection that has just read hears at once', async () => {
+  const url = testDatabase.url
+  const one = await openTestDatabase({
+    url,
+    clock: systemClock,
+    logger: silentLogger,
+    role: 'millrace_app',
+    poolMax: 1,
+  })
+  const notify = () => asSystem(worker, 'test', tx => tx.execute(sql`select pg_notify('millrace_changes', 'heard')`))
+  await readTenant(one, tenant('plat_a'), whose)
+  let listening: ReturnType<typeof listen> | undefined
+  const heard = new Promise<string>((resolve, reject) => {
+    const onConnect = (): void => void notify().catch(reject)
+    listening = listen(one, 'millrace_changes', { onMessage: resolve, onConnect, logger: silentLogger })
+  })
+  try {
+    expect(await heard).toBe('heard')
+  } finally {
+    await listening?.close()
+    await one.close()
+  }
 })

@@ -61,8 +61,8 @@ function endLater(client: pg.PoolClient): void {
   unended.set(client, setTimeout(end, END_MS))
 }
 
-/** What has to be sent before the connection can begin a transaction. */
-function takeEnd(client: pg.PoolClient): string {
+/** What has to be sent before anything else on the connection: the end of its last read, or nothing. */
+export function takeEnd(client: pg.PoolClient): string {
   const timer = unended.get(client)
   if (!timer) return ''
   clearTimeout(timer)
