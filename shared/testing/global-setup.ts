@@ -12,7 +12,7 @@ import { findChromium, NO_CHROMIUM } from '../../infra/services/chromium.ts'
 import { startClickHouse } from '../../infra/services/clickhouse.ts'
 import { findNatsServer } from '../../infra/services/nats-binary.ts'
 import { startPostgres } from '../../infra/services/postgres.ts'
-import { temporaryFolder } from '../../infra/services/temporary.ts'
+import { quickParent, temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
 import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../process/pid-file.ts'
 import { prepareTestLogins } from './database-logins.ts'
@@ -34,13 +34,18 @@ declare module 'vitest' {
 
 const PREFIX = 'millrace-it-'
 const OWNER = 'owner.json'
+/** More than the data of a whole run: the log of PostgreSQL, and the databases that there are at one time. */
+const DATA_BYTES_MAX = 2 * 1024 ** 3
 const quiet = () => {}
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
 /** Ends the servers of runs that were killed before they could, and removes their data. */
 async function sweepKilledRuns(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter(each => each.startsWith(PREFIX))) {
-    const folder = join(tmpdir(), name)
+  const runsIn = (parent: string) =>
+    readdirSync(parent)
+      .filter(name => name.startsWith(PREFIX))
+      .map(name => join(parent, name))
+  for (const folder of [...new Set([tmpdir(), quickParent(0)])].flatMap(runsIn)) {
     const owner = readPidFile(join(folder, OWNER))
     if (!owner || isRunning(owner)) continue
     for (const service of ['postgres', 'clickhouse'])
@@ -50,7 +55,7 @@ async function sweepKilledRuns(): Promise<void> {
 }
 
 function ownFolder(): string {
-  const folder = temporaryFolder(PREFIX)
+  const folder = temporaryFolder(PREFIX, quickParent(DATA_BYTES_MAX))
   const self = identify(process.pid)
   if (self) writePidFile(join(folder, OWNER), self)
   return folder
