@@ -1,9 +1,7 @@
 // Usage in other forms than one volume: events one by one, money of several currencies, chosen amounts.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Decimal, decimal, ONE, plain, sum, ZERO } from '../decimal.ts'
-import { parseInstant } from '../time.ts'
-import { convertAll, type DatedRate, type MoneyAt } from './dated-rates.ts'
+import { decimal, ONE, plain, sum, ZERO } from '../decimal.ts'
 import { describeCharge } from './describe.ts'
 import { flexibleFault } from './flexible-amount.ts'
 import { amountVolume, numberVolume } from './price.ts'
@@ -12,11 +10,6 @@ import { type EqualEvents, oneEvent, rateEvents } from './rate-events.ts'
 import { price, priceOf } from './testing/prices.ts'
 
 const payment = (quantity: string) => amountVolume(decimal(quantity), 'EUR', ONE)
-const at = (text: string) => {
-  const instant = parseInstant(`${text}Z`)
-  if (instant === null) throw new Error(text)
-  return instant
-}
 
 /** What the events cost together, and what of it each band and limit made: `0.25 of 1 MINIMUM_AMOUNT`. */
 function eachOf(config: PriceConfig, events: readonly EqualEvents[]) {
@@ -100,66 +93,6 @@ describe('a price of each event', () => {
         },
       ),
     )
-  })
-})
-
-describe('money of several currencies', () => {
-  const dated = (base: string, rate: string, from: string): DatedRate => ({
-    base,
-    currency: 'EUR',
-    rate: decimal(rate),
-    at: at(from),
-    source: 'test',
-  })
-  const rates = [
-    dated('USD', '0.92', '2026-03-02T00:00:00'),
-    dated('USD', '0.90', '2026-03-01T00:00:00'),
-    dated('GBP', '1.15', '2026-03-01T00:00:00'),
-  ]
-  const money = (quantity: string, currency: string, time: string): MoneyAt => ({
-    quantity: decimal(quantity),
-    currency,
-    at: at(time),
-  })
-  const total = (values: readonly MoneyAt[]): string => {
-    const found = convertAll(values, 'EUR', rates)
-    return found.kind === 'ok' ? plain(found.converted.total) : `no rate of ${found.base}`
-  }
-
-  test.each<[string, MoneyAt[], string]>([
-    ['nothing', [], '0'],
-    ['its own currency needs no rate', [money('5', 'EUR', '2020-01-01T00:00:00')], '5'],
-    [
-      'each event by the rate of its time',
-      [money('100', 'USD', '2026-03-01T23:59:59'), money('100', 'USD', '2026-03-02T00:00:00')],
-      '182',
-    ],
-    [
-      'several currencies',
-      [money('10', 'EUR', '2026-03-05T00:00:00'), money('10', 'GBP', '2026-03-05T00:00:00')],
-      '21.5',
-    ],
-    ['before the first rate', [money('1', 'USD', '2026-02-28T23:59:59')], 'no rate of USD'],
-    ['a currency without rates', [money('1', 'CHF', '2026-03-05T00:00:00')], 'no rate of CHF'],
-  ])('%s', (_name, values, expected) => {
-    expect(total(values)).toBe(expected)
-    expect(total(values.toReversed())).toBe(expected)
-  })
-
-  test('what was used is named by currency, with its rates', () => {
-    const found = convertAll(
-      [money('100', 'USD', '2026-03-05T00:00:00'), money('1', 'EUR', '2026-03-05T00:00:00')],
-      'EUR',
-      rates,
-    )
-    if (found.kind === 'missing') throw new Error('there is a rate')
-    const { parts, used } = found.converted
-    const shown = (value: Decimal): string => plain(value)
-    expect(parts.map(part => [part.currency, shown(part.quantity), shown(part.converted)])).toEqual([
-      ['USD', '100', '92'],
-      ['EUR', '1', '1'],
-    ])
-    expect(used.map(rate => [rate.base, shown(rate.rate)])).toEqual([['USD', '0.92']])
   })
 })
 

@@ -230,6 +230,11 @@ export const INVOICES: Readonly<Record<string, string>> = {
   pricing_scale: 'The fraction by which tiers and amounts are scaled, for a part of the pricing period.',
   numerator: 'The upper part of the fraction.',
   denominator: 'The lower part of the fraction.',
+  meter_values: 'The usage in each currency, where some of it was converted to the currency of the price.',
+  'IngestDataSummary.amount': 'What was metered in this currency.',
+  'IngestDataSummary.amount_in_pricing_currency':
+    'The same in the currency of the price, each event at the exchange rate of its time.',
+  'IngestDataSummary.count': 'How many events it counted.',
   report_meter_values:
     'Usage that the line shows and does not bill: the report calculations of the item, one entry a currency.',
   'ReportIngestDataSummary.meter_value_calculation_id': 'Id of the calculation.',

@@ -85,7 +85,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'UsedExchangeRate.source': 'Who published the rate.',
   corrections: 'What the rate was before it was corrected, the oldest first.',
   corrected_at: 'When it was corrected.',
-  used_exchange_rates: 'The rates by which prices in another currency were converted.',
+  used_exchange_rates: 'The rates by which prices and usage in another currency were converted.',
   // Tax rates
   'TaxRate.country': 'The country whose tax it is.',
   'TaxRateCreate.country': 'The country whose tax it is. Not the US: give `sales_tax_percentage` there.',

@@ -67,6 +67,53 @@ async function closedMarch(quantities: readonly string[], options: object = {}) 
   return { of, references, invoice: await marchOf(of) }
 }
 
+test('money in other currencies is converted by the rate of each event; without one the invoice waits for it', async () => {
+  rig.api.clock.set(NOW)
+  const bands = [{ percentage: '2' }]
+  const of = await billedSubscription(tenant, { start_at: START, valueType: 'AMOUNT', bands })
+  const paid = (quantity: string, currency: string, day: string) =>
+    rig.send({ ...tokensOf(of, rig.reference()), timestampMs: ms(`2026-03-${day}T12:00:00Z`), quantity, currency })
+  const rateOf = (rate: string, day: string) =>
+    succeed(tenant, 'POST', '/v1/exchange-rates', {
+      ...{ base_currency: 'USD', currency: 'EUR', rate, rate_timestamp: `2026-03-${day}T00:00:00Z`, source: 'ECB' },
+    })
+  await rateOf('0.9', '03')
+  await paid('1000', 'EUR', '04')
+  await paid('100', 'USD', '02')
+  await paid('1000', 'USD', '04')
+  await paid('1000', 'USD', '06')
+  const preview = await tenant.call('POST', '/v1/invoices/preview', {
+    pricing_plan_subscription_id: of.subscriptionId,
+    start_at: START,
+  })
+  expect([preview.status, preview.body['code']]).toEqual([400, 'INVALID_OPERATION'])
+  expect(preview.body['message']).toContain(
+    'Usage in USD cannot be priced in EUR: there is no exchange rate of 2026-03-01',
+  )
+  await billAt(of, '2026-04-01T01:00:00Z')
+  // The grace period is over: it stays DRAFT, and bills what it can.
+  await billAt(of, '2026-04-02T00:00:00Z')
+  const waiting = await marchOf(of)
+  expect([waiting['status'], usageLine(waiting)['amount_excluding_tax']]).toEqual(['DRAFT', eur('56.00')])
+  expect(waiting['validation_result']).toMatchObject([{ status: 'ERROR' }])
+  await rateOf('0.8', '01')
+  await rateOf('0.95', '05')
+  await billAt(of, '2026-04-02T01:00:00Z')
+  const invoice = await marchOf(of)
+  const line = usageLine(invoice)
+  // 2 % of 1,000 + 100 x 0.8 + 1,000 x 0.9 + 1,000 x 0.95.
+  expect([invoice['status'], line['amount_excluding_tax']]).toEqual(['FINAL', eur('58.60')])
+  expect(line['details'].meter_values).toEqual([
+    { amount: eur('1000'), amount_in_pricing_currency: eur('1000'), count: 1 },
+    { amount: { quantity: '2100', currency: 'USD' }, amount_in_pricing_currency: eur('1930'), count: 3 },
+  ])
+  expect(invoice['used_exchange_rates'].map(({ rate }: Row) => rate)).toEqual(['0.8', '0.9', '0.95'])
+  // It keeps the rates that it used.
+  const { data } = await succeed(tenant, 'GET', '/v1/exchange-rates?base_currency=USD&currency=EUR')
+  await succeed(tenant, 'PATCH', `/v1/exchange-rates/${data[0].id}`, { rate: '0.5' })
+  expect(await verify(invoice)).toMatchObject({ identical: true })
+})
+
 describe('an explanation', () => {
   test('leads from the events to what the line prints, step by step', async () => {
     const { invoice } = await closedMarch(['700', '800.5'])

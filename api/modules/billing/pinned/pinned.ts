@@ -1,5 +1,6 @@
 // What an invoice was priced from besides usage, as text that decodes to exactly the same values.
 import { createHash } from 'node:crypto'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decode, encode } from '../../../../shared/exact-json.ts'
@@ -11,6 +12,7 @@ import type { Refund } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { jsonOfMembers } from '../terms/json-of-members.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
+import type { UsageFigures } from '../usage/usage-needs.ts'
 
 type Asked = {
   readonly window: InvoiceWindow
@@ -29,11 +31,14 @@ export type PinnedRequest = Asked & {
   readonly added: readonly AddedLine[]
   /** Closed units with late usage. */
   readonly late: readonly LateUnit[]
+  /** The rates by which usage in other currencies was converted; absent where none was. */
+  readonly usageRates?: readonly ExchangeRate[]
 }
 
 type Request = Asked &
   Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'credits' | 'balances' | 'added'>> & {
     readonly late?: readonly LateCharge[]
+    readonly usage?: UsageFigures
   }
 
 /** For an invoice that becomes FINAL. */
@@ -42,14 +47,22 @@ export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; 
 /** The members of a request that are stored. */
 export function pinnedRequest(request: Request): PinnedRequest {
   const { window, billed, finalizedAt, refunds = [], wallets = [], credits = [], balances = [] } = request
-  const { added = [], late = [] } = request
+  const { added = [], late = [], usage = new Map() } = request
   const units = late.map(({ unit }): LateUnit => {
     const { invoice_id, positions, customer_keys } = unit.counted
     return { ...unit, counted: { invoice_id, positions, customer_keys } }
   })
   const drawn = credits.length === 0 ? {} : { credits }
   const paid = balances.length === 0 ? {} : { balances }
-  return { window, billed, finalizedAt, refunds, wallets, ...drawn, ...paid, added, late: units }
+  const rates = ratesOfUsage(usage)
+  const converted = rates.length === 0 ? {} : { usageRates: rates }
+  return { window, billed, finalizedAt, refunds, wallets, ...drawn, ...paid, added, late: units, ...converted }
+}
+
+/** Each once. */
+function ratesOfUsage(usage: UsageFigures): ExchangeRate[] {
+  const used = [...usage.values()].flat().flatMap(({ exchange }) => exchange?.used ?? [])
+  return [...new Map(used.map(rate => [JSON.stringify(rate), rate])).values()]
 }
 
 /** What many subscriptions have in common. */

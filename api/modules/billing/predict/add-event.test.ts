@@ -32,8 +32,9 @@ const event = (number: string, more: Partial<NewUsage> = {}): NewUsage => ({
   ...more,
 })
 const NONE: UsageFigures = new Map()
+const NEW = { isKnown: () => false, rates: [] }
 const added = (of: UsageNeed, one: NewUsage, figures = NONE): string | undefined => {
-  const [figure] = withEvent(figures, [of], one, () => false).get('k') ?? []
+  const [figure] = withEvent(figures, [of], one, NEW).get('k') ?? []
   return figure && `${plain(figure.number)} of ${figure.count}`
 }
 
@@ -47,10 +48,7 @@ test.each(['SUM', 'MAX', 'MIN', 'AVERAGE'] as const)('adding events one by one g
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 20 }), list => {
       const values = list.map(decimalOfInteger)
-      const all = values.reduce(
-        (figures, value) => withEvent(figures, [need(type)], event(plain(value)), () => false),
-        NONE,
-      )
+      const all = values.reduce((figures, value) => withEvent(figures, [need(type)], event(plain(value)), NEW), NONE)
       const [figure] = all.get('k') ?? []
       expect(figure?.count).toBe(values.length)
       const difference = figure?.number.minus(WHOLE[type](values)).abs()
@@ -62,7 +60,7 @@ test.each(['SUM', 'MAX', 'MIN', 'AVERAGE'] as const)('adding events one by one g
 test('a distinct value counts once', () => {
   const of = need('UNIQUE')
   const one = event('0', { properties: { user: 'a' } })
-  const isKnown = (known: boolean) => withEvent(NONE, [of], one, () => known).get('k')?.[0]
+  const isKnown = (known: boolean) => withEvent(NONE, [of], one, { isKnown: () => known, rates: [] }).get('k')?.[0]
   expect([isKnown(false)?.number, isKnown(true)?.number].map(number => number && plain(number))).toEqual(['1', '0'])
 })
 
@@ -83,10 +81,25 @@ test.each([
   expect(added(of, one)).toBeUndefined()
 })
 
-test('money counts in its own currency', () => {
-  const dollars = event('1', { values: new Map([['tokens', { quantity: decimal('2'), currency: 'USD' }]]) })
-  const figures: UsageFigures = new Map([['k', [{ currency: 'EUR', number: decimal('5'), count: 1 }]]])
-  expect(withEvent(figures, [need('SUM')], dollars, () => false).get('k')).toMatchObject([
+const dollars = event('1', { values: new Map([['tokens', { quantity: decimal('2'), currency: 'USD' }]]) })
+const euros: UsageFigures = new Map([['k', [{ currency: 'EUR', number: decimal('5'), count: 1 }]]])
+
+test('money counts in the currency of the price, at the rate of its time', () => {
+  const rate = (value: string, at: string) => ({
+    ...{ base_currency: 'USD', currency: 'EUR', rate: value, rate_timestamp: at, source: 'ECB' },
+  })
+  const rates = [rate('0.9', '1970-01-01T00:00:00Z'), rate('0.8', '1970-01-01T00:00:01Z')]
+  const of = need('SUM', { currency: 'EUR' })
+  const after = (known: typeof rates) => withEvent(euros, [of], dollars, { ...NEW, rates: known }).get('k')
+  expect(after(rates)?.map(({ currency, number, count }) => [currency, plain(number), count])).toEqual([
+    ['EUR', '6.8', 2],
+  ])
+  // Without a rate it stays what it is, and pricing refuses it.
+  expect(after([])?.map(({ currency }) => currency)).toEqual(['EUR', 'USD'])
+})
+
+test('money that is shown and not priced counts in its own currency', () => {
+  expect(withEvent(euros, [need('SUM')], dollars, NEW).get('k')).toMatchObject([
     { currency: 'EUR', count: 1 },
     { currency: 'USD', count: 1 },
   ])
@@ -95,8 +108,8 @@ test('money counts in its own currency', () => {
 test('a price that is split by a property counts each value on its own', () => {
   const of = need('SUM', { splitBy: [{ reference: 'model', type: 'STRING' }] })
   const all = ['large', 'small', 'large'].reduce(
-    (figures, model) => withEvent(figures, [of], event('2', { properties: { model } }), () => false),
-    withEvent(NONE, [of], event('7'), () => false),
+    (figures, model) => withEvent(figures, [of], event('2', { properties: { model } }), NEW),
+    withEvent(NONE, [of], event('7'), NEW),
   )
   expect(all.get('k')?.map(({ split, number, count }) => [split, plain(number), count])).toEqual([
     [[null], '7', 1],

@@ -1,6 +1,9 @@
 // Usage figures after an event is added: each event updates figures that were read once, and nothing is read again.
 // Pure.
 import { isDeepStrictEqual } from 'node:util'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import { exchangeAt } from '../../../../shared/billing/exchange-spans.ts'
+import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, max, min, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { assertNever } from '../../../../shared/errors.ts'
 import type { Instant } from '../../../../shared/time.ts'
@@ -40,28 +43,42 @@ export const needsOf = (needs: readonly UsageNeed[], event: NewUsage): UsageNeed
 
 /** The values of the event by which the figures of the need are split. */
 const splitOf = (
-  { splitBy, byValue, calculation }: UsageNeed,
-  { properties, values }: NewUsage,
-): (string | null)[] | undefined => {
-  if (!byValue) return splitBy?.map(({ reference }) => properties[reference] ?? null)
-  const value = values.get(calculation.value_reference ?? '')
-  return [plain(value?.quantity ?? ZERO)]
+  { splitBy, byValue }: UsageNeed,
+  { properties }: NewUsage,
+  value: Value | undefined,
+): (string | null)[] | undefined =>
+  byValue ? [plain(value?.quantity ?? ZERO)] : splitBy?.map(({ reference }) => properties[reference] ?? null)
+
+type Value = { readonly quantity: Decimal; readonly currency: string | null }
+
+/** The event's value in the currency of the price, or in its own where there is no rate: it is then refused. */
+function pricedValue(
+  { calculation: { value_reference: reference }, currency: to }: UsageNeed,
+  { values, timestamp }: NewUsage,
+  rates: readonly ExchangeRate[],
+): Value | undefined {
+  const value = reference === null ? undefined : values.get(reference)
+  if (!value?.currency || !to || value.currency === to) return value
+  const { exchange } = exchangeAt(rates, { from: value.currency, to, when: timestamp })
+  return exchange ? { quantity: timesFraction(value.quantity, exchange.factor), currency: to } : value
 }
 
-/** `isKnown`: for a count of distinct values, whether the event's value is already counted. */
+/**
+ * `isKnown`: for a count of distinct values, whether the event's value is already counted. `rates` convert money in
+ * another currency than the price.
+ */
 export function withEvent(
   figures: UsageFigures,
   needs: readonly UsageNeed[],
   event: NewUsage,
-  isKnown: (need: UsageNeed) => boolean,
+  { isKnown, rates }: { readonly isKnown: (need: UsageNeed) => boolean; readonly rates: readonly ExchangeRate[] },
 ): UsageFigures {
   const next = new Map(figures)
   for (const need of needsOf(needs, event)) {
-    const { value_reference: reference } = need.calculation
-    const value = reference === null ? undefined : event.values.get(reference)
+    const value = pricedValue(need, event, rates)
     const currency = value?.currency ?? null
     const own = next.get(need.key) ?? []
-    const split = splitOf(need, event)
+    const split = splitOf(need, event, value)
     const before = own.find(each => each.currency === currency && isDeepStrictEqual(each.split, split)) ?? null
     const quantity = value?.quantity ?? (isKnown(need) ? ZERO : ONE)
     const after = carriedOn(need.calculation.calculation_type, before, { currency, quantity })

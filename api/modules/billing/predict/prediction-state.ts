@@ -11,6 +11,7 @@ import { type Purse, readPurse } from '../../invoices/funds.ts'
 import type { InvoiceContent } from '../../invoices/schema.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { usesOf } from '../../invoices/wallet-uses.ts'
+import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { loadRefunds } from '../refunds/load-refunds.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
@@ -71,7 +72,7 @@ export async function loadPredictionState(
 ): Promise<PredictionState> {
   const loaded = await readTenant(deps.database, tenant, uow => load(uow, of))
   const { inputs, needs } = loaded
-  const { usage } = await readNeeds(deps.usage, { tenant, inputs, needs })
+  const { usage } = await readNeeds(deps, { tenant, inputs, needs })
   return stateOf(deps, loaded, usage, priced(loaded, usage))
 }
 
@@ -135,7 +136,7 @@ const priced = ({ inputs, request }: Loaded, usage: UsageFigures): InvoiceConten
   priceInvoice(inputs, { ...request, usage }).columns.content
 
 function stateOf(
-  deps: Pick<BillingDeps, 'usage'>,
+  deps: Pick<BillingDeps, 'database' | 'usage'>,
   loaded: Loaded,
   usage: UsageFigures,
   content: InvoiceContent,
@@ -150,7 +151,8 @@ function stateOf(
     unchanged: () => ({ ...noDifference(currency), ...of, wallets: [] }),
     add: async event => {
       const known = new Set([...(await knownValues(deps, loaded, event)), ...seenIn(seen, needs, event)])
-      const figures = withEvent(usage, needs, event, need => known.has(need.key))
+      const rates = await ratesFor(deps, loaded, event)
+      const figures = withEvent(usage, needs, event, { isKnown: need => known.has(need.key), rates })
       const after = priced(loaded, figures)
       const wallets = walletsBeside(loaded.request, loaded.purse, { before: usesOf(content), after: usesOf(after) })
       const predicted: Predicted = { ...compareInvoices(content, after, currency), ...of, wallets }
@@ -159,9 +161,19 @@ function stateOf(
   }
 }
 
+/** The exchange rates between the currencies of the event's money and of the prices that count it. */
+async function ratesFor({ database }: Pick<BillingDeps, 'database'>, { tenant, needs }: Loaded, event: NewUsage) {
+  const priced = needsOf(needs, event).flatMap(({ currency, calculation: { value_reference: value } }) => {
+    const own = event.values.get(value ?? '')?.currency
+    return currency && own && own !== currency ? [currency, own] : []
+  })
+  if (priced.length === 0) return []
+  return await readTenant(database, tenant, uow => loadRates(uow, [...new Set(priced)], event.timestamp))
+}
+
 /** The distinct counts that already contain the event's value. */
 async function knownValues(
-  { usage }: Pick<BillingDeps, 'usage'>,
+  deps: Pick<BillingDeps, 'database' | 'usage'>,
   { tenant, inputs, needs }: Loaded,
   event: NewUsage,
 ): Promise<ReadonlySet<string>> {
@@ -179,7 +191,7 @@ async function knownValues(
     const operands = need.condition ? [need.condition, ...tests] : tests
     return { ...need, splitBy: null, condition: { operator: 'AND', operands } }
   })
-  const { usage: found } = await readNeeds(usage, { tenant, inputs, needs: ofValue })
+  const { usage: found } = await readNeeds(deps, { tenant, inputs, needs: ofValue })
   return new Set([...found].flatMap(([key, figures]) => (figures.some(({ count }) => count > 0) ? [key] : [])))
 }
 

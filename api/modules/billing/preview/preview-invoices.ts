@@ -175,7 +175,7 @@ export async function readPreviews<T extends ChosenPreview>(
   return await Promise.all(
     withLate.map(async each => {
       const charges = [...each.choice.charges, ...each.late.map(({ charge }) => charge)]
-      return { ...each, usage: await readUsage(deps.usage, { tenant, inputs: each.state.inputs, charges }) }
+      return { ...each, usage: await readUsage(deps, { tenant, inputs: each.state.inputs, charges }) }
     }),
   )
 }

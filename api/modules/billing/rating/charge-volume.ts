@@ -6,7 +6,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
-import type { Interval } from '../../../../shared/time.ts'
+import { formatInstant, type Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
@@ -81,15 +81,27 @@ export function figureOf(
 ): UsageFigure | null {
   if (!figures) throw new Error(`the usage of ${key} was not read`)
   if (calculation?.value_type !== 'AMOUNT') return figures.find(({ currency }) => currency === null) ?? null
-  const foreign = figures.find(({ currency, number }) => currency !== schedule.pricing_currency && !number.eq(ZERO))
+  const foreign = figures.find(figure => isUnpriced(figure, schedule.pricing_currency))
   if (foreign) {
-    throw new AppError(
-      'INVALID_OPERATION',
-      `Usage in ${foreign.currency ?? 'plain numbers'} cannot be priced in ${schedule.pricing_currency}: there is no exchange rate.`,
-      { resourceId: calculation.id, resourceType: 'METER_VALUE_CALCULATION' },
-    )
+    const { id: resourceId } = calculation
+    const resourceType = 'METER_VALUE_CALCULATION'
+    throw new AppError('INVALID_OPERATION', unpricedText(foreign, schedule.pricing_currency), {
+      resourceId,
+      resourceType,
+    })
   }
   return figures.find(({ currency }) => currency === schedule.pricing_currency) ?? null
+}
+
+/** Whether it is of money that no rate converts to the currency of the price. */
+export const isUnpriced = ({ currency, number, missing }: UsageFigure, pricing: string): boolean =>
+  currency !== pricing && (missing !== undefined || !number.eq(ZERO))
+
+/** Why usage has no price, and what to do. */
+export function unpricedText({ currency, missing }: UsageFigure, pricing: string): string {
+  const of = `Usage in ${currency ?? 'plain numbers'} cannot be priced in ${pricing}`
+  const from = missing === undefined ? '' : ` of ${formatInstant(missing)} or before`
+  return `${of}: there is no exchange rate${from}. Add one: POST /v1/exchange-rates.`
 }
 
 /** The quantity of the events, plus the persisted usage that they are counted on top of, if any. */

@@ -12,6 +12,7 @@ import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '..
 import { type Charge, owedPeriod } from '../charges/charges.ts'
 import { isRatedPerEvent } from '../terms/price-terms.ts'
 import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
+import { convertedText, convertedView } from './foreign-usage.ts'
 import type { SplitPart } from './price-usage.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -27,9 +28,10 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
   return {
     pricing_currency: currency,
     pricing_amount: amountView(amount(inPricingCurrency(charge, rated.exact), currency)),
-    ...(charge.exchange ? { used_exchange_rates: charge.exchange.used.map(rate => ({ ...rate })) } : {}),
+    ...ratesView(rated),
     ...(single ? { band: bandView(rated, single) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
+    ...convertedView(rated, currency),
     ...(tieringValue ? { tiering_meter_value: tieringValue } : {}),
     ...(single?.priceBound ? { price_bound: single.priceBound } : {}),
     description: describe(rated, currency),
@@ -49,6 +51,13 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
     ...(rated.included ? { included_volume_details: includedView(rated.included, currency) } : {}),
     ...reportsView(rated),
   }
+}
+
+/** The rates that converted its usage, and its price. */
+function ratesView({ charge, exchange }: RatedCharge): Pick<PriceDetailsView, 'used_exchange_rates'> {
+  const used = [...(exchange?.used ?? []), ...(charge.exchange?.used ?? [])]
+  const once = [...new Map(used.map(rate => [JSON.stringify(rate), { ...rate }])).values()]
+  return once.length === 0 ? {} : { used_exchange_rates: once }
 }
 
 /** The report calculations of the item; one without usage has the number 0, or no entry where it is of money. */
@@ -238,6 +247,7 @@ function describe(of: RatedCharge, currency: string): string {
   const parts = [
     ...(isRatedPerEvent(charge) ? ['each event priced on its own'] : []),
     bands,
+    ...convertedText(of, currency),
     ...poolText(pool),
     ...tieringText(of),
     ...(included ? includedText(included, currency) : []),

@@ -13,7 +13,15 @@ import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import { isMetered, type UsageQuestion } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
-import { needKey, reportKey, tieringKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
+import { exchangesTogether } from '../usage/convert-usage.ts'
+import {
+  needKey,
+  reportKey,
+  tieringKey,
+  type UsageExchange,
+  type UsageFigure,
+  type UsageFigures,
+} from '../usage/usage-needs.ts'
 import { type ChargeUsage, chargeUsage } from './billable-usage.ts'
 import { figureOf, figuresBySplit, priceOf, volumeOf } from './charge-volume.ts'
 
@@ -33,6 +41,8 @@ export type PricedUsage = {
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
   /** For a split price: the amount of each combination of values, which sum to the whole; otherwise null. */
   readonly parts: readonly SplitPart[] | null
+  /** What its usage was converted from; null where no event was in another currency than the price. */
+  readonly exchange: UsageExchange | null
   /** What the line shows besides; absent where the item has no calculations for it. */
   readonly reports?: readonly ReportedUsage[]
 }
@@ -60,8 +70,14 @@ function quantityOf({ schedule, productItem, config, seats }: Charge): Volume {
  * credits it is what wallets lacked. Not for split prices.
  */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
-  const priced = priceOwn(config, charge, usage, own)
+  const priced = { ...priceOwn(config, charge, usage, own), exchange: exchangeOf(charge, usage) }
   return charge.reports ? { ...priced, reports: reported(charge, charge.reports, usage) } : priced
+}
+
+function exchangeOf(charge: Charge, usage: UsageFigures): UsageExchange | null {
+  const { calculation } = charge
+  const figures = calculation && charge.usage ? (usage.get(needKey(charge, charge.usage)) ?? []) : []
+  return calculation ? exchangesTogether(figures, calculation.calculation_type) : null
 }
 
 function reported(charge: Charge, reports: readonly UsageQuestion[], usage: UsageFigures): ReportedUsage[] {
@@ -71,7 +87,12 @@ function reported(charge: Charge, reports: readonly UsageQuestion[], usage: Usag
   })
 }
 
-function priceOwn(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
+function priceOwn(
+  config: PriceConfig,
+  charge: Charge,
+  usage: UsageFigures,
+  own?: Volume,
+): Omit<PricedUsage, 'exchange'> {
   if (!isMetered(charge)) {
     const quantity = own ?? quantityOf(charge)
     const of = { metered: quantity, together: quantity, included: null, pool: null, position: null }
@@ -105,7 +126,7 @@ function priceOwn(config: PriceConfig, charge: Charge, usage: UsageFigures, own?
  * Prices every combination of values on its own, so that tiers, minimums, blocks and included volume start again for
  * each (semantics 3.1). Values without usage are not priced, so a split price without usage charges nothing.
  */
-function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): PricedUsage {
+function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): Omit<PricedUsage, 'exchange'> {
   const priced = combinationsOf(charge, usage).map(([key, values]) => {
     const of = chargeUsage(config, charge, interval => volumeOf(charge, interval, usage, key))
     const { metered, billable, included, before: earlier, prior } = of
@@ -141,7 +162,7 @@ function priceSplit(config: PriceConfig, charge: Charge, usage: UsageFigures): P
 }
 
 /** Prices each event on its own; what earlier invoices billed is the price of the events that they had. */
-function priceEvents(config: PriceConfig, charge: Charge, usage: UsageFigures): PricedUsage {
+function priceEvents(config: PriceConfig, charge: Charge, usage: UsageFigures): Omit<PricedUsage, 'exchange'> {
   const { calculation, schedule } = charge
   const none =
     calculation?.value_type === 'AMOUNT' ? amountVolume(ZERO, schedule.pricing_currency, ZERO) : numberVolume(ZERO)

@@ -164,7 +164,8 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const payers = of.purse.payers(request)
   const added = (row && of.added.get(row.id)) ?? []
-  const given = { terms: of.terms, window, billed, ...of.usage, late, refunds, ...payers, added }
+  const read = { ...of.usage, mayLackRates: true as const }
+  const given = { terms: of.terms, window, billed, ...read, late, refunds, ...payers, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, takesLate: hasLate, refunds })

@@ -152,9 +152,9 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const [positions, until] = await Promise.all([deps.usage.positions(), countedUntil(deps)])
     const late = await findLateCharges(deps, { tenant, inputs, terms, closed, key: target.key })
     const all = [...charges, ...late.map(({ charge }) => charge)]
-    const read = await readUsage(deps.usage, { tenant, inputs, charges: all })
+    const read = await readUsage(deps, { tenant, inputs, charges: all })
     const closes = of.mayClose(loaded)
-    const usage = closes ? await exactUsage(deps.usage, { tenant, inputs, charges: all, positions, read }) : read
+    const usage = closes ? await exactUsage(deps, { tenant, inputs, charges: all, positions, read }) : read
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, idOf('ppsu', target.subscriptionId))
       await holdCustomer(uow, idOf('cust', loaded.inputs.customer.id))
@@ -166,7 +166,8 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
       const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
       const { billed, refunds } = state
       const build: PriceWindow = (window, finalizedAt) => {
-        const request = { terms: state.terms, window, billed, ...usage, late, refunds, ...wallets, added, finalizedAt }
+        const read = { ...usage, mayLackRates: true as const }
+        const request = { terms: state.terms, window, billed, ...read, late, refunds, ...wallets, added, finalizedAt }
         const priced = priceInvoice(state.inputs, request)
         const usageCountedUntil = priced.counted.length > 0 ? until : null
         return { ...priced, positions: closes ? positions : null, usageCountedUntil, request }

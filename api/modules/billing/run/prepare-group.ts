@@ -156,7 +156,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
     }),
   )
   const read = await each(withLate, of, ({ state: { inputs }, charges }) =>
-    charges.length === 0 ? Promise.resolve(NO_USAGE) : readUsage(deps.usage, { tenant, inputs, charges }),
+    charges.length === 0 ? Promise.resolve(NO_USAGE) : readUsage(deps, { tenant, inputs, charges }),
   )
   const closing = new Map(
     [...withLate].filter(([id, own]) => read.has(id) && own.closing.some(({ usage }) => usage !== null)),
@@ -164,7 +164,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   // After everything was read, so that the marks of all of it exist.
   const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
   const exact = await each(closing, of, ({ state: { inputs }, closing: charges }, id) =>
-    exactlyUpTo(deps.usage, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
+    exactlyUpTo(deps, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
   )
   return new Map(
     [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {

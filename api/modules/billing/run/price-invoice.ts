@@ -29,6 +29,7 @@ import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { type ExchangeOf, exchangesOn, staleRates, withExchange } from '../rating/exchange.ts'
+import { staleUsageRates, withoutUnpriced } from '../rating/foreign-usage.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
@@ -66,6 +67,8 @@ export type InvoiceRequest = {
   readonly added?: readonly AddedLine[]
   /** What is bought on demand: the invoice charges this instead of its period. */
   readonly bought?: readonly Charge[]
+  /** Whether usage that no exchange rate converts is left out and keeps it DRAFT; it is refused otherwise. */
+  readonly mayLackRates?: true
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }
@@ -116,15 +119,24 @@ export type PriceParts = {
 }
 
 /** The same steps as in `priceInvoice`, with their intermediate results. */
-export function priceParts(inputs: BillingInputs, request: InvoiceRequest): PriceParts {
-  const { terms, window, billed, bought, late = [] } = request
+export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceParts {
+  const { terms, window, billed, bought, late = [] } = given
   const charges = bought ?? chargesOf(terms, window, billed)
+  const { usage, findings: unpriced } = given.mayLackRates
+    ? withoutUnpriced(given.usage, charges)
+    : { usage: given.usage, findings: [] }
+  const request = { ...given, usage }
   const dates = datesOf(inputs, request, [...charges, ...late.map(({ charge }) => charge)])
   const exchangeOf = exchangesOn(inputs, { day: dates.day, zone: zoneOfParties(inputs) })
   const own = charges.map(charge => withExchange(charge, exchangeOf))
   const rated = rateAll(inputs, request, own)
   const used = rated.onInvoice.flatMap(({ charge }) => (charge.late || !charge.exchange ? [] : charge.exchange))
-  const findings = [...rated.findings, ...staleRates(used, { day: dates.day, zone: zoneOfParties(inputs) })]
+  const findings = [
+    ...unpriced,
+    ...rated.findings,
+    ...staleRates(used, { day: dates.day, zone: zoneOfParties(inputs) }),
+    ...staleUsageRates(rated.all.flatMap(({ exchange }) => exchange?.stale ?? [])),
+  ]
   const before = { rated: rated.all, draft: draftOf(inputs, request, { ...rated, findings }), exchangeOf }
   const { draft, steps } = withClauses(inputs, request, before)
   return { rated, draft, amounts: documentAmounts(draft), steps }

@@ -114,7 +114,7 @@ async function readRound(deps: BillingDeps, tenant: Tenant, round: readonly Roun
   const read = await Promise.all(
     charged.map(async each => {
       const { inputs } = each.plan
-      return { ...each, read: await readUsage(deps.usage, { tenant, inputs, charges: each.charges }) }
+      return { ...each, read: await readUsage(deps, { tenant, inputs, charges: each.charges }) }
     }),
   )
   const isMetered = read.some(({ charges }) => usageNeeds(charges).length > 0)
@@ -126,7 +126,7 @@ async function readRound(deps: BillingDeps, tenant: Tenant, round: readonly Roun
       const of = { tenant, inputs, charges, positions, read: usage, isMarked }
       return {
         ...each,
-        usage: charges.some(charge => charge.usage !== null) ? await exactlyUpTo(deps.usage, of) : usage,
+        usage: charges.some(charge => charge.usage !== null) ? await exactlyUpTo(deps, of) : usage,
       }
     }),
   )

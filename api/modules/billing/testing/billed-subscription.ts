@@ -23,6 +23,8 @@ export type BilledOptions = {
   /** 0.015 EUR per 1 000 unless given. */
   readonly bands?: unknown
   readonly pricing_type?: string
+  /** What a token event carries: a NUMBER unless given. */
+  readonly valueType?: 'AMOUNT'
   /** Other members of the calculation of tokens. */
   readonly calculation?: Record<string, unknown>
   /** Other members of the price of tokens. */
@@ -85,7 +87,11 @@ export async function billedSubscription(tenant: TestTenant, options: BilledOpti
 
 async function meteredItem(
   tenant: TestTenant,
-  { calculation: calculated = {}, properties = [] }: Pick<BilledOptions, 'calculation' | 'properties'>,
+  {
+    calculation: calculated = {},
+    properties = [],
+    valueType,
+  }: Pick<BilledOptions, 'calculation' | 'properties' | 'valueType'>,
 ) {
   const { seed } = tenant
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
@@ -94,7 +100,7 @@ async function meteredItem(
   const value = await post('meter-values', {
     reference: valueReference,
     name: 'Tokens',
-    type: 'NUMBER',
+    type: valueType ?? 'NUMBER',
     status: 'ACTIVE',
   })
   for (const reference of properties) {

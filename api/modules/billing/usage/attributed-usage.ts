@@ -44,7 +44,8 @@ export async function attributedUsage(
   return figures.map(figure => ({ ...figure, number: figure.number.div(decimalOfInteger(figure.count)) }))
 }
 
-function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decimal): Decimal {
+/** Two parts of one figure; an average is given as its sums. */
+export function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decimal): Decimal {
   switch (type) {
     case 'SUM':
     case 'AVERAGE':

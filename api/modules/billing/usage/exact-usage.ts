@@ -6,7 +6,7 @@ import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { sendersOf } from '../terms/usage-parts.ts'
 import { type UsageNeed, usageNeeds } from './usage-needs.ts'
-import { type ReadUsage, readNeeds, type UsageReader } from './usage-reader.ts'
+import { type ReadUsage, readNeeds, type UsageDeps, type UsageReader } from './usage-reader.ts'
 
 /** How long to wait for the marks of what may have been read; without them raw rows are read, which costs more. */
 const SETTLE_MS = 2_000
@@ -18,7 +18,7 @@ const SETTLE_MS = 2_000
  * again.
  */
 export async function exactUsage(
-  usage: UsageReader,
+  deps: UsageDeps,
   of: {
     readonly tenant: Tenant
     readonly inputs: BillingInputs
@@ -28,7 +28,7 @@ export async function exactUsage(
   },
 ): Promise<ReadUsage> {
   if (usageNeeds(of.charges).length === 0) return of.read
-  return await exactlyUpTo(usage, { ...of, isMarked: await settleMarks(usage) })
+  return await exactlyUpTo(deps, { ...of, isMarked: await settleMarks(deps.usage) })
 }
 
 /** Waits until the marks of everything that was read before exist; false when that takes too long. */
@@ -36,7 +36,7 @@ export const settleMarks = (usage: UsageReader): Promise<boolean> => usage.settl
 
 /** The same, once it is known whether the marks exist. */
 export async function exactlyUpTo(
-  usage: UsageReader,
+  deps: UsageDeps,
   of: {
     readonly tenant: Tenant
     readonly inputs: BillingInputs
@@ -48,9 +48,9 @@ export async function exactlyUpTo(
 ): Promise<ReadUsage> {
   const { tenant, inputs, positions, read, isMarked } = of
   const all = usageNeeds(of.charges)
-  const needs = isMarked ? await touchedSince(usage, { tenant, inputs, needs: all, positions }) : all
+  const needs = isMarked ? await touchedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
-  const again = await readNeeds(usage, { tenant, inputs, needs, upTo: positions })
+  const again = await readNeeds(deps, { tenant, inputs, needs, upTo: positions })
   return {
     usage: new Map([...read.usage, ...again.usage]),
     usageByCustomer: read.usageByCustomer && new Map([...read.usageByCustomer, ...(again.usageByCustomer ?? [])]),

@@ -1,6 +1,8 @@
 // Which usage an invoice needs, listed before the invoice is built, so that building it is pure.
+
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
-import type { Interval } from '../../../../shared/time.ts'
+import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type Charge, groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
@@ -13,6 +15,8 @@ export type UsageNeed = {
   /** Null for all events of the calculation's meter. */
   readonly condition: UsageCondition | null
   readonly interval: Interval
+  /** What money is converted to: the currency of the price. None for numbers, and for money that is not billed. */
+  readonly currency?: string | null
   /** A figure for each combination of values of these properties; null for one figure of all together. */
   readonly splitBy: readonly UsageProperty[] | null
   /** A figure for each value of events instead, for a price that applies to each event on its own. */
@@ -29,6 +33,24 @@ export type UsageFigure = {
    * read by value. Absent where usage is not split.
    */
   readonly split?: readonly (string | null)[]
+  /** What it was converted from; absent where no event was in another currency than the price. */
+  readonly exchange?: UsageExchange
+  /** For money that could not be converted: when the first events are for which there is no rate. */
+  readonly missing?: Instant
+}
+
+/** What was metered in one currency, and what it was converted to, each exact. */
+export type ConvertedPart = {
+  readonly currency: string
+  readonly number: Decimal
+  readonly converted: Decimal
+  readonly count: number
+}
+export type UsageExchange = {
+  readonly parts: readonly ConvertedPart[]
+  readonly used: readonly ExchangeRate[]
+  /** Those of them that were too old at the time of the events. */
+  readonly stale: readonly ExchangeRate[]
 }
 export type UsageFigures = ReadonlyMap<string, readonly UsageFigure[]>
 
@@ -41,7 +63,10 @@ export type CustomerFigure = UsageFigure & {
 /** By need, for every customer that has events in it. */
 export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
 
-type Asking = Pick<Charge, 'calculation' | 'condition' | 'split' | 'item' | 'config' | 'productItem' | 'late'>
+type Asking = Pick<
+  Charge,
+  'calculation' | 'condition' | 'split' | 'item' | 'config' | 'productItem' | 'late' | 'schedule'
+>
 
 /**
  * The same key for the same question: a condition belongs to one configuration, and all needs without a condition share
@@ -54,10 +79,19 @@ export function needKey(charge: Asking, interval: Interval): string {
   return `${questionKey(charge, interval)}${by}`
 }
 
-function questionKey({ calculation, condition, item, config, productItem, late }: Asking, interval: Interval): string {
+function questionKey(
+  { calculation, condition, item, config, productItem, late, schedule }: Asking,
+  interval: Interval,
+): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
-  return `${calculation?.id} ${interval.start} ${interval.end}${which}`
+  const money = calculation?.value_type === 'AMOUNT' ? ` ${schedule.pricing_currency}` : ''
+  return `${calculation?.id} ${interval.start} ${interval.end}${which}${money}`
 }
+
+const currencyOf = (
+  { schedule }: Pick<Charge, 'schedule'>,
+  { value_type }: Pick<CalculationInput, 'value_type'>,
+): string | null => (value_type === 'AMOUNT' ? schedule.pricing_currency : null)
 
 /** The same for the usage that decides the tier of a charge, where that is other usage. */
 export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Interval): string =>
@@ -65,7 +99,7 @@ export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Int
 
 /** The same for usage that a line shows and does not bill. */
 export const reportKey = (charge: Asking, report: UsageQuestion, interval: Interval): string =>
-  questionKey({ ...charge, ...report }, interval)
+  `${questionKey({ ...charge, ...report }, interval)}${report.calculation.value_type === 'AMOUNT' ? ' shown' : ''}`
 
 /** The usage of these charges, each figure once. */
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
@@ -75,17 +109,24 @@ export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
     const { calculation, condition, billedUsage, tiering, split: splitBy } = charge
     if (!calculation) continue
     const byValue = isRatedPerEvent(charge)
+    const currency = currencyOf(charge, calculation)
     for (const interval of [...usageSteps(charge).map(({ usage }) => usage), billedUsage]) {
-      if (interval) add({ key: needKey(charge, interval), calculation, condition, interval, splitBy, byValue })
+      if (interval)
+        add({ key: needKey(charge, interval), calculation, condition, interval, currency, splitBy, byValue })
     }
     for (const report of charge.reports ?? []) {
       const now = tieringTime(charge, report)?.now
+      // Shown in each currency, as it was metered.
       if (now) add({ key: reportKey(charge, report, now), ...report, interval: now, splitBy: null })
     }
     if (!tiering) continue
     const time = tieringTime(charge, tiering)
+    const money = currencyOf(charge, tiering.calculation)
     for (const interval of time ? [time.now, time.before] : []) {
-      if (interval) add({ key: tieringKey(charge, tiering, interval), ...tiering, interval, splitBy: null })
+      if (interval) {
+        const key = tieringKey(charge, tiering, interval)
+        add({ key, ...tiering, interval, currency: money, splitBy: null })
+      }
     }
   }
   return [...needs.values()]

@@ -1,5 +1,7 @@
 // How billing reads usage: a figure, and whether everything accepted so far is in it.
 import type { JetStreamManager } from '@nats-io/jetstream'
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import { type Database, readTenant } from '../../../../shared/database/database.ts'
 import { logEnds } from '../../../../shared/log/streams.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
@@ -15,10 +17,12 @@ import { touchedCustomers } from '../../../usage/touched-customers.ts'
 import type { TouchedQuestion } from '../../../usage/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
+import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
+import { inPricingCurrency } from './convert-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import { usageByValue } from './event-usage.ts'
 import { splitUsage } from './split-usage.ts'
@@ -169,40 +173,49 @@ export type ReadUsage = {
   readonly usageByCustomer: CustomerFigures | null
 }
 
+/** What usage is read from: its figures, and the exchange rates of money in other currencies than its price. */
+export type UsageDeps = { readonly database: Database; readonly usage: UsageReader }
+
 /** Reads the usage of these charges, from the subscription's own events. */
 export const readUsage = (
-  usage: UsageReader,
+  deps: UsageDeps,
   { tenant, inputs, charges }: { tenant: Tenant; inputs: BillingInputs; charges: readonly Charge[] },
-): Promise<ReadUsage> => readNeeds(usage, { tenant, inputs, needs: usageNeeds(charges) })
+): Promise<ReadUsage> => readNeeds(deps, { tenant, inputs, needs: usageNeeds(charges) })
 
 /** Reads these needs, from the events up to these positions of the log when given. */
 export async function readNeeds(
-  usage: UsageReader,
+  { database, usage }: UsageDeps,
   of: {
     readonly tenant: Tenant
     readonly inputs: BillingInputs
     readonly needs: readonly UsageNeed[]
     readonly upTo?: readonly number[]
+    /** The rates of an invoice that is FINAL; the stored ones where none are given. */
+    readonly rates?: readonly ExchangeRate[]
   },
 ): Promise<ReadUsage> {
   const { attribution, subscription } = of.inputs
+  const rates = async (currencies: readonly string[], since: Instant): Promise<readonly ExchangeRate[]> =>
+    of.rates ?? (await readTenant(database, of.tenant, uow => loadRates(uow, currencies, since)))
   const { needs, upTo } = of
   // Credits that were granted for a seat pay for the usage of its occupant alone.
   const perSeat = (of.inputs.seats ?? []).some(({ customer_id }) => customer_id !== undefined)
   const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer || perSeat
   const figures = new Map<string, readonly UsageFigure[]>()
   const byCustomer = new Map<string, readonly CustomerFigure[]>()
+  const read = async (need: UsageNeed): Promise<UsageOfCustomers> => {
+    const { interval, calculation } = need
+    const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
+    const parts = usageParts(attribution, scope)
+    if (perCustomer) return await usage.readByCustomer(of.tenant, parts, need, upTo)
+    return { figures: await usage.read(of.tenant, parts, need, upTo), byCustomer: [] }
+  }
   // All at once, so that they are one query to ClickHouse.
   await Promise.all(
     needs.map(async need => {
-      const { interval, calculation } = need
-      const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
-      const parts = usageParts(attribution, scope)
-      if (perCustomer) {
-        const found = await usage.readByCustomer(of.tenant, parts, need, upTo)
-        figures.set(need.key, found.figures)
-        byCustomer.set(need.key, found.byCustomer)
-      } else figures.set(need.key, await usage.read(of.tenant, parts, need, upTo))
+      const found = await inPricingCurrency(need, await read(need), { read, rates })
+      figures.set(need.key, found.figures)
+      if (perCustomer) byCustomer.set(need.key, found.byCustomer)
     }),
   )
   return { usage: figures, usageByCustomer: perCustomer ? byCustomer : null }

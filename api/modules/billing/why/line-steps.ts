@@ -9,6 +9,7 @@ import { lineId } from '../../invoices/document/lay-out.ts'
 import { owedPeriod } from '../charges/charges.ts'
 import { pathOfClause } from '../rating/clauses-of.ts'
 import { describe } from '../rating/credit-details.ts'
+import { convertedText } from '../rating/foreign-usage.ts'
 import { includedText } from '../rating/price-details.ts'
 import { dueOf, type RatedCharge, signed } from '../rating/rate-charge.ts'
 import { isMetered } from '../terms/price-terms.ts'
@@ -39,7 +40,11 @@ export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): 
     isMetered(charge)
       ? {
           step: 'USAGE',
-          description: `${charge.calculation?.calculation_type} of ${charge.calculation?.reference}, ${plain(metered.count)} events`,
+          description: [
+            `${charge.calculation?.calculation_type} of ${charge.calculation?.reference}`,
+            `${plain(metered.count)} events`,
+            ...convertedText(rated, charge.schedule.pricing_currency),
+          ].join(', '),
           quantity: plain(metered.quantity),
         }
       : { step: 'USAGE', description: 'Not metered', quantity: plain(metered.quantity) },

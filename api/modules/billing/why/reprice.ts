@@ -1,4 +1,5 @@
 // Prices an invoice again: a FINAL one from the log and its pinned inputs, any other from its current inputs.
+import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -19,7 +20,7 @@ import { targetOf } from '../run/subscription-producer.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
-import { readNeeds } from '../usage/usage-reader.ts'
+import { readNeeds, type UsageDeps } from '../usage/usage-reader.ts'
 import { pinnedLate } from './pinned-late.ts'
 
 /** What an invoice is priced from. */
@@ -32,6 +33,8 @@ export type Basis = {
   readonly late: readonly LateCharge[]
   /** For each partition of the log, the position up to which it counts; null for everything in the log. */
   readonly positions: readonly number[] | null
+  /** The rates by which its usage in other currencies was converted when it became FINAL; null for those stored now. */
+  readonly rates: readonly ExchangeRate[] | null
 }
 
 /** The refusal of an operation that this invoice does not take. */
@@ -71,7 +74,8 @@ export async function pinnedBasis(
     const terms = resolveTerms(inputs)
     const key = keyOfWindow(request.window)
     const late = pinnedLate(request.late, { inputs, terms, names, key })
-    return { inputs, positions, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
+    const { usageRates: rates = [] } = request
+    return { inputs, positions, rates, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
   })
 }
 
@@ -81,10 +85,11 @@ function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharg
 }
 
 /** The basis with its usage, read from the log as it is now. */
-export async function withUsage(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, basis: Basis): Promise<Basis> {
-  const { inputs, charges, positions } = basis
-  const of = { tenant, inputs, needs: usageNeeds(charges), ...(positions === null ? {} : { upTo: positions }) }
-  return { ...basis, request: { ...basis.request, ...(await readNeeds(deps.usage, of)) } }
+export async function withUsage(deps: UsageDeps, tenant: Tenant, basis: Basis): Promise<Basis> {
+  const { inputs, charges, positions, rates } = basis
+  const upTo = positions === null ? {} : { upTo: positions }
+  const of = { tenant, inputs, needs: usageNeeds(charges), ...upTo, ...(rates === null ? {} : { rates }) }
+  return { ...basis, request: { ...basis.request, ...(await readNeeds(deps, of)) } }
 }
 
 /**
@@ -103,7 +108,7 @@ export async function currentBasis(
     async (_uow, { inputs, window }, build) => {
       if (!window) throw refused(row, 'The subscription no longer has the period of this invoice.')
       const { request } = build(window, null)
-      return { inputs, positions: null, ...chargedBy({ ...request, late: request.late ?? [] }) }
+      return { inputs, positions: null, rates: null, ...chargedBy({ ...request, late: request.late ?? [] }) }
     },
   )
 }
@@ -115,5 +120,5 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
     if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
     return await getInvoice(uow, idOf('invo', correction.original_invoice_id))
   })
-  return { ...(await pinnedBasis(deps, tenant, original)), positions: null }
+  return { ...(await pinnedBasis(deps, tenant, original)), positions: null, rates: null }
 }

@@ -74,6 +74,12 @@ const ReportedMeterValue = Type.Object(
   { title: 'ReportIngestDataSummary' },
 )
 
+/** Money that was metered in one currency, and its worth in the currency of the price. */
+const ConvertedMeterValue = Type.Object(
+  { amount: Money, amount_in_pricing_currency: Money, count: Type.Integer() },
+  { title: 'IngestDataSummary' },
+)
+
 /** What a wallet paid of a line, net, with its balance before and after (contract: wallet_balances). */
 export const WalletBalanceDetails = Type.Object(
   {
@@ -116,6 +122,8 @@ export const PriceDetails = Type.Object({
   used_exchange_rates: Optional(Type.Array(UsedExchangeRate)),
   band: Optional(BandDetails),
   meter_value: Optional(MeterValue),
+  /** The usage by currency, where some of it was converted to that of the price. */
+  meter_values: Optional(Type.Array(ConvertedMeterValue)),
   /** What decided the tier, where that is other usage than what is billed. */
   tiering_meter_value: Optional(MeterValue),
   price_bound: Optional(Text),
