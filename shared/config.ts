@@ -271,7 +271,11 @@ export const SETTINGS = {
     '',
     list(url('http:', 'https:')),
   ),
-  FAILPOINT: setting('For fault tests only: name:kill|delay|error at a named point.', '', text),
+  FAILPOINT: setting(
+    'For fault tests only: name:kill|hold|error at a named point, or @file, whose content says so.',
+    '',
+    text,
+  ),
 } as const
 
 type Settings = typeof SETTINGS

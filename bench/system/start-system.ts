@@ -1,7 +1,7 @@
 // The whole product as it ships: compiled processes over real servers, on free ports and a folder of its own, each of
 // them killed and started again when a test says so. Nothing is supervised: what dies stays dead until `restart`.
 
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -49,7 +49,7 @@ export type System = {
   /** Kills it if it runs, starts it again on the same port and data, and waits until it is ready. */
   restart(name: Name, env?: Env): Promise<void>
   /**
-   * Starts a process in place of the running one with this failpoint set to `kill`, and resolves when it has killed
+   * Sets this failpoint of a process to `kill`, at once where it runs; starts one where none does. Resolves when it has killed
    * itself there. Rejects when it ends otherwise or lives on.
    */
   dieAt(name: ProcessName, failpoint: string): Promise<void>
@@ -70,7 +70,8 @@ export type SystemOptions = {
 }
 
 const PARTITIONS = 3
-const DIES_WITHIN_MS = 30_000
+/** Longer than any start and what leads to the point take, on a machine with many other tests. */
+const DIES_WITHIN_MS = 90_000
 const LOG_LEVEL = 'warn'
 const quiet = () => {}
 
@@ -179,10 +180,13 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     await clickhouse.close()
   })
 
+  const failpointOf = (name: ProcessName): string => join(settings.dataDir, `failpoint-${name}`)
+  for (const { name } of PROCESSES) writeFileSync(failpointOf(name), '')
   const specOf = (name: ProcessName, env: Env = {}): ProcessSpec => {
     const spec = PROCESSES.find(each => each.name === name)
     if (!spec) throw new Error(`there is no process ${name}`)
-    return { ...spec, env: { LOG_LEVEL, PARTITIONS: String(PARTITIONS), ...options.env, ...env } }
+    const FAILPOINT = `@${failpointOf(name)}`
+    return { ...spec, env: { LOG_LEVEL, PARTITIONS: String(PARTITIONS), FAILPOINT, ...options.env, ...env } }
   }
   const kill = async (name: Name): Promise<void> => {
     if (name === 'clickhouse' && !options.ownClickHouse)
@@ -194,17 +198,16 @@ async function start({ modules, settings, options, closers, stop }: Starting): P
     children.set(name, await unit.start(new AbortController().signal))
   }
   const dieAt = async (name: ProcessName, failpoint: string): Promise<void> => {
-    await kill(name)
-    const child = await modules.processes.spawnProcess(
-      settings,
-      services,
-      specOf(name, { FAILPOINT: `${failpoint}:kill` }),
-    )
+    writeFileSync(failpointOf(name), `${failpoint}:kill`)
+    const running = children.get(name)
+    const child =
+      running?.exit() === null ? running : await modules.processes.spawnProcess(settings, services, specOf(name))
     children.set(name, child)
     const patience = new AbortController()
     const timeout = sleep(DIES_WITHIN_MS, null, { signal: patience.signal }).catch(() => null)
     const exit = await Promise.race([child.exited, timeout])
     patience.abort()
+    writeFileSync(failpointOf(name), '')
     if (exit?.signal === 'SIGKILL') return
     const end = exit === null ? 'still runs' : `ended with ${exit.signal ?? exit.code}`
     throw new Error(`${name} was to die at ${failpoint} and ${end}; the end of its log:\n  ${logTail(child.logFile)}`)

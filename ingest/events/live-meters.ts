@@ -40,8 +40,8 @@ type Row = {
 }
 
 /** Keeps the active meters of every tenant and follows changes. The database's role must be the gateway's. */
-export function createLiveMeters(options: { database: Database; logger: Logger }): LiveMeters {
-  const { database, logger } = options
+export function createLiveMeters(options: { database: Database; logger: Logger; pollMs?: number }): LiveMeters {
+  const { database, logger, pollMs = POLL_MS } = options
   let sets: Record<Environment, Map<string, MeterSet>> = { LIVE: new Map(), TEST: new Map() }
   let fingerprint = ''
 
@@ -52,7 +52,7 @@ export function createLiveMeters(options: { database: Database; logger: Logger }
     // Taken before the rows: a change in between is loaded twice, never missed.
     fingerprint = latest
   }
-  const refresher = createRefresher({ name: 'the meters', load, pollMs: POLL_MS, gapMs: GAP_MS, logger })
+  const refresher = createRefresher({ name: 'the meters', load, pollMs, gapMs: GAP_MS, logger })
   const listener = listen(database, 'millrace_changes', {
     onMessage: table => {
       if (TABLES.has(table)) refresher.poke()
