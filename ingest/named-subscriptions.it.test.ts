@@ -96,7 +96,7 @@ describe('an event that names a subscription', () => {
     expect(await rig.post(SINGLE, event('before-it-was', changes))).toMatchObject({ status: 201 })
     await subscribe(late)
     await expect
-      .poll(async () => (await rig.post(SINGLE, event('after-it-was', changes))).status, { timeout: 30_000 })
+      .poll(async () => (await rig.post(SINGLE, event('after-it-was', changes))).status, { timeout: 60_000 })
       .toBe(400)
   })
 
