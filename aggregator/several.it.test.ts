@@ -53,7 +53,7 @@ describe('several aggregators', () => {
     expect(held(first)).toEqual([0, 1, 2, 3])
     await world.publish(events(0, 100))
     const second = await start('b')
-    expect(held(second)).toHaveLength(2)
+    await expect.poll(() => held(second).length).toBe(2)
     await expect.poll(() => held(first).length).toBe(2)
     expect([...held(first), ...held(second)].toSorted()).toEqual([0, 1, 2, 3])
     // Repeats of what the first aggregator saw: the second has it from usage_events or from the log, never from memory.

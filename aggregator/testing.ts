@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
@@ -127,13 +128,16 @@ export type TestAggregator = {
   /** `over`: another folder, leases of its own, a ClickHouse behind something. */
   start(over?: Partial<AggregatorDeps>): Promise<Aggregator>
   publish(lines: readonly { line: string; idHash: string }[]): Promise<void>
-  /** Resolves when all that was published is stored; rejects after `timeoutMs`, 20 s unless given. */
+  /** Resolves when all that was published is stored; rejects after `timeoutMs`, two minutes unless given. */
   settle(timeoutMs?: number): Promise<void>
   rows<Row extends readonly unknown[]>(sql: string): Promise<Row[]>
   close(): Promise<void>
 }
 
-const SETTLE_MS = 20_000
+/** Longer than a process takes to start and a lease to end, on a machine with many other tests. */
+const SETTLE_MS = 120_000
+const PUBLISH_MS = 60_000
+const PUBLISH_PAUSE_MS = 100
 /** An aggregator with a client of its own is not noticed when it stores. Each question costs the server that all tests share 5 ms. */
 const SETTLE_POLL_MS = 200
 const POSITIONS = /^INSERT INTO usage_positions /
@@ -168,12 +172,14 @@ function watchPositions(client: ClickHouseClient): { next(atMostMs: number): Pro
  */
 async function publishOnce(js: JetStreamClient, partition: number, body: string): Promise<void> {
   const msgID = randomUUID()
-  for (let attempt = 1; ; attempt += 1) {
+  const deadline = performance.now() + PUBLISH_MS
+  for (;;) {
     try {
       await js.publish(streamSubject(partition), body, { msgID, timeout: 2_000 })
       return
     } catch (error) {
-      if (attempt === 5) throw error
+      if (performance.now() > deadline) throw error
+      await sleep(PUBLISH_PAUSE_MS)
     }
   }
 }

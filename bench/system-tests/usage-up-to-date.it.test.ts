@@ -33,25 +33,29 @@ test('opens when everything accepted before is stored, and not earlier', async (
   const jsm = await jetstreamManager(aggregator.nats)
   await ensureStreams(jsm, { partitions: aggregator.partitions, replicas: 1 })
   const deps = { client: aggregator.client, jsm, clock: systemClock, partitions: aggregator.partitions }
+  const askedAt = systemClock.now()
   const idle = await usageUpToDate(deps)
-  expect(systemClock.now() - idle.upToDateUntil).toBeLessThan(5_000)
+  expect(idle.upToDateUntil).toBeGreaterThanOrEqual(askedAt)
 
   const references = Array.from({ length: 30 }, (_, index) => `r${index}`)
+  const publishedAt = systemClock.now()
   await aggregator.publish(references.map(reference => eventLineOf({ reference })))
   const ends = await logEnds(jsm, aggregator.partitions)
   expect(await waitForUsage(aggregator.client, { ends, timeoutMs: 300 })).toBe(false)
   // Nothing was ever stored: complete is what was before the first message.
   const waiting = await usageUpToDate(deps)
   expect(waiting.partitions.every(({ storedSeq, endSeq }) => storedSeq < endSeq)).toBe(true)
-  expect(Math.abs(waiting.upToDateUntil - idle.upToDateUntil)).toBeLessThan(60_000)
+  // By the clock of the broker.
+  expect(waiting.upToDateUntil).toBeGreaterThan(publishedAt - 1_000)
   expect(waiting.upToDateUntil).toBeLessThan(systemClock.now())
 
   const running = await aggregator.start()
-  expect(await waitForUsage(aggregator.client, { ends, timeoutMs: 20_000 })).toBe(true)
+  expect(await waitForUsage(aggregator.client, { ends, timeoutMs: 120_000 })).toBe(true)
   expect(await aggregator.rows('SELECT count() FROM usage_events FINAL')).toEqual([['30']])
+  const askedAgainAt = systemClock.now()
   const after = await usageUpToDate(deps)
   expect(after.partitions.map(({ storedSeq, endSeq }) => storedSeq === endSeq)).toEqual([true, true])
-  expect(systemClock.now() - after.upToDateUntil).toBeLessThan(5_000)
+  expect(after.upToDateUntil).toBeGreaterThanOrEqual(askedAgainAt)
   await running.stop()
 })
 
@@ -92,7 +96,7 @@ describe('a wait', () => {
         const [first, second] = await Promise.all(folders.map(indexDirectory => world.start({ indexDirectory })))
         const ends = await withTraffic(world, 200)
         expect(ends.get(0)).toBe(0)
-        const waiting = waitForUsage(client, { ends, timeoutMs: 20_000 })
+        const waiting = waitForUsage(client, { ends, timeoutMs: 120_000 })
         await first?.stop()
         expect(await waiting).toBe(true)
         await second?.stop()
@@ -108,7 +112,7 @@ describe('a wait', () => {
         const ends = await withTraffic(world, 20)
         const running = await world.start()
         await expect(waitForUsage(client, { ends, timeoutMs: 2_000 })).rejects.toThrow(/refused by a test/)
-        const waiting = waitForUsage(client, { ends, timeoutMs: 20_000 })
+        const waiting = waitForUsage(client, { ends, timeoutMs: 120_000 })
         await sleep(300)
         away = false
         expect(await waiting).toBe(true)

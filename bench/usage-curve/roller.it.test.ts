@@ -14,7 +14,7 @@ import { fillMonth, MONTH, USUAL } from './fill.ts'
 import { questionsOf } from './questions.ts'
 
 const DAY = 86_400_000
-const WAIT_MS = 20_000
+const WAIT_MS = 120_000
 let clickhouse: TestClickHouse
 let client: ClickHouseClient
 

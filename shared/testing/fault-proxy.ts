@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 
 /** `cut`: the request is carried out, and its answer is lost. `refuse`: it is not carried out. */
-export type Fault = 'none' | 'refuse' | 'cut' | { readonly delayMs: number }
+export type Fault = 'none' | 'refuse' | 'cut' | { readonly delayMs: number } | { readonly until: Promise<unknown> }
 
 export type FaultProxy = {
   /** As the other's, credentials included. */
@@ -29,8 +29,9 @@ export async function startFaultProxy(target: string, faultOf: (path: string) =>
     if (fault === 'cut') counts.cut += 1
     else if (fault === 'none') counts.passed += 1
     else counts.delayed += 1
-    const delayMs = typeof fault === 'object' ? fault.delayMs : 0
-    setTimeout(() => forward(to, incoming, response, fault === 'cut'), delayMs)
+    const pass = () => forward(to, incoming, response, fault === 'cut')
+    if (typeof fault === 'object' && 'until' in fault) void fault.until.then(pass)
+    else setTimeout(pass, typeof fault === 'object' ? fault.delayMs : 0)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(target)

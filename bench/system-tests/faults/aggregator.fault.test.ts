@@ -130,7 +130,7 @@ describe('the aggregator killed with -9', () => {
         fetch(`${health}/metrics`)
           .then(answer => answer.text())
           .catch(() => '')
-      await expect.poll(metrics, { timeout: 20_000 }).toContain('millrace_aggregator_lag_messages')
+      await expect.poll(metrics).toContain('millrace_aggregator_lag_messages')
       await end(child, 'SIGTERM')
       expect(child.exitCode).toBe(0)
     })
@@ -156,7 +156,7 @@ test('ClickHouse away: events go on being accepted, readiness says so, and all o
         const answer = await fetch(`${health}/health/ready`)
         return `${answer.status} ${await answer.text()}`
       }
-      await expect.poll(readiness, { timeout: 20_000 }).toMatch(/^503 .*ClickHouse/s)
+      await expect.poll(readiness).toMatch(/^503 .*ClickHouse/s)
       expect(child.exitCode).toBeNull()
       service = await startClickHouse(options)
       await aggregator.settle()

@@ -80,4 +80,4 @@ test('every message is synced to the disk before it is acknowledged, wherever th
     else process.env['NATS_SERVER_BIN'] = before
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createOutboundRequest, type OutboundRequest } from '../../../shared/outbound/outbound-request.ts'
 import { type Answer, type DownloadRig, openDownloadRig, whole } from './download-rig.ts'
 import { DOWNLOAD_BYTES_MAX } from './rig.ts'
 
@@ -14,6 +15,18 @@ beforeAll(async () => {
 afterAll(() => d?.close())
 beforeEach(() => d.begin())
 afterEach(() => d.stop())
+
+/** Waits half a second for the first answer, and patiently for those after it. */
+function impatientOnce(): OutboundRequest {
+  const { policy, request } = d.rig.download
+  const impatient = createOutboundRequest(policy, { connectMs: 60_000, headMs: 500, silenceMs: 500 })
+  let isFirst = true
+  return (...asked) => {
+    const of = isFirst ? impatient : request
+    isFirst = false
+    return of(...asked)
+  }
+}
 
 describe('the other side fails, and another attempt is made', () => {
   test.each<[string, Answer, RegExp]>([
@@ -47,9 +60,9 @@ describe('the other side fails, and another attempt is made', () => {
       /fell silent/,
     ],
     ['no HTTP', (_response, request) => request.socket.end('hello\r\n\r\n'), /is not HTTP/],
-  ])('%s, then it works: nothing of the first attempt is in the file', async (_name, failing, message) => {
+  ])('%s, then it works: nothing of the first attempt is in the file', async (name, failing, message) => {
     d.serve(failing, whole(d.fileOf(30)))
-    await d.start()
+    await d.start(name.startsWith('silence') ? { request: impatientOnce() } : {})
     const { id } = await d.create()
     expect(await d.rig.finished(id)).toMatchObject({
       status: 'DONE',

@@ -85,7 +85,7 @@ test('one that comes slowly, in chunks and without a length, comes', async () =>
   d.serve(async response => {
     for (let at = 0; at < text.length; at += 400) {
       response.write(text.slice(at, at + 400))
-      await sleep(60)
+      await sleep(10)
     }
     response.end()
   })
@@ -109,7 +109,7 @@ test('a name that leads to this machine is found out at the attempt: no connecti
   d.rig.allow(`files.test:${port}`)
   const { id } = await d.create(`http://files.test:${port}${d.path}`)
   const policy = { ports: { 'https:': [], 'http:': [Number(port)] }, hosts: new Set<string>() }
-  const times = { connectMs: 5_000, headMs: 5_000, silenceMs: 5_000 }
+  const times = { connectMs: 60_000, headMs: 60_000, silenceMs: 60_000 }
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   const request = createOutboundRequest(policy, times, { resolve })
   await d.start({ policy, request })
@@ -159,7 +159,7 @@ test('a worker that stops in the middle of a download gives it back at once, and
   )
   await d.start()
   const { id } = await d.create()
-  await expect.poll(() => d.asked.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => d.asked.length).toBe(1)
   await d.stop()
   const [left] = await d.rig.api.sql('select status, worked_until, download_attempts from files where id = $1', [id])
   expect(left).toEqual({ status: 'DOWNLOADING', worked_until: null, download_attempts: 0 })
@@ -171,7 +171,7 @@ test('a file that waits for its next attempt holds up no other, neither a downlo
   d.serve(response => response.writeHead(503).end())
   await d.start({ waitsMs: [3_600_000] })
   const { id } = await d.create()
-  await expect.poll(async () => (await d.stored(id))?.['download_attempts'], { timeout: 10_000 }).toBe(1)
+  await expect.poll(async () => (await d.stored(id))?.['download_attempts']).toBe(1)
   const second = `${d.path}-second`
   d.serveAt(second, whole(d.fileOf(2)))
   expect((await d.rig.finished((await d.create(`${d.base}${second}`))['id']))['status']).toBe('DONE')

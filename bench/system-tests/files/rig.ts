@@ -56,7 +56,7 @@ export type FilesRig = {
   startJobs(more?: Partial<FileJobDeps['files']>): Promise<Jobs>
   /** Lets the api and the downloads ask this server, whatever its address: `127.0.0.1:8081`. */
   allow(hostAndPort: string): void
-  /** What the downloads work with: three attempts within a second, each of which waits a second and a half for an answer. */
+  /** What the downloads work with: three attempts, one soon after the other, each of which waits patiently for an answer. */
   readonly download: DownloadJobDeps['download']
   startDownloads(more?: Partial<DownloadJobDeps['download']>): Promise<Jobs>
   close(): Promise<void>
@@ -113,7 +113,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
     metrics,
     logger: silentLogger,
   } satisfies FileJobDeps
-  const request = createOutboundRequest(policy, { connectMs: 5_000, headMs: 1_500, silenceMs: 1_500 })
+  const request = createOutboundRequest(policy, { connectMs: PATIENCE_MS, headMs: PATIENCE_MS, silenceMs: PATIENCE_MS })
   const download: DownloadJobDeps['download'] = {
     request,
     policy,

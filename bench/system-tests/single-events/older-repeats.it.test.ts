@@ -45,7 +45,7 @@ const post = async (url: string, body: unknown): Promise<Record<string, unknown>
 }
 /** A busy aggregator may be slower than a sender waits; the next repeat asks again. */
 const untilShown = (body: unknown, shown: unknown) =>
-  expect.poll(() => post(other.url, body), { timeout: 30_000, interval: 100 }).toEqual(shown)
+  expect.poll(() => post(other.url, body), { timeout: 60_000, interval: 100 }).toEqual(shown)
 
 test('of another gateway, or from before a restart, with the same content and with other', async () => {
   const first = await post(rig.url, event('old', '1'))
