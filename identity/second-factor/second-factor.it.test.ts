@@ -11,6 +11,7 @@ import { waitFor } from './second-step.ts'
 let rig: IdentityRig
 beforeAll(async () => {
   rig = await startIdentity()
+  await rig.stopClock()
 })
 afterAll(() => rig?.close())
 

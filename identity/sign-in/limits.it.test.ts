@@ -15,19 +15,6 @@ beforeEach(async () => {
 })
 afterAll(() => rig?.close())
 
-/** Stops the clock by which tries are forgotten, so that no machine is too slow for a test; gives the way to move it on. */
-async function stopClock(): Promise<(seconds: number) => Promise<void>> {
-  let ahead = 0
-  const start = Date.now() / 1000
-  const move = async (seconds: number) => {
-    ahead += seconds
-    await rig.sql(`create or replace function identity_now() returns timestamptz language sql volatile
-      as $$ select to_timestamp(${start + ahead}) $$`)
-  }
-  await move(0)
-  return move
-}
-
 async function tries(
   email: string,
   password: string,
@@ -43,7 +30,7 @@ const shown = (answer: LightMyRequestResponse, email: string) => ({
 })
 
 test('after ten wrong passwords the right one has to wait too, and is taken when the wait is over', async () => {
-  const advance = await stopClock()
+  await rig.stopClock()
   const waits: number[] = []
   for (let wrong = 0; wrong < 10; ) {
     const answer = await tries(rig.user.email, 'wrong')
@@ -51,7 +38,7 @@ test('after ten wrong passwords the right one has to wait too, and is taken when
     else {
       expect(answer.statusCode).toBe(429)
       waits.push(Number(answer.headers['retry-after']))
-      await advance(waits.at(-1) ?? 0)
+      await rig.advance(waits.at(-1) ?? 0)
     }
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 32])
@@ -59,12 +46,12 @@ test('after ten wrong passwords the right one has to wait too, and is taken when
   expect(refused.statusCode).toBe(429)
   const wait = Number(refused.headers['retry-after'])
   expect(wait).toBeGreaterThan(800)
-  await advance(wait)
+  await rig.advance(wait)
   expect((await tries(rig.user.email, rig.user.password)).statusCode).toBe(303)
 })
 
 test('tries made at once are counted one by one: no more than the free ones are looked at', async () => {
-  await stopClock()
+  await rig.stopClock()
   const answers = await Promise.all(Array.from({ length: 45 }, () => tries(rig.user.email, 'wrong')))
   const statuses = answers.map(answer => answer.statusCode)
   expect(statuses.filter(status => status === 401).length).toBe(4)
@@ -72,7 +59,7 @@ test('tries made at once are counted one by one: no more than the free ones are 
 })
 
 test('an account that does not exist is limited in the same steps and the same bytes', async () => {
-  await stopClock()
+  await rig.stopClock()
   const seen = []
   for (const email of [rig.user.email, 'nobody@example.com']) {
     const answers = []
@@ -84,7 +71,7 @@ test('an account that does not exist is limited in the same steps and the same b
 })
 
 test('however an e-mail is spelled, it is one account', async () => {
-  await stopClock()
+  await rig.stopClock()
   const { email } = rig.user
   const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\t`]
   for (const spelling of spellings) expect((await tries(spelling, 'wrong')).statusCode).toBe(401)
@@ -92,7 +79,7 @@ test('however an e-mail is spelled, it is one account', async () => {
 })
 
 test('a browser that signed in before is not slowed by what strangers try', async () => {
-  await stopClock()
+  await rig.stopClock()
   const mine = openBrowser(rig.app)
   expect((await tries(rig.user.email, rig.user.password, mine)).statusCode).toBe(303)
   await mine.get('/')
@@ -103,7 +90,7 @@ test('a browser that signed in before is not slowed by what strangers try', asyn
 })
 
 test('the mark of a known browser is worth nothing for another account, or when it was changed', async () => {
-  await stopClock()
+  await rig.stopClock()
   const mine = openBrowser(rig.app)
   await tries(rig.user.email, rig.user.password, mine)
   const mark = mine.cookies.get('__Host-known') ?? ''
