@@ -134,9 +134,9 @@ describe('authentication', () => {
     await api.sql(`update api_keys set revoked_at = now() where platform_id = $1 and environment = 'TEST'`, [
       bTest.tenant.platformId,
     ])
-    await expect.poll(async () => (await bTest.call('GET', '/v1/customers')).status, { timeout: 30_000 }).toBe(401)
+    await expect.poll(async () => (await bTest.call('GET', '/v1/customers')).status, { timeout: 60_000 }).toBe(401)
     await api.sql('update api_keys set revoked_at = null')
-    await expect.poll(async () => (await bTest.call('GET', '/v1/customers')).status, { timeout: 30_000 }).toBe(200)
+    await expect.poll(async () => (await bTest.call('GET', '/v1/customers')).status, { timeout: 60_000 }).toBe(200)
   })
 })
 

@@ -264,7 +264,7 @@ describe('what an agent may do', () => {
             () => 'works',
             (error: { code: number }) => error.code,
           ),
-        { timeout: 30_000 },
+        { timeout: 60_000 },
       )
       .toBe(401)
   })

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await fetch(`${system.ingestUrl}/v1/events/ingest`, { method: 'POST', body: '{}' })
   await sender.close()
   const stored = async () => expect(await scrape('aggregator')).toContain('outcome="kept"')
-  await vi.waitFor(stored, { timeout: 30_000, interval: 500 })
+  await vi.waitFor(stored, { timeout: 60_000, interval: 500 })
   for (const { name } of PROCESSES) note(await scrape(name))
 }, 180_000)
 afterAll(() => system?.stop())

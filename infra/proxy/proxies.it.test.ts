@@ -124,7 +124,7 @@ function ask(
       ca: readFileSync(cert),
       method: body === undefined ? 'GET' : 'POST',
     }
-    const sent = request({ ...options, headers: { host: name, ...headers }, timeout: 5_000 }, response => {
+    const sent = request({ ...options, headers: { host: name, ...headers }, timeout: 60_000 }, response => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
@@ -170,7 +170,7 @@ describe.each(PROXIES.filter(({ program }) => has(program)))('$name', ({ program
     })
     for (const stream of [running.stdout, running.stderr]) stream?.on('data', data => (output += data))
     await vi.waitFor(async () => expect((await ask(port, 'ingest', '/health/ready')).status, output).toBe(200), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 100,
     })
 
@@ -204,7 +204,7 @@ describe.each(PROXIES.filter(({ program }) => has(program)))('$name', ({ program
       expect(seen.from).toMatch(/(?:^|, )127\.0\.0\.1$/)
     }
     for (const host of ['ingest', 'billing', 'id']) expect((await ask(port, host, '/metrics')).status).toBe(404)
-  }, 60_000)
+  })
 })
 
 test('every unit of the page starts a module that is there, and systemd takes it where it is installed', () => {

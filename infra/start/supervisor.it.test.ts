@@ -25,7 +25,8 @@ const script = (name: string) => `
   require('node:http').createServer((_q, r) => r.end('ok')).listen(Number(process.env.PORT), '127.0.0.1', () => note('begin ${name}'))
 `
 
-async function unit(name: string, source = script(name)): Promise<Unit & { pidFile: string }> {
+/** Ready and ended whenever a machine that runs other tests too comes to it; the one that ignores the signal says how long it may. */
+async function unit(name: string, source = script(name), stopTimeoutMs = 60_000): Promise<Unit & { pidFile: string }> {
   const port = await freePort()
   const pidFile = join(scratch, `${name}.json`)
   return {
@@ -41,10 +42,10 @@ async function unit(name: string, source = script(name)): Promise<Unit & { pidFi
         pidFile,
         logFile: join(scratch, `${name}.log`),
         stopSignal: 'SIGTERM',
-        stopTimeoutMs: 2_000,
+        stopTimeoutMs,
       })
       try {
-        await waitUntilReady(child, { timeoutMs: 5_000, signal }, async () =>
+        await waitUntilReady(child, { timeoutMs: 60_000, signal }, async () =>
           (await fetch(`http://127.0.0.1:${port}`).catch(() => null)) ? null : 'no answer',
         )
       } catch (error) {
@@ -166,7 +167,8 @@ describe('the supervisor', () => {
 
   test('a child that keeps dying is given up, with its name', async () => {
     const supervisor = createSupervisor(() => {}, QUICK)
-    const source = `${script('sick')}; setTimeout(() => process.exit(3), 150)`
+    // Soon after it was found to be ready.
+    const source = script('sick').replace("r.end('ok')", "r.end('ok', () => setTimeout(() => process.exit(3), 50))")
     await supervisor.start([await unit('sick', source)])
     expect(await supervisor.gaveUp).toMatch(/^sick died 4 times/)
     await supervisor.stop()
@@ -196,7 +198,7 @@ describe('the supervisor', () => {
   test('a child that ignores the polite signal is ended all the same', async () => {
     const supervisor = createSupervisor(() => {}, QUICK)
     const source = `${script('deaf')}; process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => {})`
-    const deaf = await unit('deaf', source)
+    const deaf = await unit('deaf', source, 500)
     await supervisor.start([deaf])
     const identity = identify(pidOf(deaf.pidFile))
     await supervisor.stop()

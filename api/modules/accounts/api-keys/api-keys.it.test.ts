@@ -169,7 +169,7 @@ describe('a change', () => {
     expect((await call('GET', '/v1/customers')).status).toBe(200)
     const ended = await end(id)
     expect(ended.body).toMatchObject({ active: false, status: 'INACTIVE', revoked_at: expect.any(String) })
-    await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 30_000 }).toBe(401)
+    await expect.poll(async () => (await call('GET', '/v1/customers')).status, { timeout: 60_000 }).toBe(401)
     expect(refusal(await patch(id, { active: true }))).toEqual([400, 'INVALID_OPERATION', 'active'])
     expect((await end(id)).body).toEqual(ended.body)
   })
