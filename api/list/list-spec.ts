@@ -13,6 +13,7 @@ import {
   like,
   lt,
   type SQL,
+  type SQLWrapper,
   sql,
 } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
@@ -240,7 +241,9 @@ export function matchesText(
   if (!(anyStart || ignoreCase)) return anyEnd ? sql`${column} ^@ ${search.value}` : eq(column, search.value)
   const escaped = search.value.replace(/[\\%_]/g, '\\$&')
   const pattern = `${anyStart ? '%' : ''}${escaped}${anyEnd ? '%' : ''}`
-  return (ignoreCase ? ilike : like)(column, pattern)
+  // A million values are compared twice as fast where case need not be ignored, and the number of an invoice often has no letters.
+  const hasLetters = pattern.toLowerCase() !== pattern.toUpperCase()
+  return (ignoreCase && hasLetters ? ilike : like)(column, pattern)
 }
 
 export type ListOrder = { readonly by: string; readonly descending: boolean }
@@ -282,17 +285,10 @@ export async function listSlice<R>(
         .where(and(where, condition))
         .orderBy(...orderBy)
         .limit(Math.max(PLANNED_ROWS, offset + limit))
-        // By the name of the table, so that it is ordered by the same columns.
-        .as(getTableName(table))
-      const shown = uow.tx
-        .select({ id: table.id })
-        .from(matching)
-        .orderBy(...orderBy)
-        .limit(limit)
-        .offset(offset)
+      const shown = shownOf(table, { matching, orderBy, limit, offset, planned: of.conditions.length > 0 })
       // What is skipped or does not match is passed over by its ids: an index has them, and the rows need not be read.
       const byIds = offset > 0 || of.conditions.length > 0
-      const own = byIds ? and(inThisTenant(uow, table), inArray(table.id, shown)) : and(where, condition)
+      const own = byIds ? and(inThisTenant(uow, table), sql`${table.id} in (${shown})`) : and(where, condition)
       const rows = uow.tx
         .select(of.columns ?? getTableColumns(table))
         .from(table)
@@ -302,6 +298,24 @@ export async function listSlice<R>(
     },
     count: most => uow.tx.$count(uow.tx.select({ id: table.id }).from(table).where(where).limit(most).as('counted')),
   })
+}
+
+type Matching = {
+  readonly matching: SQLWrapper
+  readonly orderBy: readonly SQL[]
+  readonly limit: number
+  readonly offset: number
+  /** Whether it is planned for all that match: a subquery is planned again for the rows that are taken of it, a materialized one is not. */
+  readonly planned: boolean
+}
+
+/** The ids of a page of what matches. It has the name of the table, so that it is ordered by the same columns. */
+function shownOf(table: ListTable, { matching, orderBy, limit, offset, planned }: Matching): SQL {
+  const name = sql.identifier(getTableName(table))
+  const page = sql`order by ${sql.join([...orderBy], sql`, `)} limit ${limit} offset ${offset}`
+  return planned
+    ? sql`with ${name} as materialized ${matching} select ${table.id} from ${name} ${page}`
+    : sql`select ${table.id} from ${matching} as ${name} ${page}`
 }
 
 /** All of them at once, for lists that the interface does not page. */

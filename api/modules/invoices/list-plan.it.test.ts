@@ -79,6 +79,7 @@ const SEARCHES: readonly (readonly [string, string, object])[] = [
   ['a status', '', { filter_fields: [year, { name: 'status', value: 'FINAL' }] }],
   ['a rare status', '', { filter_fields: [year, { name: 'status', value: 'VOID' }] }],
   ['a rare payment status', '', { filter_fields: [year, { name: 'payment_status', value: 'UNPAID' }] }],
+  ['a currency', '', { filter_fields: [year, { name: 'billing_currency', value: 'EUR' }] }],
   ['the start of a number', '', { search_fields: [{ name: 'invoice_number', value: 'N-1', wildcard_end: true }] }],
 ]
 
@@ -100,11 +101,20 @@ test.each(SEARCHES)('%s: no statement reads the whole table', async (_name, quer
     expect(nodes.map(node => node['Index Name'])).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^invoices_(created|date|due|not_final|not_paid|platform_id_environment_invoice_number_key)$/,
+          /^invoices_(created|currency|date|due|not_final|not_paid|platform_id_environment_invoice_number_key)$/,
         ),
       ]),
     )
   }
+})
+
+test('a currency that no invoice has is looked for in an index by itself', async () => {
+  const { aLive } = api.tenants
+  const body = { filter_fields: [year, { name: 'billing_currency', value: 'USD' }] }
+  const [page] = await statementsOf(() => aLive.call('POST', `/v1/invoices/search?limit=${LIMIT}`, body))
+  if (!page) throw new Error('the search reads invoices')
+  const scans = (await nodesOf(page)).filter(node => String(node['Node Type']).endsWith('Scan'))
+  expect(scans.map(node => node['Index Name'])).toContain('invoices_currency')
 })
 
 test('pages are counted up to 10,000 entries, and no page that is there is left out', async () => {
