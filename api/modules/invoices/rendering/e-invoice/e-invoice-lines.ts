@@ -8,6 +8,7 @@ import type { InvoiceView, LineView, TaxCategoryView, TaxShareView } from '../..
 import { lineRows, type RowContext } from '../model/line-rows.ts'
 import { printable } from '../model/printable.ts'
 import type { Adjustment, Days, EInvoiceLine, Vat } from './e-invoice-model.ts'
+import { ONE_UNIT_CODE, unitCodeOf } from './unit-codes.ts'
 
 export type LineContext = RowContext & {
   readonly zone: Zone
@@ -87,11 +88,11 @@ function lineOf(part: Part, invoice: InvoiceView, context: LineContext): EInvoic
   const { line, net, summary, period } = part
   const vat = vatAt(context, summary)
   const [row, ...bands] = lineRows(line, context)
-  const priced = pricing(part, invoice) ?? {
-    quantity: net.lt(ZERO) ? ONE.neg() : ONE,
-    price: net.abs(),
-    baseQuantity: ONE,
-  }
+  const unitPrice = pricing(part, invoice)
+  const [item] = line.product_items
+  const priced = unitPrice
+    ? { ...unitPrice, unitCode: unitCodeOf(item && context.units.get(item.id)) }
+    : { quantity: net.lt(ZERO) ? ONE.neg() : ONE, unitCode: ONE_UNIT_CODE, price: net.abs(), baseQuantity: ONE }
   const billed = line.meter_value ?? line.details.meter_value
   const isHidden = billed !== undefined && priced.quantity.abs().eq(ONE) && row?.quantity !== undefined
   const notes = [

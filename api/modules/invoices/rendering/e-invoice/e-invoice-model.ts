@@ -13,6 +13,8 @@ export type EInvoiceLine = {
   readonly name: string
   readonly note: string | null
   readonly quantity: Decimal
+  /** BT-130: a code of UNECE Recommendation 20. */
+  readonly unitCode: string
   readonly price: Decimal
   /** The number of units that the price is for. */
   readonly baseQuantity: Decimal

@@ -7,9 +7,6 @@ import type { EInvoice, EInvoiceLine, EInvoiceParty, Vat } from './e-invoice-mod
 type Json = string | readonly Json[] | { readonly [name: string]: Json }
 type Members = { readonly [name: string]: Json }
 
-/** C62 is "one": what is billed has no unit of the code list. */
-const UNIT = 'C62'
-
 /** UNTDID 1001. */
 const TYPE_CODES = { INVOICE: '380', CREDIT_NOTE: '381' } as const
 const SELF_BILLED_TYPE_CODES = { INVOICE: '389', CREDIT_NOTE: '261' } as const
@@ -167,7 +164,7 @@ const lineOf = (line: EInvoiceLine, index: number, currency: string): Members =>
   'cbc:ID': String(index + 1),
   ...given({ 'cbc:Note': line.note }),
   'cbc:InvoicedQuantity': plain(line.quantity),
-  'cbc:InvoicedQuantity@unitCode': UNIT,
+  'cbc:InvoicedQuantity@unitCode': line.unitCode,
   ...moneyIn(currency)('cbc:LineExtensionAmount', line.net),
   ...(line.period === null ? {} : { 'cac:InvoicePeriod': days(line.period) }),
   'cac:Item': { 'cbc:Name': line.name, 'cac:ClassifiedTaxCategory': taxCategory(line.vat) },
@@ -176,6 +173,6 @@ const lineOf = (line: EInvoiceLine, index: number, currency: string): Members =>
     'cbc:PriceAmount@currencyID': currency,
     ...(line.baseQuantity.eq(ONE)
       ? {}
-      : { 'cbc:BaseQuantity': plain(line.baseQuantity), 'cbc:BaseQuantity@unitCode': UNIT }),
+      : { 'cbc:BaseQuantity': plain(line.baseQuantity), 'cbc:BaseQuantity@unitCode': line.unitCode }),
   },
 })

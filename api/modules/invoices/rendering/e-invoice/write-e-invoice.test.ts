@@ -61,6 +61,18 @@ test('the same invoice gives the same bytes, and text from a tenant is never mar
   expect(first).toContain('Mühle &amp; Söhne &lt;B.V.&gt;')
 })
 
+test('a line has the code of the unit of its item, and without a unit price that of one', async () => {
+  const units = new Map(['item0', 'item1'].map(id => [id, { singular: 'hour', plural: 'hours' }]))
+  const codesOf = async (name: string): Promise<string[]> => {
+    const invoice = EXAMPLES[name]
+    if (!invoice) throw new Error(`there is no example ${name}`)
+    const xml = await writeUbl(describeEInvoice(invoice, { ...PRESENTATION, units }))
+    return [...xml.matchAll(/InvoicedQuantity unitCode="(\w+)"/g)].map(([, code = '']) => code)
+  }
+  expect(await codesOf('unit-price')).toEqual(['HUR'])
+  expect((await codesOf('tiers')).at(-1)).toBe('C62')
+})
+
 test('UBL carries the PDF if wanted', async () => {
   const content = Buffer.from('%PDF-1.7 of an invoice')
   const xml = await writeUbl(described('home-vat'), { name: 'INV-2026-00001.pdf', content })

@@ -48,12 +48,32 @@ export function drawTable(paper: Paper, { columns, head, rows, nextPage }: Table
 
 function measure(paper: Paper, columns: readonly Column[], row: TableRow): Measured {
   const lines = row.cells.map((cell, index) =>
-    cell.map(({ text, style }) => ({ style, lines: paper.lines(text, style, roomOf(columns, row, index)) })),
+    cell.map(({ text, style }) => {
+      const room = roomOf(columns, row, index)
+      const inText = { style, lines: paper.lines(text, style, room) }
+      return columns[index]?.align === 'right' && inText.lines.length > 1
+        ? figure(paper, { text, style }, room)
+        : inText
+    }),
   )
   const heights = lines.map(paragraphs =>
     paragraphs.reduce((sum, { style, lines: own }) => sum + own.length * style.size * LINE_HEIGHT, 0),
   )
   return { row, lines, height: Math.max(...heights) + 2 * PADDING }
+}
+
+/** A figure is set smaller, down to this part of its size, before it breaks. */
+const SHRINK_MIN = 0.7
+const ANY_WIDTH = 100_000
+
+/** A figure on one line where that is possible. */
+function figure(paper: Paper, { text, style }: Cell[number], room: number): Paragraph {
+  const [line] = paper.lines(text, style, ANY_WIDTH)
+  const scale = line ? (room * 1000) / (line.width * style.size) : 0
+  // A hundredth of a point less, so that rounding does not break it all the same.
+  const size = scale >= 1 || scale < SHRINK_MIN ? style.size : style.size * scale - 0.01
+  const fitting = { ...style, size }
+  return { style: fitting, lines: paper.lines(text, fitting, room) }
 }
 
 /** A row of one cell takes the whole width. */
