@@ -46,9 +46,13 @@ export function simulate(world: World, seed: number) {
     const book = createShareBook({ gateway: `g${index}`, nowMs: clock })
     const others = gateways.filter(each => each.alive).length > 0
     const limits = { of: () => ({ eventsPerSecond: world.limit, batchMax: world.batch }), version: () => 0 }
-    const joinedAt = clock()
-    const rates = createRateLimits({ limits, shares: book, nowMs: clock, emptyAt: () => (others ? joinedAt : null) })
-    return { index, book, rates, alive: true, open: false, lostInARow: new Map<number, number>() }
+    let joinedAt: number | null = null
+    const rates = createRateLimits({ limits, shares: book, nowMs: clock, emptyAt: () => joinedAt })
+    // Not before the others have made room for it (joinShareNews).
+    const join = (): void => {
+      joinedAt = others ? clock() : null
+    }
+    return { index, book, rates, join, alive: true, open: false, lostInARow: new Map<number, number>() }
   }
   type Simulated = ReturnType<typeof createGateway>
 
@@ -91,6 +95,7 @@ export function simulate(world: World, seed: number) {
       at(nowMs + random() * INTERVAL_MS, () => turn(gateway))
       at(nowMs + joinMs, () => {
         gateway.open = true
+        gateway.join()
         arrive(gateway)
       })
     },
