@@ -9,11 +9,13 @@ export default {
   // Texts for people are not money.
   mutator: { excludedMutations: ['StringLiteral'] },
   coverageAnalysis: 'perTest',
+  // What runs once when a module is loaded needs every test again for each change: most of the time, for tables of settings.
+  ignoreStatic: true,
   concurrency: 1,
   // On a busy machine the first run of the tests alone takes minutes.
   dryRunTimeoutMinutes: 30,
   tempDirName: '.tools/stryker',
-  reporters: ['clear-text', 'html', 'json'],
+  reporters: ['clear-text', 'progress-append-only', 'html', 'json'],
   htmlReporter: { fileName: '.tools/mutation.html' },
   jsonReporter: { fileName: '.tools/mutation.json' },
   ignorePatterns: [
