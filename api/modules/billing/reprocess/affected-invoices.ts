@@ -68,8 +68,8 @@ function ancestorsOf(of: { readonly platformId: SQL; readonly environment: SQL; 
 /** Marks the invoices as due. The mark is a plan, not a change of the invoice, so it emits no event. */
 export async function markInvoices(uow: Uow, reprocess: Reach & Pick<Reprocess, 'scheduled_at'>): Promise<number> {
   const { rowCount } = await uow.tx.execute(sql`
-    update invoices v set to_be_reprocessed_at =
-      least(coalesce(v.to_be_reprocessed_at, 'infinity'), ${reprocess.scheduled_at}::timestamptz)
-    where ${affectedBy(uow, reprocess)}`)
+    update invoices v set to_be_reprocessed_at = ${reprocess.scheduled_at}::timestamptz
+    where (v.to_be_reprocessed_at is null or v.to_be_reprocessed_at > ${reprocess.scheduled_at}::timestamptz)
+      and ${affectedBy(uow, reprocess)}`)
   return rowCount ?? 0
 }

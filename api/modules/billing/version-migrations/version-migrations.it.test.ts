@@ -1,13 +1,16 @@
 // Migrations of all subscriptions of a plan version by the API and their job: the preview, the move, what cannot be moved, and runs
 // that are killed, repeated or cancelled.
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../../../shared/process/logger.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../run/run-billing.ts'
+import { runGroup } from '../run/run-group.ts'
 import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import type { UsageReader } from '../usage/usage-reader.ts'
 import { type MigrationDeps, runMigration } from './run-migration.ts'
 
 let api: ApiHarness
@@ -186,6 +189,89 @@ test('is stopped between two subscriptions, and what cannot be moved holds up no
   expect(
     (await get(`pricing-plan-version-migrations?from_pricing_plan_version_id=${version}&status=CANCELLED`))['data'],
   ).toHaveLength(1)
+})
+
+test('compares with the invoice of the same period however far ahead, and names later schedules that stay', async () => {
+  const { version, next, subscriptions } = await onOneVersion(2)
+  const [one = '', planned = ''] = subscriptions
+  const [{ id: schedule }] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${planned}`))['data']
+  const later = await post(`pricing-plan-schedules/${schedule}/copy?set_previous_end_at=true`, {
+    start_at: '2026-06-01T00:00:00Z',
+  })
+  const preview = async (body: object): Promise<[string, Row[]]> => {
+    const { id } = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next, ...body })
+    await run(id)
+    return [id, await subscriptionsOf(id)]
+  }
+  const of = (rows: readonly Row[], id: string) => rows.find(row => row['pricing_plan_subscription_id'] === id)
+  const [, ahead] = await preview({ type: 'IMMEDIATE', start_at: '2027-01-01T00:00:00Z' })
+  expect(of(ahead, one)).toMatchObject({ amount: eur('10'), migrated_amount: eur('20'), difference: eur('10') })
+  const [id, rows] = await preview({})
+  const stays = { message: expect.stringContaining(`${later['id']} from 2026-06-01T00:00:00Z on`) }
+  expect([of(rows, one), of(rows, planned)]).toMatchObject([{ status: 'PREVIEWED', message: null }, stays])
+  await post(`pricing-plan-version-migrations/${id}/start`)
+  await run(id)
+  expect(of(await subscriptionsOf(id), planned)).toMatchObject({ status: 'MOVED', ...stays })
+})
+
+test('logs a fault that is no refusal, and previews the others', async () => {
+  const { version, next, subscriptions } = await onOneVersion(3)
+  const [, bad = ''] = subscriptions
+  const read: UsageReader['read'] = (tenant, parts, ...need) =>
+    parts.some(({ keys }) => keys?.some(key => key.includes(bad)))
+      ? Promise.reject(new TypeError('a bug'))
+      : NO_USAGE.read(tenant, parts, ...need)
+  const logged: unknown[] = []
+  const logger = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) })
+  const made = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  await run(made['id'], { usage: { ...NO_USAGE, read }, logger })
+  expect(logged).toMatchObject([{ migrationId: made['id'], subscriptionId: bad, err: { message: 'a bug' } }])
+  const rows = await subscriptionsOf(made['id'])
+  expect(rows.filter(row => row['status'] === 'PREVIEWED')).toHaveLength(2)
+  expect(rows.find(row => row['pricing_plan_subscription_id'] === bad)).toMatchObject({
+    status: 'ERROR',
+    code: 'INTERNAL_ERROR',
+  })
+})
+
+test('moves every subscription of a customer while they are billed and one of them is cancelled', async () => {
+  const { version, next, subscriptions } = await onOneVersion(4)
+  for (const id of subscriptions) await runBilling(deps, tenant.tenant, id)
+  const made = await post(`pricing-plan-versions/${version}/migrate`, {
+    pricing_plan_version_id: next,
+    type: 'IMMEDIATE_PRO_RATA',
+  })
+  await run(made['id'])
+  await post(`pricing-plan-version-migrations/${made['id']}/start`)
+  const [cancelled = ''] = subscriptions
+  const cancel = tenant.call('POST', `/v1/pricing-plan-subscriptions/${cancelled}/cancel`, { type: 'NOW' })
+  const [answer] = await Promise.all([
+    cancel,
+    run(made['id']),
+    ...[1, 2, 3].map(() => runGroup(deps, tenant.tenant, subscriptions)),
+  ])
+  expect(answer.status).toBe(200)
+  for (const row of await subscriptionsOf(made['id'])) {
+    const id = row['pricing_plan_subscription_id']
+    // Whichever comes first, the subscription has all of it or nothing.
+    expect(row).toMatchObject(id === cancelled ? { code: null } : { status: 'MOVED' })
+    expect(await versionsOf(id)).toHaveLength(row['status'] === 'MOVED' ? 2 : 1)
+  }
+})
+
+test('started and cancelled at once it ends cancelled, and only its start may be refused', async () => {
+  const { version, next } = await onOneVersion(1)
+  const made = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  await run(made['id'])
+  const [start, cancel] = await Promise.all(
+    ['start', 'cancel'].map(verb => tenant.call('POST', `${PATH}/${made['id']}/${verb}`)),
+  )
+  expect(cancel?.status).toBe(200)
+  expect(start?.status === 200 || start?.body).toSatisfy(
+    answer => answer === true || answer['code'] === 'INVALID_OPERATION',
+  )
+  await run(made['id'])
+  expect(await get(`pricing-plan-version-migrations/${made['id']}`)).toMatchObject({ status: 'CANCELLED' })
 })
 
 test.each<[object, string, string]>([

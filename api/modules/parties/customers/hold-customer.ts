@@ -17,7 +17,16 @@ export async function holdCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
     .for('share')
 }
 
-/** The same of many customers, in one order. Gives the ids of those it holds; one that is being changed is left out with `skip`. */
+/** Takes the row for itself: until commit no invoice of the customer is saved, and a billing run leaves its subscriptions for later. */
+export async function takeCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
+  await uow.tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), eq(customers.id, id)))
+    .for('no key update')
+}
+
+/** Holds many customers, in one order. Gives the ids of those it holds; one that is being changed is left out with `skip`. */
 export async function holdCustomers(
   uow: Uow,
   ids: readonly Id<'cust'>[],
