@@ -34,6 +34,8 @@ export const EXPLANATIONS: Readonly<Record<string, string>> = {
   'InvoiceVerification.computed_sha256': 'SHA-256 of the document as it is priced now.',
   'InvoiceVerification.number_of_differences': 'How many members of the document differ.',
   'InvoiceVerification.differences': 'The members that differ; at most 100.',
+  'InvoiceVerification.rule_changes':
+    'Rules of pricing and tax that changed after the invoice was issued, and explain a difference. An invoice is compared by the rules of now.',
   'InvoiceVerification.changed_events':
     'Events that the invoice counted and that were deleted or amended since; at most 100, and none when the document is the same.',
   'InvoiceDifference.field': 'Path of the member in the document.',

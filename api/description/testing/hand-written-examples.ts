@@ -248,6 +248,7 @@ export const HAND_WRITTEN: Readonly<Record<string, object>> = {
         computed: '3019',
       },
     ],
+    rule_changes: [],
     changed_events: [
       {
         reference: 'call-2026-01-15-0001',

@@ -135,6 +135,8 @@ export const Verification = Type.Object(
     differences: Type.Array(
       Type.Object({ field: Text, issued: TextOrNull, computed: TextOrNull }, { title: 'InvoiceDifference' }),
     ),
+    /** Rules that changed since the invoice was issued and explain a difference. */
+    rule_changes: Type.Array(Text),
     /** Events that the invoice counted and that were changed since. */
     changed_events: Type.Array(
       Type.Object({ reference: Text, change: OneOf('AMENDED', 'DELETED') }, { title: 'ChangedEvent' }),

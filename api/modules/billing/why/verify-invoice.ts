@@ -20,6 +20,7 @@ import type { BillingDeps } from '../run/compute-invoice.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import { type Basis, isOfSubscription, notClosed, notKept, pinnedBasis, refused, withUsage } from './reprice.ts'
+import { ruleChanges } from './rule-changes.ts'
 
 /** The most differences, and the most events, that are listed. */
 const LISTED_MAX = 100
@@ -51,6 +52,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     computed_sha256: sha256(after),
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
+    rule_changes: ruleChanges(row, differences),
     changed_events: before === after || basis === null ? [] : await changedEvents(deps, tenant, basis),
   }
 }
