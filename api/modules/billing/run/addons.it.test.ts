@@ -6,13 +6,16 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
 import { runBilling } from './run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let sales: Sales
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
   tenant = api.tenants.aLive
+  sales = salesOf(tenant)
 })
 afterAll(() => api.close())
 
@@ -21,24 +24,6 @@ const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}
 const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
 const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
 const unique = (name: string) => tenant.seed.unique(name)
-
-/** A pricing of a recurring item at this a month. */
-async function newPricing(versionId: string, product: Row, price: string, over: object = {}): Promise<Row> {
-  const item = await post('product-items', {
-    reference: unique('fee'),
-    product_id: product['id'],
-    name: 'Fee',
-    status: 'ACTIVE',
-    model_type: 'RECURRING',
-  })
-  const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: price, currency: 'EUR' } }] }]
-  return await post('pricings', {
-    pricing_plan_version_id: versionId,
-    product_ids: [product['id']],
-    items: [{ product_item_ids: [item['id']], configs }],
-    ...over,
-  })
-}
 
 /** A subscription since 1 March with a base fee, and an ADDON that it has not enabled. */
 async function sell() {
@@ -56,35 +41,19 @@ async function sell() {
   expect(extra['features']).toEqual([{ object_type: 'FEATURE', id: feature['id'], reference: feature['reference'] }])
   const plan = await post('pricing-plans', { reference: unique('plan') })
   const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
-  const always = await newPricing(version['id'], base, '10')
+  const always = await sales.feePricing(version['id'], base, '10')
   const entitlements = [{ feature_id: feature['id'], switch: true }]
-  const addon = await newPricing(version['id'], extra, '31', { entitlements })
+  const addon = await sales.feePricing(version['id'], extra, '31', { entitlements })
   expect([always['product_type'], addon['product_type']]).toEqual(['DEFAULT', 'ADDON'])
   await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
-  const address = { country: 'NL', city: 'Utrecht' }
-  const customer = await post('customers', {
-    reference: unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
-  })
-  const entity = await post('billing-entities', {
-    reference: unique('main'),
-    legal_name: 'Millrace',
-    registered_address: address,
-  })
-  const subscription = await post('pricing-plan-subscriptions', {
-    customer_id: customer['id'],
-    billing_entity_id: entity['id'],
-    billing_currency: 'EUR',
-  })
+  const subscription = await sales.subscription()
   const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription['id'],
     pricing_plan_version_id: version['id'],
     start_at: '2026-03-01T00:00:00Z',
   })
   await patch(`pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
-  return { base, extra, always, addon, customer, subscription, scheduleId: schedule['id'] as string }
+  return { base, extra, always, addon, subscription, scheduleId: schedule['id'] as string }
 }
 type Sold = Awaited<ReturnType<typeof sell>>
 
@@ -98,18 +67,10 @@ const bill = async ({ subscription }: Sold, time: string) => {
 async function firstLines({ subscription }: Sold): Promise<string[]> {
   const query = `pricing_plan_subscription_id=${subscription['id']}&order_by=created_at&order_direction=ASC`
   const [first] = (await get(`invoices?${query}`))['data']
-  const { periods } = await get(`invoices/${first['id']}`)
-  return periods.flatMap((period: Row) =>
-    period['groups'].flatMap((group: Row) =>
-      group['lines'].map(
-        (line: Row) =>
-          `${period['start_at'].slice(0, 10)}..${period['end_at'].slice(0, 10)} ${line['amount_excluding_tax'].quantity}`,
-      ),
-    ),
-  )
+  return invoiceLines(await get(`invoices/${first['id']}`))
 }
-const features = async ({ customer }: Sold): Promise<number> =>
-  (await get(`customers/${customer['id']}/entitlements`))['entitlements'].length
+const features = async ({ subscription }: Sold): Promise<number> =>
+  (await get(`customers/${subscription['customer_id']}/entitlements`))['entitlements'].length
 
 test('an ADDON is billed, and grants its features, only while the schedule has it enabled', async () => {
   const sold = await sell()

@@ -5,13 +5,16 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
 import { runBilling } from './run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let sales: Sales
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
   tenant = api.tenants.aLive
+  sales = salesOf(tenant)
 })
 afterAll(() => api.close())
 
@@ -20,24 +23,6 @@ const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}
 const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
 const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
 const unique = (name: string) => tenant.seed.unique(name)
-
-/** A pricing of a recurring item at this a month. */
-async function newPricing(versionId: string, product: Row, price: string, over: object = {}): Promise<Row> {
-  const item = await post('product-items', {
-    reference: unique('fee'),
-    product_id: product['id'],
-    name: 'Fee',
-    status: 'ACTIVE',
-    model_type: 'RECURRING',
-  })
-  const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: price, currency: 'EUR' } }] }]
-  return await post('pricings', {
-    pricing_plan_version_id: versionId,
-    product_ids: [product['id']],
-    items: [{ product_item_ids: [item['id']], configs }],
-    ...over,
-  })
-}
 
 /** A DRAFT version with a base fee and a group of two pricings, 31 and 62 a month. */
 async function draftVersion(selection_constraint: string, plan: object = {}, version: object = {}) {
@@ -49,33 +34,17 @@ async function draftVersion(selection_constraint: string, plan: object = {}, ver
     name: 'Level',
     selection_constraint,
   })
-  const base = await newPricing(versionId, product, '10')
+  const base = await sales.feePricing(versionId, product, '10')
   const inGroup = { pricing_group_id: group['id'] }
-  const low = await newPricing(versionId, product, '31', { name: 'Low', display_order: 1, ...inGroup })
-  const high = await newPricing(versionId, product, '62', { name: 'High', display_order: 2, ...inGroup })
+  const low = await sales.feePricing(versionId, product, '31', { name: 'Low', display_order: 1, ...inGroup })
+  const high = await sales.feePricing(versionId, product, '62', { name: 'High', display_order: 2, ...inGroup })
   const ids = { low: low['id'] as string, high: high['id'] as string, base: base['id'] as string }
   return { planId: planId as string, versionId: versionId as string, groupId: group['id'] as string, ...ids }
 }
 
 /** A DRAFT subscription with a schedule on the version since 1 March. */
 async function subscribe(versionId: string, enabled_pricings: readonly object[] = []) {
-  const address = { country: 'NL', city: 'Utrecht' }
-  const customer = await post('customers', {
-    reference: unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
-  })
-  const entity = await post('billing-entities', {
-    reference: unique('main'),
-    legal_name: 'Millrace',
-    registered_address: address,
-  })
-  const { id } = await post('pricing-plan-subscriptions', {
-    customer_id: customer['id'],
-    billing_entity_id: entity['id'],
-    billing_currency: 'EUR',
-  })
+  const { id } = await sales.subscription()
   const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: id,
     pricing_plan_version_id: versionId,
@@ -181,12 +150,12 @@ test('a schedule keeps to the constraint at every instant, and bills what it has
   await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
   const query = `pricing_plan_subscription_id=${subscriptionId}&order_by=created_at&order_direction=ASC`
   const [first] = (await get(`invoices?${query}`))['data']
-  const lines = (await get(`invoices/${first['id']}`))['periods'].flatMap((period: Row) =>
-    period['groups'].flatMap((group: Row) =>
-      group['lines'].map((line: Row) => `${period['start_at'].slice(0, 10)} ${line['amount_excluding_tax'].quantity}`),
-    ),
-  )
-  expect(lines.toSorted()).toEqual(['2026-03-01 10.00', '2026-03-01 10.00', '2026-03-11 42.00'])
+  const lines = invoiceLines(await get(`invoices/${first['id']}`)).toSorted()
+  expect(lines).toEqual([
+    '2026-03-01..2026-03-11 10.00',
+    '2026-03-01..2026-04-01 10.00',
+    '2026-03-11..2026-04-01 42.00',
+  ])
 })
 
 test('a trial calculation of a version takes the first pricing of a group that allows one', async () => {

@@ -6,13 +6,16 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
 import { runBilling } from './run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let sales: Sales
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
   tenant = api.tenants.aLive
+  sales = salesOf(tenant)
 })
 afterAll(() => api.close())
 
@@ -29,13 +32,7 @@ type Card = { readonly planId: string; readonly reference: string; readonly item
 async function newCard(model_type = 'RECURRING'): Promise<Card> {
   const { unique } = tenant.seed
   const product = await post('products', { reference: unique('support'), name: 'Support', status: 'ACTIVE' })
-  const item = await post('product-items', {
-    reference: unique('fee'),
-    product_id: product['id'],
-    name: 'Support',
-    status: 'ACTIVE',
-    model_type,
-  })
+  const item = await sales.item(product, model_type)
   const reference = unique('card')
   const plan = await post('pricing-plans', { reference, variant: 'RATE_CARD' })
   return { planId: plan['id'], reference, item }
@@ -63,24 +60,7 @@ async function newVersion({ planId, item }: Card, start_at: string | null, price
 }
 
 async function subscribe(card: Card, start_at = MARCH): Promise<Row> {
-  const { unique } = tenant.seed
-  const address = { country: 'NL', city: 'Utrecht' }
-  const customer = await post('customers', {
-    reference: unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
-  })
-  const entity = await post('billing-entities', {
-    reference: unique('main'),
-    legal_name: 'Millrace',
-    registered_address: address,
-  })
-  const subscription = await post('pricing-plan-subscriptions', {
-    customer_id: customer['id'],
-    billing_entity_id: entity['id'],
-    billing_currency: 'EUR',
-  })
+  const subscription = await sales.subscription()
   await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription['id'],
     pricing_plan_version_selector: { pricing_plan_reference: card.reference },
@@ -99,16 +79,7 @@ const bill = async ({ id }: Row, ...times: string[]) => {
 async function linesOf({ id }: Row): Promise<string[]> {
   const list = await get(`invoices?pricing_plan_subscription_id=${id}&order_by=created_at&order_direction=ASC`)
   const invoices: Row[] = await Promise.all(list['data'].map((each: Row) => get(`invoices/${each['id']}`)))
-  return invoices.flatMap(invoice =>
-    (invoice['periods'] as Row[]).flatMap(period =>
-      period['groups'].flatMap((group: Row) =>
-        group['lines'].map(
-          (line: Row) =>
-            `${period['start_at'].slice(0, 10)}..${period['end_at'].slice(0, 10)} ${line['amount_excluding_tax'].quantity}`,
-        ),
-      ),
-    ),
-  )
+  return invoices.flatMap(invoiceLines)
 }
 
 describe('a schedule on a rate card', () => {

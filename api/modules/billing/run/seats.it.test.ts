@@ -6,46 +6,28 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
 import { runBilling } from './run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let sales: Sales
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
   tenant = api.tenants.aLive
+  sales = salesOf(tenant)
 })
 afterAll(() => api.close())
 
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
-const address = { country: 'NL', city: 'Utrecht' }
-const newCustomer = async (): Promise<string> =>
-  (
-    await post('customers', {
-      reference: tenant.seed.unique('acme'),
-      type: 'ORGANIZATION',
-      status: 'ACTIVE',
-      organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: address },
-    })
-  )['id']
 
 /** A subscription since 1 March with seats at 10 a month. */
 async function sellSeats(config: object = {}) {
   setTime('2026-03-01T01:00:00Z')
   const { unique } = tenant.seed
-  const entity = await post('billing-entities', {
-    reference: unique('main'),
-    legal_name: 'Millrace',
-    registered_address: address,
-  })
   const product = await post('products', { reference: unique('product'), name: 'Editor', status: 'ACTIVE' })
-  const item = await post('product-items', {
-    reference: unique('seats'),
-    product_id: product['id'],
-    name: 'Seats',
-    status: 'ACTIVE',
-    model_type: 'PER_SEAT',
-  })
+  const item = await sales.item(product, 'PER_SEAT')
   const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
   const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
   const bands = [{ amount: { quantity: '10', currency: 'EUR' } }]
@@ -56,11 +38,7 @@ async function sellSeats(config: object = {}) {
     items: [{ product_item_ids: [item['id']], configs: [{ pricing_type: 'FLAT', bands, ...config }] }],
   })
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
-  const subscription = await post('pricing-plan-subscriptions', {
-    customer_id: await newCustomer(),
-    billing_entity_id: entity['id'],
-    billing_currency: 'EUR',
-  })
+  const subscription = await sales.subscription()
   const subscriptionId: string = subscription['id']
   const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscriptionId,
@@ -86,7 +64,7 @@ const assign = async ({ subscriptionId, itemId }: Sold, start_at: string, end_at
   tenant.call('POST', '/v1/seat-assignments', {
     pricing_plan_subscription_id: subscriptionId,
     product_item_id: itemId,
-    customer_id: await newCustomer(),
+    customer_id: await sales.customer(),
     start_at,
     ...(end_at === null ? {} : { end_at }),
   })
@@ -108,15 +86,7 @@ const listed = async ({ subscriptionId }: Sold): Promise<Row[]> =>
 async function invoices(sold: Sold): Promise<string[]> {
   return (await listed(sold))
     .map((invoice): string => {
-      const periods: Row[] = invoice['periods'] ?? []
-      const lines = periods.flatMap(period =>
-        (period['groups'] as Row[]).flatMap(group =>
-          (group['lines'] as Row[]).map(
-            line =>
-              `${String(period['start_at']).slice(5, 10)}..${String(period['end_at']).slice(5, 10)} ${line['amount_excluding_tax'].quantity}`,
-          ),
-        ),
-      )
+      const lines = invoiceLines(invoice).map(line => line.replaceAll('2026-', ''))
       return [invoice['status'], ...lines.toSorted()].join(', ')
     })
     .toSorted()
@@ -260,7 +230,7 @@ describe('seats charged by their assignments', () => {
       )
     const units = [{ pricing_item_config_id, number: '3' }]
     const draft = await post('pricing-plan-subscriptions', {
-      customer_id: await newCustomer(),
+      customer_id: await sales.customer(),
       billing_entity_id: (await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${sold.subscriptionId}`))[
         'billing_entity_id'
       ],

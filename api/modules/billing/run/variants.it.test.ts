@@ -6,6 +6,7 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
+import { type Sales, salesOf } from '../testing/sales.ts'
 import { runBilling } from './run-billing.ts'
 
 const MONTH = { type: 'MONTH', value: 1 }
@@ -15,6 +16,7 @@ const FIRST = '2026-03-01T00:00:00Z'
 
 let api: ApiHarness
 let tenant: TestTenant
+let sales: Sales
 let before: number
 let entity: string
 /** A RECURRING item and a ONE_OFF item that is charged on demand. */
@@ -23,23 +25,14 @@ let pack: Row
 beforeAll(async () => {
   api = await startApi({ usage: NO_USAGE })
   tenant = api.tenants.bLive
+  sales = salesOf(tenant)
   before = api.clock.now()
   api.clock.set(Date.parse('2026-03-01T01:00:00Z'))
   const { unique } = tenant.seed
   const product = await post('products', { reference: unique('support'), name: 'Support', status: 'ACTIVE' })
-  const item = (model_type: string) =>
-    post('product-items', {
-      reference: unique('item'),
-      product_id: product['id'],
-      name: 'Support',
-      status: 'ACTIVE',
-      model_type,
-    })
-  fee = await item('RECURRING')
-  pack = await item('ONE_OFF')
-  const address = { country: 'NL', city: 'Utrecht' }
-  const body = { reference: unique('main'), legal_name: 'Millrace', registered_address: address }
-  entity = (await post('billing-entities', body))['id']
+  fee = await sales.item(product, 'RECURRING')
+  pack = await sales.item(product, 'ONE_OFF')
+  entity = await sales.billingEntity()
 })
 afterAll(async () => {
   api?.clock.set(before)
@@ -96,22 +89,8 @@ async function sold(...items: [Row, object][]): Promise<Row> {
   return answer.body
 }
 
-async function subscribe(billing_currency: string, billing_period: object): Promise<Row> {
-  const { unique } = tenant.seed
-  const customer = await post('customers', {
-    reference: unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', registered_address: { country: 'NL', city: 'Utrecht' } },
-  })
-  return await post('pricing-plan-subscriptions', {
-    customer_id: customer['id'],
-    billing_entity_id: entity,
-    billing_currency,
-    billing_period,
-    billing_time: 'EXACT',
-  })
-}
+const subscribe = (billing_currency: string, billing_period: object): Promise<Row> =>
+  sales.subscription({ billing_entity_id: entity, billing_currency, billing_period, billing_time: 'EXACT' })
 const schedule = (subscription: Row, version: Row, more: object = {}) =>
   tenant.call('POST', '/v1/pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription['id'],
