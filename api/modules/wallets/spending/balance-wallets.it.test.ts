@@ -4,50 +4,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
-import { runBilling } from '../../billing/run/run-billing.ts'
-import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import type { UsageReader } from '../../billing/usage/usage-reader.ts'
+import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { type AprilSales, aprilSales, usageOfApril } from '../testing/april.ts'
 import { BALANCE, linesOf, MONEY, shown, walletsOf } from '../testing/wallets-of.ts'
 
-/** Euros of usage, at 1 per 1,000. */
-let used = '0'
-const usage: UsageReader = {
-  ...NO_USAGE,
-  read: async (_tenant, parts) =>
-    parts.some(({ interval }) => interval.start >= Date.parse('2026-05-01T00:00:00Z'))
-      ? []
-      : [{ currency: null, number: decimal(used).times(decimal('1000')), count: 1 }],
-}
+const { usage, use } = usageOfApril()
 let api: ApiHarness
 let tenant: TestTenant
 let of: Awaited<ReturnType<typeof walletsOf>>
+let april: AprilSales
 
 beforeAll(async () => {
   api = await startApi({ usage })
   tenant = api.tenants.aTest
   of = await walletsOf(tenant)
+  april = aprilSales(api, tenant, usage)
 })
 afterAll(() => api?.close())
 
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const run = (billed: Billed) => runBilling({ database: api.database, usage }, tenant.tenant, billed.subscriptionId)
-const bands = [{ amount: { quantity: '1', currency: 'EUR' }, block_size: { number: '1000' } }]
 const post = (url: string, body?: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
-
-async function billedIn(at: string): Promise<Billed> {
-  setTime(at)
-  return await billedSubscription(tenant, { start_at: '2026-04-01T00:00:00Z', bands })
-}
-
-async function aprilOf(billed: Billed): Promise<Row> {
-  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&include_lines=true&limit=100`
-  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
-  const found = data.find(each => each['period_start'] === '2026-04-01T00:00:00Z')
-  if (!found) throw new Error('April is billed')
-  return found
-}
 
 /** Its status, then total, paid, open, and how it is paid. */
 const money = (invoice: Row): string =>
@@ -69,14 +45,14 @@ async function emitted(id: string): Promise<string[]> {
 }
 
 test('the invoice of a period: held with tax while it is open, computed again, paid when FINAL, and back by a credit note', async () => {
-  used = '200'
-  const billed = await billedIn('2026-04-10T00:00:00Z')
+  use('200')
+  const billed = await april.billedIn('2026-04-10T00:00:00Z')
   const before = await of.wallet(MONEY, billed.customerId)
   await of.grant(before, '50')
   const wallet = await of.wallet(BALANCE, billed.customerId)
   await of.grant(wallet, '300')
-  await run(billed)
-  const open = await aprilOf(billed)
+  await april.run(billed)
+  const open = await april.invoiceOf(billed)
   // Money before tax pays 50 of 200; 150 with 21 % tax is 181.50, which the balance pays.
   expect([...shown(open), money(open), ...fromBalances(open)]).toEqual([
     ...['REVENUE 200.00', 'WALLET -50.00', '150.00', '31.50', '181.50'],
@@ -84,22 +60,22 @@ test('the invoice of a period: held with tax while it is open, computed again, p
     '181.5 118.5 300',
   ])
   expect([await of.balance(before), await of.balance(wallet)]).toEqual(['50 / 50 / 0', '300 / 181.5 / 118.5'])
-  used = '400'
+  use('400')
   await post(`invoices/${open['id']}/refresh`, { types: ['FULL'] })
-  expect([money(await aprilOf(billed)), await of.balance(wallet)]).toEqual([
+  expect([money(await april.invoiceOf(billed)), await of.balance(wallet)]).toEqual([
     'OPEN 423.50 300.00 123.50 UNPAID',
     '300 / 300 / 0',
   ])
-  used = '100'
+  use('100')
   await post(`invoices/${open['id']}/refresh`, { types: ['FULL'] })
-  expect([money(await aprilOf(billed)), await of.balance(wallet)]).toEqual([
+  expect([money(await april.invoiceOf(billed)), await of.balance(wallet)]).toEqual([
     'OPEN 60.50 60.50 0.00 UNPAID',
     '300 / 60.5 / 239.5',
   ])
-  setTime('2026-05-02T09:00:00Z')
-  await run(billed)
-  await run(billed)
-  const final = await aprilOf(billed)
+  april.setTime('2026-05-02T09:00:00Z')
+  await april.run(billed)
+  await april.run(billed)
+  const final = await april.invoiceOf(billed)
   expect([money(final), await of.balance(wallet), await emitted(final['id'])]).toEqual([
     'FINAL 60.50 60.50 0.00 PAID',
     '239.5 / 0 / 239.5',
@@ -124,22 +100,22 @@ test('the invoice of a period: held with tax while it is open, computed again, p
 })
 
 test('a balance below the total pays part of it; the rest is paid as usual, and VOID gives back what was held', async () => {
-  used = '100'
-  const billed = await billedIn('2026-04-10T00:00:00Z')
+  use('100')
+  const billed = await april.billedIn('2026-04-10T00:00:00Z')
   const wallet = await of.wallet(BALANCE, billed.customerId)
   await of.grant(wallet, '21')
-  await run(billed)
+  await april.run(billed)
   const preview = await post('invoices/preview', { pricing_plan_subscription_id: billed.subscriptionId })
   expect([money(preview['invoice']), ...fromBalances(preview['invoice'])]).toEqual([
     'OPEN 121.00 21.00 100.00 UNPAID',
     '21 0 21',
   ])
-  const { billing_entity_id } = await aprilOf(billed)
+  const { billing_entity_id } = await april.invoiceOf(billed)
   await succeed(tenant, 'PATCH', `/v1/billing-entities/${billing_entity_id}`, { tax_id: 'NL004495445B01' })
-  setTime('2026-05-02T09:00:00Z')
-  await run(billed)
-  await run(billed)
-  const { id, ...final } = await aprilOf(billed)
+  april.setTime('2026-05-02T09:00:00Z')
+  await april.run(billed)
+  await april.run(billed)
+  const { id, ...final } = await april.invoiceOf(billed)
   expect([money(final), await of.balance(wallet)]).toEqual(['FINAL 121.00 21.00 100.00 PARTIALLY_PAID', '0 / 0 / 0'])
   const headers = { 'x-api-key': tenant.key }
   const printed = await api.app.inject({ method: 'GET', url: `/v1/invoices/${id}/ubl21`, headers })
@@ -148,12 +124,12 @@ test('a balance below the total pays part of it; the rest is paid as usual, and 
   const marked = await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { payment_status: 'PAID' })
   expect([money(marked), marked['refundable_amount'].quantity]).toEqual(['FINAL 121.00 121.00 0.00 PAID', '0.00'])
 
-  const other = await billedIn('2026-04-10T00:00:00Z')
+  const other = await april.billedIn('2026-04-10T00:00:00Z')
   const held = await of.wallet(BALANCE, other.customerId)
   await of.grant(held, '500')
-  await run(other)
+  await april.run(other)
   expect(await of.balance(held)).toBe('500 / 121 / 379')
-  const voided = await post(`invoices/${(await aprilOf(other))['id']}/void`)
+  const voided = await post(`invoices/${(await april.invoiceOf(other))['id']}/void`)
   expect([money(voided), voided['wallet_balances'], await of.balance(held)]).toEqual([
     'VOID 121.00 0.00 121.00 UNPAID',
     undefined,
@@ -168,7 +144,7 @@ const line = (quantity: string) => ({
 })
 
 test('a one-off invoice: money before tax pays its lines, the balance the rest; lines, VOID and a copy follow', async () => {
-  setTime('2026-04-10T00:00:00Z')
+  april.setTime('2026-04-10T00:00:00Z')
   const { id: customer_id } = await tenant.seed.make(customerResource)
   const before = await of.wallet(MONEY, customer_id)
   const wallet = await of.wallet(BALANCE, customer_id)
@@ -202,7 +178,7 @@ test('a one-off invoice: money before tax pays its lines, the balance the rest; 
 })
 
 test('what a credit note gave back stays back when the payment that was too much is reversed', async () => {
-  setTime('2026-04-10T00:00:00Z')
+  april.setTime('2026-04-10T00:00:00Z')
   const { id: customer_id } = await tenant.seed.make(customerResource)
   const wallet = await of.wallet(BALANCE, customer_id)
   await of.grant(wallet, '30')

@@ -4,60 +4,33 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
-import { runBilling } from '../../billing/run/run-billing.ts'
-import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import type { UsageReader } from '../../billing/usage/usage-reader.ts'
+import { type Billed, succeed } from '../../billing/testing/billed-subscription.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
+import { type AprilSales, aprilSales, usageOfApril } from '../testing/april.ts'
 import { linesOf, MONEY, shown, walletsOf } from '../testing/wallets-of.ts'
 
-/** Euros of usage in April, at 1 per 1,000. */
-let used = '0'
-const usage: UsageReader = {
-  ...NO_USAGE,
-  read: async (_tenant, parts) =>
-    parts.some(({ interval }) => interval.start >= Date.parse('2026-05-01T00:00:00Z'))
-      ? []
-      : [{ currency: null, number: decimal(used).times(decimal('1000')), count: 1 }],
-}
+const { usage, use } = usageOfApril()
 let api: ApiHarness
 let tenant: TestTenant
 let of: Awaited<ReturnType<typeof walletsOf>>
+let april: AprilSales
 
 beforeAll(async () => {
   api = await startApi({ usage })
   tenant = api.tenants.aTest
   of = await walletsOf(tenant)
+  april = aprilSales(api, tenant, usage)
 })
 afterAll(() => api?.close())
 
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const run = (billed: Billed) => runBilling({ database: api.database, usage }, tenant.tenant, billed.subscriptionId)
-const bands = [{ amount: { quantity: '1', currency: 'EUR' }, block_size: { number: '1000' } }]
-const APRIL = { start_at: '2026-04-01T00:00:00Z', bands }
-
-async function billedIn(at: string, subscription: Record<string, unknown> = {}): Promise<Billed> {
-  setTime(at)
-  return await billedSubscription(tenant, { ...APRIL, subscription })
-}
-
-/** The invoice for April, with its lines. */
-async function aprilOf(billed: Billed): Promise<Row> {
-  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&include_lines=true&limit=100`
-  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
-  const found = data.find(each => each['period_start'] === APRIL.start_at)
-  if (!found) throw new Error('April is billed')
-  return found
-}
-
 describe('an invoice', () => {
   test('is paid as far as the balance goes: reserved, shown on the lines, without tax, and spent when it goes FINAL', async () => {
-    used = '200'
-    const billed = await billedIn('2026-04-10T00:00:00Z')
+    use('200')
+    const billed = await april.billedIn('2026-04-10T00:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '30')
-    await run(billed)
-    const open = await aprilOf(billed)
+    await april.run(billed)
+    const open = await april.invoiceOf(billed)
     expect([open['status'], ...shown(open)]).toEqual([
       'OPEN',
       'REVENUE 200.00',
@@ -79,14 +52,14 @@ describe('an invoice', () => {
     expect(paid?.['details'].wallet_balances).toEqual(balances)
     expect(open['periods'].at(-1).groups.at(-1)).toMatchObject({ type: 'WALLET', description: 'Paid by wallets' })
     expect(await of.balance(wallet)).toBe('30 / 30 / 0')
-    await run(billed)
-    setTime('2026-05-01T00:10:00Z')
-    await run(billed)
-    expect((await aprilOf(billed))['status']).toBe('DRAFT')
+    await april.run(billed)
+    april.setTime('2026-05-01T00:10:00Z')
+    await april.run(billed)
+    expect((await april.invoiceOf(billed))['status']).toBe('DRAFT')
     expect(await of.balance(wallet)).toBe('30 / 30 / 0')
-    setTime('2026-05-02T09:00:00Z')
-    await run(billed)
-    const final = await aprilOf(billed)
+    april.setTime('2026-05-02T09:00:00Z')
+    await april.run(billed)
+    const final = await april.invoiceOf(billed)
     expect([final['status'], ...shown(final)]).toEqual([
       'FINAL',
       'REVENUE 200.00',
@@ -106,9 +79,9 @@ describe('an invoice', () => {
   })
 
   test('J: 80 of April take 50 that expire first and 30 of the rest; VOID gives 150 again; only FINAL settles it', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-10T00:00:00Z')
-    const other = await billedIn('2026-04-10T00:00:00Z', { customer_id: billed.customerId })
+    use('80')
+    const billed = await april.billedIn('2026-04-10T00:00:00Z')
+    const other = await april.billedIn('2026-04-10T00:00:00Z', { subscription: { customer_id: billed.customerId } })
     const wallet = await of.wallet(MONEY, billed.customerId)
     const grants: string[] = []
     for (const [quantity, expire_at] of [
@@ -122,9 +95,9 @@ describe('an invoice', () => {
     const draftOf = async (each: Billed): Promise<Row> => {
       const url = `/v1/pricing-plan-subscriptions/${each.subscriptionId}/cancel`
       await succeed(tenant, 'POST', url, { type: 'DATE', cancel_at: '2026-04-21T00:00:00Z' })
-      setTime('2026-04-21T01:00:00Z')
-      await run(each)
-      return await aprilOf(each)
+      april.setTime('2026-04-21T01:00:00Z')
+      await april.run(each)
+      return await april.invoiceOf(each)
     }
     const draft = await draftOf(billed)
     expect([draft['status'], ...shown(draft).slice(1)]).toEqual(['DRAFT', 'WALLET -80.00', '0.00', '0.00', '0.00'])
@@ -132,7 +105,7 @@ describe('an invoice', () => {
     await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/void`)
     expect(await of.balance(wallet)).toBe('150 / 0 / 150')
 
-    setTime('2026-04-10T00:00:00Z')
+    april.setTime('2026-04-10T00:00:00Z')
     const { id } = await draftOf(other)
     expect(await of.balance(wallet)).toBe('150 / 80 / 70')
     const final = await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
@@ -149,16 +122,16 @@ describe('an invoice', () => {
   })
 
   test('keeps what it has reserved beyond its expiry; what it gives up then has expired', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
     await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
-    await run(billed)
-    setTime('2026-05-01T00:10:00Z')
+    await april.run(billed)
+    april.setTime('2026-05-01T00:10:00Z')
     await expireGrants(api.database, tenant.tenant)
-    await run(billed)
-    const draft = await aprilOf(billed)
+    await april.run(billed)
+    const draft = await april.invoiceOf(billed)
     expect([draft['status'], await of.balance(wallet)]).toEqual(['DRAFT', '150 / 80 / 70'])
     await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/void`)
     expect(await of.balance(wallet)).toBe('100 / 0 / 100')
@@ -167,52 +140,52 @@ describe('an invoice', () => {
   })
 
   test('that is made late still spends what had not expired in its time', async () => {
-    used = '80'
-    const billed = await billedIn('2026-05-01T09:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-05-01T09:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '50', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-04-30T00:00:00Z' })
     await of.grant(wallet, '100', { start_at: '2026-04-01T00:00:00Z', expire_at: '2026-05-31T00:00:00Z' })
     await of.grant(wallet, '9', { start_at: '2026-05-01T00:00:00Z' })
     await expireGrants(api.database, tenant.tenant)
     expect(await of.balance(wallet)).toBe('109 / 0 / 109')
-    await run(billed)
+    await april.run(billed)
     expect(await of.balance(wallet)).toBe('159 / 80 / 79')
     expect(await of.balance(wallet, '2026-04-30T23:59:59Z')).toBe('150 / 80 / 70')
-    setTime('2026-05-03T09:00:00Z')
-    await run(billed)
-    expect([(await aprilOf(billed))['status'], await of.balance(wallet)]).toEqual(['FINAL', '79 / 0 / 79'])
+    april.setTime('2026-05-03T09:00:00Z')
+    await april.run(billed)
+    expect([(await april.invoiceOf(billed))['status'], await of.balance(wallet)]).toEqual(['FINAL', '79 / 0 / 79'])
   })
 
   test('that is computed again releases what it no longer takes, and takes what has come', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '50')
-    await run(billed)
-    const { id } = await aprilOf(billed)
+    await april.run(billed)
+    const { id } = await april.invoiceOf(billed)
     expect(await of.balance(wallet)).toBe('50 / 50 / 0')
     const refresh = () => succeed(tenant, 'POST', `/v1/invoices/${id}/refresh`, { types: ['FULL'] })
-    used = '20'
+    use('20')
     await refresh()
     expect(await of.balance(wallet)).toBe('50 / 20 / 30')
-    used = '60'
+    use('60')
     await of.grant(wallet, '5')
     await refresh()
     expect(await of.balance(wallet)).toBe('55 / 55 / 0')
     await tenant.call('POST', `/v1/wallets/${wallet['id']}/deactivate`)
     await refresh()
     expect(await of.balance(wallet)).toBe('55 / 0 / 55')
-    expect(shown(await aprilOf(billed))).toEqual(['REVENUE 60.00', '60.00', '12.60', '72.60'])
+    expect(shown(await april.invoiceOf(billed))).toEqual(['REVENUE 60.00', '60.00', '12.60', '72.60'])
   })
 
   test('gives up what it held of a grant that was reverted', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const wallet = await of.wallet(MONEY, billed.customerId)
     const { body } = await of.grant(wallet, '50')
-    await run(billed)
+    await april.run(billed)
     await tenant.call('POST', `/v1/wallet-grants/${body['id']}/revert`)
-    await run(billed)
+    await april.run(billed)
     expect(await of.balance(wallet)).toBe('0 / 0 / 0')
     expect(await of.entries(wallet)).toEqual([
       'GRANTED 50 REQUEST',
@@ -223,8 +196,8 @@ describe('an invoice', () => {
   })
 
   test('is not paid by a wallet of another tax category, another currency, another kind, or another customer', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const money = (terms: object) => ({ type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: terms } })
     const others = [
       await of.wallet(money({ default_currency: 'EUR', tax_category: 'EXEMPT' }), billed.customerId),
@@ -233,19 +206,19 @@ describe('an invoice', () => {
       await of.wallet(MONEY),
     ]
     for (const wallet of others) expect((await of.grant(wallet, '50')).status).toBe(201)
-    await run(billed)
-    expect(shown(await aprilOf(billed))).toEqual(['REVENUE 80.00', '80.00', '16.80', '96.80'])
+    await april.run(billed)
+    expect(shown(await april.invoiceOf(billed))).toEqual(['REVENUE 80.00', '80.00', '16.80', '96.80'])
   })
 
   test('is paid by two wallets, the one that expires first before the other, each with its line', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const late = await of.wallet(MONEY, billed.customerId)
     const soon = await of.wallet(MONEY, billed.customerId)
     await of.grant(late, '100')
     await of.grant(soon, '30', { expire_at: '2026-12-31T00:00:00Z' })
-    await run(billed)
-    const invoice = await aprilOf(billed)
+    await april.run(billed)
+    const invoice = await april.invoiceOf(billed)
     expect(shown(invoice)).toEqual(['REVENUE 80.00', 'WALLET -30.00', 'WALLET -50.00', '0.00', '0.00', '0.00'])
     expect(
       linesOf(invoice)[0]?.['details'].wallet_balances.map((each: Row) => [
@@ -260,9 +233,8 @@ describe('an invoice', () => {
   })
 
   test('is previewed as it will be paid, one after the other, and nothing is reserved by that', async () => {
-    used = '80'
-    setTime('2026-04-20T00:00:00Z')
-    const billed = await billedSubscription(tenant, { ...APRIL, fee: '30' })
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z', { fee: '30' })
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '120')
     const body = { pricing_plan_subscription_id: billed.subscriptionId, invoices_per_schedule: 2 }
@@ -276,7 +248,7 @@ describe('an invoice', () => {
     ]
     expect(paid(await preview())).toEqual(expected)
     expect(await of.balance(wallet)).toBe('120 / 0 / 120')
-    await run(billed)
+    await april.run(billed)
     // The invoice of April's fee now holds 30 of it; the preview shows it paying again with what it already holds.
     expect(await of.balance(wallet)).toBe('120 / 120 / 0')
     expect(paid(await preview())).toEqual([['2026-04-01T00:00:00Z', 'WALLET -90.00'], ['2026-05-01T00:00:00Z']])
@@ -284,17 +256,19 @@ describe('an invoice', () => {
   })
 
   test('of two subscriptions of one customer, computed at once: together they take what there is', async () => {
-    used = '80'
-    const billed = await billedIn('2026-04-20T00:00:00Z')
+    use('80')
+    const billed = await april.billedIn('2026-04-20T00:00:00Z')
     const others = await Promise.all(
-      [1, 2].map(() => billedIn('2026-04-20T00:00:00Z', { customer_id: billed.customerId })),
+      [1, 2].map(() => april.billedIn('2026-04-20T00:00:00Z', { subscription: { customer_id: billed.customerId } })),
     )
     const wallet = await of.wallet(MONEY, billed.customerId)
     await of.grant(wallet, '100')
     const all = [billed, ...others]
-    await Promise.all([...all, ...all].map(run))
+    await Promise.all([...all, ...all].map(april.run))
     expect(await of.balance(wallet)).toBe('100 / 100 / 0')
-    const totals = await Promise.all(all.map(async each => (await aprilOf(each))['tax_summary'].base_amount.quantity))
+    const totals = await Promise.all(
+      all.map(async each => (await april.invoiceOf(each))['tax_summary'].base_amount.quantity),
+    )
     expect(plain(sum(totals.map(text => decimal(text))))).toBe('140')
   })
 })
