@@ -1,8 +1,9 @@
 // Either layer holds alone: the conditions of the queries without row-level security, and row-level security without them.
 // With both gone the probe must find the hole, or it proves nothing.
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type ApiHarness, startApi } from './testing/harness.ts'
-import { PROBE_MS, probeTenants } from './testing/probe-tenants.ts'
+import { openProbe, PROBE_MS, type TenantProbe } from './testing/probe-tenants.ts'
+import type { Row } from './testing/wire.ts'
 
 const switches = vi.hoisted(() => ({ conditions: true }))
 vi.mock('./resource/tenant-condition.ts', async original => {
@@ -15,23 +16,30 @@ vi.mock('./resource/tenant-condition.ts', async original => {
 })
 
 let api: ApiHarness
-afterEach(() => api?.close())
+let probe: TenantProbe
+beforeAll(async () => {
+  api = await startApi()
+  probe = await openProbe(api)
+}, PROBE_MS)
+afterAll(() => api?.close())
+beforeEach(async () => {
+  switches.conditions = true
+  await setRowSecurity('enable')
+})
 
-async function withoutRowSecurity(): Promise<void> {
-  const tables = await api.sql(
+async function setRowSecurity(how: 'enable' | 'disable'): Promise<void> {
+  tables ??= await api.sql(
     `select relname from pg_class where relrowsecurity and relnamespace = 'public'::regnamespace`,
   )
-  for (const { relname } of tables as { relname: string }[])
-    await api.sql(`alter table "${relname}" disable row level security`)
+  for (const { relname } of tables) await api.sql(`alter table "${relname}" ${how} row level security`)
 }
+let tables: Row[] | undefined
 
 test(
   'the conditions hold without row-level security',
   async () => {
-    switches.conditions = true
-    api = await startApi()
-    await withoutRowSecurity()
-    expect(await probeTenants(api, api.routes)).toEqual([])
+    await setRowSecurity('disable')
+    expect(await probe.find()).toEqual([])
   },
   PROBE_MS,
 )
@@ -40,19 +48,18 @@ test(
   'row-level security holds without the conditions',
   async () => {
     switches.conditions = false
-    api = await startApi()
-    expect(await probeTenants(api, api.routes)).toEqual([])
+    expect(await probe.find()).toEqual([])
   },
   PROBE_MS,
 )
 
+// Last, since what it finds it may also have changed.
 test(
   'with neither, the probe finds the hole',
   async () => {
     switches.conditions = false
-    api = await startApi()
-    await withoutRowSecurity()
-    expect((await probeTenants(api, api.routes)).length).toBeGreaterThan(10)
+    await setRowSecurity('disable')
+    expect((await probe.find()).length).toBeGreaterThan(10)
   },
   PROBE_MS,
 )

@@ -1,7 +1,7 @@
 // Promise 2: no tenant ever sees or changes another's data, nor TEST LIVE's (security section 7).
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startApi } from './testing/harness.ts'
-import { PROBE_MS, probeTenants } from './testing/probe-tenants.ts'
+import { openProbe, PROBE_MS } from './testing/probe-tenants.ts'
 
 let api: ApiHarness
 beforeAll(async () => {
@@ -91,7 +91,7 @@ test('the roles that serve cannot bypass row-level security and own nothing', as
 test(
   'no route lets another tenant, another environment or nobody see or change a thing',
   async () => {
-    expect(await probeTenants(api, api.routes)).toEqual([])
+    expect(await (await openProbe(api)).find()).toEqual([])
   },
   PROBE_MS,
 )

@@ -186,10 +186,10 @@ describe.each(Object.keys(needs))('%s', name => {
       } finally {
         await proxy.bringBack()
       }
-      await expect.poll(ready, { timeout: 30_000, interval: 500 }).toBeNull()
+      await expect.poll(ready, { timeout: 60_000, interval: 500 }).toBeNull()
       const { url, ...first } = calls.find(({ what }) => what === needs[name]) ?? expect.fail('no such route')
       const again = async () => (await call(first.method, url, url in FORWARDED ? ingestBody(url) : first.body)).status
-      await expect.poll(again, { timeout: 30_000, interval: 500 }).toBeLessThan(300)
+      await expect.poll(again, { timeout: 60_000, interval: 500 }).toBeLessThan(300)
     },
     240_000,
   )

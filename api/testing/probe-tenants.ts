@@ -33,48 +33,60 @@ export type Stranger = {
   readonly expect?: readonly number[]
 }
 
-/**
- * Every violation found, as one line each: a leak, a success, or a change of the victim's rows, which are those of A LIVE.
- * The keys of the other three tenants come to every route, nobody does, and so do these strangers.
- */
-export async function probeTenants(
-  api: ApiHarness,
-  routes: readonly Route[],
-  strangers: readonly Stranger[] = [],
-): Promise<string[]> {
+export type TenantProbe = {
+  /**
+   * Every violation found, as one line each: a leak, a success, or a change of the victim's rows, which are those of A LIVE.
+   * The keys of the other three tenants come to every route, nobody does, and so do these strangers.
+   */
+  find(strangers?: readonly Stranger[]): Promise<string[]>
+  /** The victim's own things at every route, by whoever calls: what each answered. */
+  visit(
+    call: TestTenant['call'],
+  ): Promise<{ readonly what: string; readonly permission: string; readonly answer: Answer }[]>
+}
+
+/** Makes things of every kind in each tenant, once: what the probe calls the routes with. */
+export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
+  const { routes } = api
   const { aLive, aTest, bLive, bTest } = api.tenants
   const victim = await seedTenant(api, aLive, routes)
-  const before = await checksum(api, aLive)
-  const intruders: [string, TestTenant][] = [
+  const intruders: { name: string; tenant: TestTenant; own: Seeded }[] = []
+  for (const [name, tenant] of [
     ['A TEST', aTest],
     ['B LIVE', bLive],
     ['B TEST', bTest],
-  ]
-  const visits: Visit[] = []
-  for (const [name, intruder] of intruders) {
-    const own = await seedTenant(api, intruder, routes)
-    const callers = [{ name, call: intruder.call }, ...strangers.filter(({ tenant }) => tenant === intruder)]
-    for (const caller of callers) visits.push({ routes, victim, own, ...caller })
+  ] as const)
+    intruders.push({ name, tenant, own: await seedTenant(api, tenant, routes) })
+  return {
+    find: async (strangers = []) => {
+      const before = await checksum(api, aLive)
+      const visits: Visit[] = []
+      for (const { name, tenant, own } of intruders) {
+        const callers = [{ name, call: tenant.call }, ...strangers.filter(stranger => stranger.tenant === tenant)]
+        for (const caller of callers) visits.push({ routes, victim, own, ...caller })
+      }
+      const nobody: Stranger = { name: 'nobody', call: callerWith(api.app, {}) }
+      for (const { name, call, expect = [401] } of [nobody, ...strangers.filter(({ tenant }) => tenant === undefined)])
+        visits.push({ routes, victim, own: victim, name, call, expect })
+      // All at once: each of them waits most of the time for the answers of the database.
+      const violations = (await Promise.all(visits.map(visit))).flat()
+      if ((await checksum(api, aLive)) !== before) violations.push('rows of the victim changed')
+      return violations
+    },
+    visit: call => visitWith(routes, victim, call),
   }
-  const nobody: Stranger = { name: 'nobody', call: callerWith(api.app, {}) }
-  for (const { name, call, expect = [401] } of [nobody, ...strangers.filter(({ tenant }) => tenant === undefined)])
-    visits.push({ routes, victim, own: victim, name, call, expect })
-  // All at once: each of them waits most of the time for the answers of the database.
-  const violations = (await Promise.all(visits.map(visit))).flat()
-  if ((await checksum(api, aLive)) !== before) violations.push('rows of the victim changed')
-  return violations
 }
 
-type DeclaredRoute = Route & { readonly permission: string }
-
 /** A tenant's own things at every route, by whoever calls: what each answered. */
-export async function visitRoutes(
-  api: ApiHarness,
-  routes: readonly DeclaredRoute[],
-  tenant: TestTenant,
+export async function visitRoutes(api: ApiHarness, tenant: TestTenant): ReturnType<TenantProbe['visit']> {
+  return await visitWith(api.routes, await seedTenant(api, tenant, api.routes), tenant.call)
+}
+
+async function visitWith(
+  routes: ApiHarness['routes'],
+  own: Seeded,
   call: TestTenant['call'],
-): Promise<{ readonly what: string; readonly permission: string; readonly answer: Answer }[]> {
-  const own = await seedTenant(api, tenant, routes)
+): ReturnType<TenantProbe['visit']> {
   const answers = []
   for (const route of routes) {
     const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
@@ -135,11 +147,17 @@ const AT_ONCE = 32
 const TRIES = 20
 const PAUSE_MS = 500
 
-/** The answer of the call. One that is put off on a busy machine (503) says nothing about who may do what, so it is made again. */
+/**
+ * The answer of the call. One that is put off on a busy machine (503), or broken off there, says nothing about who may do what, so it
+ * is made again.
+ */
 async function answered(call: () => Promise<Answer>): Promise<Answer> {
   for (let left = TRIES; ; left -= 1) {
-    const answer = await call()
-    if (answer.status !== 503 || left === 1) return answer
+    const answer = await call().catch((error: unknown) => {
+      if (left === 1 || !String(error).includes('response destroyed')) throw error
+      return null
+    })
+    if (answer !== null && (answer.status !== 503 || left === 1)) return answer
     await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
   }
 }

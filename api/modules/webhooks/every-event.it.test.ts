@@ -166,7 +166,7 @@ test(
   'every event type is fired, and its payload has its shape',
   async () => {
     const { aLive } = api.tenants
-    await visitRoutes(api, api.routes, aLive, aLive.call)
+    await visitRoutes(api, aLive)
     const { platformId } = aLive.tenant
     const seen = await api.sql('select distinct type from outbox where platform_id = $1', [platformId])
     const deletions = EVENT_TYPES.filter(type => type.endsWith('.DELETED') && !(type in ELSEWHERE) && !(type in FIRE))
