@@ -77,9 +77,8 @@ test('activation and preview need a rate; invoices convert by it and keep it', a
   const draft = drafts.find(row => row['invoice_date'] === start_at)
   // Those of later months need a newer rate.
   const latest = await succeed(tenant, 'GET', `/v1/invoices/${drafts.toSorted(byDate).at(-1)?.['id']}`)
-  expect(latest['validation_result']).toMatchObject([
-    { status: 'ERROR', details: expect.stringContaining('2026-04-30') },
-  ])
+  const errors = latest['validation_result'].filter(({ status }: Row) => status === 'ERROR')
+  expect(errors).toMatchObject([{ details: expect.stringContaining('2026-04-30') }])
   expect(fault(await tenant.call('PATCH', `/v1/invoices/${latest['id']}`, { status: 'FINAL' }))).toEqual([
     400,
     'INVALID_OPERATION',
