@@ -9,7 +9,15 @@ import type { Clock, Instant } from '../time.ts'
 import { closableClients } from './closable-clients.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
 import { probePostgres } from './probe.ts'
-import { BEGIN_SNAPSHOT, runTransaction, type Start, type Transaction, takeEnd } from './transaction.ts'
+import {
+  BEGIN_SNAPSHOT,
+  runStatement,
+  runTransaction,
+  type Start,
+  type Statement,
+  type Transaction,
+  takeEnd,
+} from './transaction.ts'
 import { untilDatabaseAnswers } from './until-answers.ts'
 
 /** What a process may log in to the database as. What each role may touch is in the migrations. */
@@ -169,11 +177,29 @@ export async function inTenant<T>(
   actor: Actor,
   work: (uow: Uow) => Promise<T>,
 ): Promise<T> {
+  return await again(() =>
+    transact(database, { begin: `begin;${entering(tenant)}` }, tx =>
+      work({ tx, tenant, actor, now: database.clock.now(), context: database.context } as Uow),
+    ),
+  )
+}
+
+/**
+ * Runs one statement in a transaction of `tenant` and commits, in one round trip; returns its rows. Retried and refused as inTenant.
+ * For what is called thousands of times a second: a statement that decides and writes by itself.
+ */
+export const stateInTenant = <Row extends pg.QueryResultRow>(
+  database: Database,
+  tenant: Tenant,
+  statement: Statement,
+): Promise<Row[]> =>
+  again(() => onClient(database, client => runStatement<Row>(client, `begin;${entering(tenant)}`, statement)))
+
+/** Does it again after serialization failures and deadlocks. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await transact(database, { begin: `begin;${entering(tenant)}` }, tx =>
-        work({ tx, tenant, actor, now: database.clock.now(), context: database.context } as Uow),
-      )
+      return await work()
     } catch (error) {
       const code = driverCode(error)
       if (code === null || !RETRYABLE.has(code) || attempt >= RETRIES_MAX) throw mapDriverError(error)
@@ -207,8 +233,15 @@ function entering({ platformId, environment }: Tenant): string {
   return `set local app.platform_id = ${pg.escapeLiteral(platformId)};set local app.environment = ${pg.escapeLiteral(environment)}`
 }
 
-/** One transaction on a connection of its own. A connection that was lost is not given back to the pool, and always leaves it. */
-async function transact<T>(database: Database, start: Start, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** One transaction on a connection of its own. */
+const transact = <T>(database: Database, start: Start, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  onClient(database, (client, onLost) => runTransaction(client, start, work, onLost))
+
+/** Works on a connection of its own. One that was lost is not given back to the pool, and always leaves it. */
+async function onClient<T>(
+  database: Database,
+  work: (client: pg.PoolClient, onLost: (error: Error) => void) => Promise<T>,
+): Promise<T> {
   const client = await poolOf(database).connect()
   let lost: Error | undefined
   // Nobody else hears of a connection that breaks between two queries; unheard, it would end the process.
@@ -216,7 +249,7 @@ async function transact<T>(database: Database, start: Start, work: (tx: Transact
     lost = error
   }
   client.on('error', onError)
-  const transaction = runTransaction(client, start, work, onError)
+  const transaction = work(client, onError)
   try {
     const guard = guards.get(poolOf(database))
     // The connection to a server that hangs is given up below; nothing, not even the rollback, waits for it.

@@ -6,7 +6,7 @@ import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, listen, type ReadUow, readTenant } from './database.ts'
+import { asSystem, type Database, inTenant, listen, type ReadUow, readTenant, stateInTenant } from './database.ts'
 
 const ACTOR = { id: null, requestId: null }
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
@@ -112,4 +112,25 @@ test('who listens on a connection that has just read hears at once', async () =>
     await listening?.close()
     await one.close()
   }
+})
+
+test('one statement commits with its answer, or is undone and tells its fault', async () => {
+  const insert = `insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
+    select 'plat_s', 'LIVE', 'evnt_s' || n, 'T', 'T', 't', '{}', now() from generate_series(1, $1::int) as n returning id`
+  const ids = () =>
+    asSystem(worker, 'test', async tx => {
+      const { rows } = await tx.execute(sql`select id from outbox where platform_id = 'plat_s' order by id`)
+      return rows.map(({ id }) => id)
+    })
+  const state = (text: string, values: readonly unknown[]) =>
+    stateInTenant(database, tenant('plat_s'), { text, values })
+  expect(await state(insert, [2])).toEqual([{ id: 'evnt_s1' }, { id: 'evnt_s2' }])
+  expect(await ids()).toEqual(['evnt_s1', 'evnt_s2'])
+  await expect(state('select 1 / $1::int', [0])).rejects.toMatchObject({ code: '22012' })
+  // Its first row is new, and a later one is not there twice.
+  const twice = insert.replace("'evnt_s' || n", "'evnt_t' || n / 3")
+  await expect(state(twice, [2])).rejects.toMatchObject({ code: expect.anything() })
+  expect(await ids()).toEqual(['evnt_s1', 'evnt_s2'])
+  expect(await state('select current_platform() as of', [])).toEqual([{ of: 'plat_s' }])
+  expect(await readTenant(database, tenant('plat_b'), whose)).toEqual({ platform: 'plat_b', environment: 'LIVE' })
 })

@@ -70,12 +70,41 @@ export function takeEnd(client: pg.PoolClient): string {
   return `${COMMIT};`
 }
 
+export type Statement = { readonly text: string; readonly values: readonly unknown[] }
+
+/**
+ * Runs one statement in a transaction of its own and returns its rows. Beginning, statement and commit travel together, so that what it
+ * locks does not wait for this process. When it fails the commit rolls back.
+ */
+export async function runStatement<Row extends pg.QueryResultRow>(
+  client: pg.PoolClient,
+  begin: string,
+  { text, values }: Statement,
+): Promise<Row[]> {
+  const stream = streamOf(client)
+  stream.cork()
+  const sent = [
+    client.query(`${takeEnd(client)}${begin}`),
+    client.query<Row>({ text, values: [...values] }),
+    client.query(COMMIT),
+  ] as const
+  stream.uncork()
+  const [begun, answer, committed] = await Promise.allSettled(sent)
+  // The first fault is the one to tell: those behind it follow from it.
+  for (const each of [begun, answer, committed]) if (each.status === 'rejected') throw each.reason
+  if (answer.status === 'rejected') throw answer.reason
+  return answer.value.rows
+}
+
 /** Keeps what this turn of the event loop sends on the connection, and sends it in one piece. */
 function sendTogether(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  const stream = streamOf(client)
   stream.cork()
   setImmediate(() => stream.uncork())
 }
+
+const streamOf = (client: pg.PoolClient): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream
 
 const transactions = new WeakMap<pg.PoolClient, Transaction>()
 

@@ -1,9 +1,10 @@
-// Group commits: operations that arrive for a tenant while a transaction runs wait for the next one, and share it. A
+// Group commits: operations that arrive for a tenant in one turn of the event loop, or while a transaction runs, share the next one. A
 // hot wallet is then locked and committed once for many operations, and never by two transactions of this process.
 import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import { isTestTime } from '../../../../shared/test-time.ts'
 import type { EndOperation, ReserveOperation } from './decide.ts'
 import { reserveMany } from './reserve-many.ts'
 import { type Outcome, runBatch } from './run-batch.ts'
@@ -16,7 +17,7 @@ type Waiting = {
   readonly resolve: (done: Done) => void
   readonly reject: (error: unknown) => void
 }
-type Counter = { waiting: Waiting[]; running: number; readonly busy: Set<string> }
+type Counter = { waiting: Waiting[]; running: number; isCalled: boolean; readonly busy: Set<string> }
 
 const BATCH_MAX = 256
 /** Concurrent transactions of one tenant: a wallet locked elsewhere makes at most half of the other operations wait. */
@@ -32,10 +33,11 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
   const counters = new Map<string, Counter>()
 
   const transact = async (tenant: Tenant, operations: readonly Operation[]): Promise<Outcome[]> => {
+    const reserves = operations.filter(isReserve)
+    if (reserves.length > 0) return await reserveMany(deps, tenant, reserves)
+    const ends = operations.filter(each => !isReserve(each))
     const outcomes = await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const reserves = operations.filter(isReserve)
-      const ends = operations.filter(each => !isReserve(each))
-      const decided = reserves.length > 0 ? await reserveMany(uow, reserves) : await runBatch(uow, ends)
+      const decided = await runBatch(uow, ends)
       await deps.failpoint?.('reservations.before-commit')
       return decided
     })
@@ -78,7 +80,8 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
     }
   }
 
-  const next = (tenant: Tenant, key: string, counter: Counter): void => {
+  const start = (tenant: Tenant, key: string, counter: Counter): void => {
+    counter.isCalled = false
     while (counter.running < LANES) {
       const batch = takeBatch(counter)
       if (batch.length === 0) break
@@ -96,11 +99,20 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
     if (counter.running === 0 && counter.waiting.length === 0) counters.delete(key)
   }
 
+  /** At the end of this turn, so that all that arrive in it share a transaction. */
+  const next = (tenant: Tenant, key: string, counter: Counter): void => {
+    if (counter.isCalled) return
+    counter.isCalled = true
+    setImmediate(start, tenant, key, counter)
+  }
+
   return {
     submit: (tenant, operation) =>
       new Promise((resolve, reject) => {
-        const key = `${tenant.platformId} ${tenant.environment}`
-        const counter = counters.get(key) ?? { waiting: [], running: 0, busy: new Set() }
+        // A transaction is in one time: operations in that of a test clock share theirs.
+        const time = isTestTime() ? deps.database.clock.now() : ''
+        const key = `${tenant.platformId} ${tenant.environment} ${time}`
+        const counter = counters.get(key) ?? { waiting: [], running: 0, isCalled: false, busy: new Set() }
         counters.set(key, counter)
         counter.waiting.push({ operation, resolve, reject })
         // One whose wallet is in a running transaction waits for its end.

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BookedGrant, createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
-import { inTenant } from '../../../../shared/database/database.ts'
 import { decimalOfInteger, plain, sum } from '../../../../shared/decimal.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -124,9 +123,7 @@ test('the database grants, refuses and takes from grants as the rules say, whate
         customerId: customer,
         leaseMs: 600_000,
       }))
-      const outcomes = await inTenant(api.database, api.tenants.aLive.tenant, ACTOR, uow =>
-        reserveMany(uow, operations),
-      )
+      const outcomes = await reserveMany(api, api.tenants.aLive.tenant, operations)
       const rows = await api.sql('select id, parts from wallet_reservations where id = any($1)', [
         operations.map(({ id }) => id),
       ])

@@ -1,11 +1,13 @@
 // Reserves for many uses in one statement of the database, which decides them in their order and writes what is granted
-// (migration 20261123T0070).
-import { and, inArray, sql } from 'drizzle-orm'
-import type { Uow } from '../../../../shared/database/database.ts'
+// (migration 20261123T0220).
+import { and, inArray } from 'drizzle-orm'
+import { type Actor, type Database, inTenant, readTenant, stateInTenant } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
-import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { walletReservations } from '../table.ts'
 import type { WalletUnit } from '../unit.ts'
@@ -23,23 +25,39 @@ type Decided = {
   readonly known_id: string
 }
 
-/** Reserves in their order; returns the outcome of each, in the same order. A reference of a wallet comes once among them. */
-export async function reserveMany(uow: Uow, operations: readonly ReserveOperation[]): Promise<Outcome[]> {
-  let decided = await decideAll(uow, operations, true)
+const SERVICE: Actor = { id: null, requestId: null }
+
+type Deps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
+
+/**
+ * Reserves in their order, in a transaction of its own; returns the outcome of each, in the same order. A reference of a wallet comes
+ * once among them.
+ */
+export async function reserveMany(
+  deps: Deps,
+  tenant: Tenant,
+  operations: readonly ReserveOperation[],
+): Promise<Outcome[]> {
+  const { database, failpoint } = deps
+  const now = database.clock.now()
+  await failpoint?.('reservations.before-commit')
+  let decided = await decideAll(database, { tenant, now, heedsLeases: true }, operations)
   if (decided[0]?.outcome === 'LEASES') {
     const names = operations.map(({ wallet }) => wallet)
-    await runBatch(uow, [], names)
-    decided = await decideAll(uow, operations, false)
+    await inTenant(database, tenant, SERVICE, uow => runBatch(uow, [], names))
+    decided = await decideAll(database, { tenant, now, heedsLeases: false }, operations)
   }
+  await failpoint?.('reservations.after-commit')
   const known = await reservationsById(
-    uow,
+    database,
+    tenant,
     decided.flatMap(({ outcome, known_id }) => (outcome === 'KNOWN' ? [known_id] : [])),
   )
   return operations.map((operation, index): Outcome => {
     try {
       const of = decided[index]
       if (!of) throw new Error('a reservation has no outcome')
-      return outcomeOf(uow, operation, of, known)
+      return outcomeOf(now, operation, of, known)
     } catch (error) {
       if (error instanceof AppError) return { refused: error }
       throw error
@@ -47,28 +65,39 @@ export async function reserveMany(uow: Uow, operations: readonly ReserveOperatio
   })
 }
 
-async function decideAll(
-  uow: Uow,
+const RESERVE =
+  'select * from reserve_in_wallets($1, $2, $3::timestamptz, $4::text[], $5::text[], $6::text[], $7::text[], $8::numeric[], ' +
+  '$9::text[], $10::timestamptz[], $11::text[], $12::text[], $13)'
+
+function decideAll(
+  database: Database,
+  of: { readonly tenant: Tenant; readonly now: Instant; readonly heedsLeases: boolean },
   operations: readonly ReserveOperation[],
-  heedsLeases: boolean,
 ): Promise<readonly Decided[]> {
-  const { platformId, environment } = uow.tenant
+  const { tenant, now, heedsLeases } = of
   const given = operations.map(operation => stated(operation.given))
-  const list = (values: readonly (string | null)[]) => sql.param(values)
-  const { rows } = await uow.tx.execute<Decided>(sql`
-    select * from reserve_in_wallets(${platformId}, ${environment}, ${formatInstant(uow.now)}::timestamptz,
-      ${list(operations.map(({ id }) => id))}::text[], ${list(operations.map(({ wallet }) => wallet))}::text[],
-      ${list(given.map(({ unit }) => unit))}::text[], ${list(operations.map(({ reference }) => reference))}::text[],
-      ${list(given.map(({ quantity }) => quantity))}::numeric[],
-      ${list(operations.map(({ customerId }) => customerId))}::text[],
-      ${list(operations.map(operation => leaseUntil(uow, operation)))}::timestamptz[],
-      ${list(operations.map(({ actor }) => actor.id))}::text[],
-      ${list(operations.map(({ actor }) => actor.requestId))}::text[], ${heedsLeases})`)
-  return rows
+  return stateInTenant<Decided>(database, tenant, {
+    text: RESERVE,
+    values: [
+      tenant.platformId,
+      tenant.environment,
+      formatInstant(now),
+      operations.map(({ id }) => id),
+      operations.map(({ wallet }) => wallet),
+      given.map(({ unit }) => unit),
+      operations.map(({ reference }) => reference),
+      given.map(({ quantity }) => quantity),
+      operations.map(({ customerId }) => customerId),
+      operations.map(operation => leaseUntil(now, operation)),
+      operations.map(({ actor }) => actor.id),
+      operations.map(({ actor }) => actor.requestId),
+      heedsLeases,
+    ],
+  })
 }
 
 /** Whole seconds, and never less than the lease. */
-const leaseUntil = ({ now }: Uow, { leaseMs }: ReserveOperation): string =>
+const leaseUntil = (now: Instant, { leaseMs }: ReserveOperation): string =>
   formatInstant(instantOf(Math.ceil((now + leaseMs) / 1_000) * 1_000))
 
 /** The unit and quantity of a body as the statement takes them. A body that no wallet takes has a unit that no wallet holds. */
@@ -85,19 +114,25 @@ function unitOf(text: string): WalletUnit {
   return kind === 'CREDITS' ? { kind, creditTypeId: of } : { kind: 'AMOUNT', currency: of === '' ? null : of }
 }
 
-async function reservationsById(uow: Uow, ids: readonly string[]): Promise<ReadonlyMap<string, ShownReservation>> {
+async function reservationsById(
+  database: Database,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ShownReservation>> {
   if (ids.length === 0) return new Map()
   const r = walletReservations
-  const rows = await uow.tx
-    .select()
-    .from(r)
-    .where(and(inThisTenant(uow, r), inArray(r.id, idsOf('wres', ids))))
+  const rows = await readTenant(database, tenant, uow =>
+    uow.tx
+      .select()
+      .from(r)
+      .where(and(inThisTenant(uow, r), inArray(r.id, idsOf('wres', ids)))),
+  )
   return new Map(rows.map(row => [row.id, row]))
 }
 
 /** Throws the AppError of a reservation that was not granted. */
 function outcomeOf(
-  uow: Uow,
+  now: Instant,
   operation: ReserveOperation,
   of: Decided,
   known: ReadonlyMap<string, ShownReservation>,
@@ -108,7 +143,7 @@ function outcomeOf(
   const wallet = { resourceId: of.wallet_id, resourceType: 'WALLET' } as const
   switch (of.outcome) {
     case 'RESERVED':
-      return { row: newRow(uow, operation, of, plain(quantity)), unit }
+      return { row: newRow(now, operation, of, plain(quantity)), unit }
     case 'KNOWN': {
       const before = known.get(of.known_id)
       if (!before) throw new Error('a known reservation is not there')
@@ -129,8 +164,8 @@ function outcomeOf(
   }
 }
 
-function newRow(uow: Uow, operation: ReserveOperation, { wallet_id }: Decided, quantity: string): ShownReservation {
-  const now = formatInstant(uow.now)
+function newRow(at: Instant, operation: ReserveOperation, { wallet_id }: Decided, quantity: string): ShownReservation {
+  const now = formatInstant(at)
   return {
     id: idOf('wres', operation.id),
     created_at: now,
@@ -139,7 +174,7 @@ function newRow(uow: Uow, operation: ReserveOperation, { wallet_id }: Decided, q
     reference: operation.reference,
     quantity,
     status: 'ACTIVE',
-    lease_until: leaseUntil(uow, operation),
+    lease_until: leaseUntil(at, operation),
     committed_quantity: null,
     event_reference: null,
   }
