@@ -90,3 +90,8 @@ test.each([
 test('from the start on, what is billed in advance comes first', () => {
   expect(preview([USAGE, FEE], [], START, 2).map(([end]) => end)).toEqual(['2026-03-01', '2026-04-01'])
 })
+
+test('what is charged ahead only later in the first period is shown on the next invoice', () => {
+  expect(preview([USAGE, FEE], [row(3, 'OPEN')], START, 1)).toEqual([['2026-04-01', true]])
+  expect(preview([USAGE, FEE], [], START, 1)).toEqual([['2026-03-01', true]])
+})

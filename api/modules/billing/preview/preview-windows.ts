@@ -4,7 +4,13 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
 import { takesLate } from '../late/closed-usage.ts'
-import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
+import {
+  billedElsewhere,
+  keyOfRow,
+  keyOfWindow,
+  mayHaveInvoice,
+  type SubscriptionInvoice,
+} from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
@@ -82,6 +88,7 @@ function* candidates(
   let mayTakeLate = takesLate(inputs.platform.late_event_policy)
   const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
+    if (!mayHaveInvoice(rows, window)) continue
     const key = keyOfWindow(window)
     const billed = new Set([...ahead, ...billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })])
     const charges = chargesOf(terms, window, billed)

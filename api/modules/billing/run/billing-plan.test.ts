@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { InvoiceStatus } from '../../invoices/table.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 import { nextBilling, planBilling } from './billing-plan.ts'
 import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
@@ -37,6 +40,12 @@ function rowsOf(...statuses: readonly InvoiceStatus[]): SubscriptionInvoice[] {
   }))
 }
 
+function exampleWindows(count: number): InvoiceWindow[] {
+  const found: InvoiceWindow[] = []
+  for (const window of invoiceWindows(inputs)) if (found.push(window) >= count) break
+  return found
+}
+
 const text = (instant: Instant | null): string | null => (instant === null ? null : formatInstant(instant))
 
 test('nothing is planned before the start; then the advance invoice and the collecting one', () => {
@@ -70,6 +79,23 @@ test('invoices to open or close come before those that become FINAL, and these b
   const starts = plan.keys.map(key => formatInstant(Number(key) as Instant).slice(0, 10))
   expect(starts).toEqual(['2026-05-01', '2026-06-01', '2026-04-01', '2026-03-11'])
   expect(plan.moving).toBe(2)
+})
+
+// semantics 4.4: what rises in a period that is paid ahead is billed on the next invoice.
+test('what is charged ahead only later in the first period waits for the next invoice, as in later periods', () => {
+  const now = at('2026-03-20T00:00:00Z')
+  const [opening, first] = rowsOf('FINAL', 'OPEN')
+  if (!opening || !first) throw new Error('two invoices')
+  const isOpening = (key: string): boolean => key.endsWith(' advance')
+  expect(planBilling(inputs, [], now).keys.filter(isOpening)).toHaveLength(1)
+  expect(planBilling(inputs, [{ ...first, advance_charges: [] }], now).keys.filter(isOpening)).toEqual([])
+  const [, collecting] = exampleWindows(2)
+  if (!collecting) throw new Error('a period is collected')
+  const later = chargesOf(resolveTerms(inputs), collecting, new Set()).filter(charge => charge.inAdvance)
+  expect(later.map(({ service }) => formatInstant(service.start))).toEqual([
+    '2026-03-11T00:00:00Z',
+    '2026-04-01T00:00:00Z',
+  ])
 })
 
 test('a subscription that does not bill has no plan', () => {

@@ -5,7 +5,13 @@ import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
-import { billedElsewhere, keyOfRow, keyOfWindow, type SubscriptionInvoice } from './subscription-invoices.ts'
+import {
+  billedElsewhere,
+  keyOfRow,
+  keyOfWindow,
+  mayHaveInvoice,
+  type SubscriptionInvoice,
+} from './subscription-invoices.ts'
 
 export type BillingPlan = {
   /** Keys of the invoices to create, close, void, finalize or compute again, most important first. */
@@ -60,12 +66,13 @@ function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: 
 }
 
 /**
- * The first invoice exists only when something is billed in advance; every other collects a period, whatever its
- * amount.
+ * The first invoice exists only when something is billed in advance from the start; every other collects a period,
+ * whatever its amount.
  */
 function billsAnything(inputs: BillingInputs, rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {
   if (window.arrears !== null) return true
   return (
+    mayHaveInvoice(rows, window) &&
     chargesOf(
       resolveTerms(inputs),
       window,

@@ -65,6 +65,16 @@ export const keyOfRow = (row: Pick<PeriodColumns, 'period_start' | 'advance_only
   keyOf(at(row.period_start), row.advance_only)
 export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(window).start, window.arrears === null)
 
+/**
+ * Whether the invoice of this window exists or may still be made. The opening invoice is made together with the invoice that collects
+ * the first period, or never: what is charged ahead later in that period goes on the next invoice, as in any other period.
+ */
+export function mayHaveInvoice(rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {
+  if (window.arrears !== null) return true
+  const keys = new Set(rows.map(keyOfRow))
+  return keys.has(keyOfWindow(window)) || !keys.has(keyOf(periodOf(window).start, false))
+}
+
 type Of = { readonly key: string; readonly cutoffAt: Instant }
 
 /**
