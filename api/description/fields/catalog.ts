@@ -8,6 +8,9 @@ const PLAN_VARIANT =
 const ONE_CUSTOMER =
   'Id of the only customer it is for. What is in it, and the plan that prices it, is for the same customer. It never changes.'
 
+const VARIANT =
+  'FORWARD_BILLING: another customer gets the invoices. SELF_BILLING: the billing entity issues them in the name of the customer, who sells. SELLER: it is billed for a seller. Default DEFAULT.'
+
 export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
   'InvoiceTaxCategory.category': 'The tax category: STANDARD, NO_TAX or EXEMPT.',
@@ -275,8 +278,15 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'CALENDAR: periods align to months, quarters and years. EXACT: they count from `billing_anchor`. Default CALENDAR.',
   billing_anchor:
     'The billing day of an EXACT subscription: its periods count from this day in its time zone. Default: the start of its first schedule.',
-  'PricingPlanSubscription.variant': 'Always DEFAULT in this release.',
-  'PricingPlanSubscriptionCreate.variant': 'Always DEFAULT in this release.',
+  'PricingPlanSubscription.variant': VARIANT,
+  'PricingPlanSubscriptionCreate.variant': VARIANT,
+  next_invoice: 'The invoice of the subscription that becomes FINAL first. Null: none is OPEN or DRAFT.',
+  'NextInvoice.invoice_id': 'Id of the invoice.',
+  'NextInvoice.invoice_date': 'Its date so far. Null: it is dated when it becomes FINAL.',
+  forward_customer: 'The customer that gets the invoices. Included by `expand[]=forward_customer`.',
+  forward_customer_id: 'Of FORWARD_BILLING: id of the customer that gets the invoices, is taxed and pays.',
+  seller_details: 'Of SELLER: the seller that is billed for.',
+  seller_customer_id: 'Id of the seller: a customer with the role SELLER.',
   due_date_configuration: 'How long after its date an invoice is due.',
   'PricingPlanSubscriptionDueDateConfiguration.period': 'The time from the invoice date to the due date.',
   init_invoice_on_hold: 'Whether invoices are made on hold, and become FINAL only after release. Default false.',
@@ -315,9 +325,9 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'What a new subscription has where it does not say otherwise. Copies and subscriptions from a template have what the original has.',
   entitlements_summary:
     'What the customer is entitled to now. Null for callers without the permission to view customers.',
-  'PricingPlanSubscriptionInit.variant': 'Always DEFAULT in this release.',
-  'PricingPlanSubscriptionInitCreate.variant': 'Always DEFAULT in this release.',
-  'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': 'Always DEFAULT in this release.',
+  'PricingPlanSubscriptionInit.variant': VARIANT,
+  'PricingPlanSubscriptionInitCreate.variant': VARIANT,
+  'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': VARIANT,
   pricing_plan_schedule_infos: 'The schedules of the subscription, in order.',
   discount: 'What is deducted from the invoices of the schedule, by what it is limited to.',
   override_pricings:

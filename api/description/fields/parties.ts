@@ -38,10 +38,15 @@ export const PARTIES: Readonly<Record<string, string>> = {
   locale: 'Language and country for texts, such as `de` or `de-DE`.',
   timezone: 'The time zone that days and billing periods follow.',
   'Customer.roles':
-    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. Default DEFAULT.',
+    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it. Default DEFAULT.',
   'CustomerCreate.roles':
-    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. Default DEFAULT.',
-  'CustomerUpdate.roles': 'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone.',
+    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it. Default DEFAULT.',
+  'CustomerUpdate.roles':
+    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it.',
+  'Customer.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
+  'CustomerCreate.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
+  'CustomerUpdate.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
+
   forgotten_at: 'When the personal data of the customer were erased. Null: they are there.',
   'Contact.email': 'The e-mail address of the person. An empty text clears it.',
   'ContactCreate.email': 'The e-mail address of the person. An empty text clears it.',
@@ -56,6 +61,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'ContactUpdate.name': 'The name of the person.',
   parent_customer_ids: 'Ids of the customers that usage of this one is billed to as well, at most 10.',
   parent_customer_id: 'The only parent, when there is one.',
+  'CustomerSellerDetails.default_billing_entity_id': 'Id of the billing entity that issues their invoices.',
   pricing_plan_subscription_selector: 'Chooses the subscription of events that name none.',
   // Billing entities
   tax_registrations:

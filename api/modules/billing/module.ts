@@ -6,6 +6,7 @@ import { extend } from '../../resource/rules.ts'
 import { GATE } from '../catalog/as-code/revenue-gate.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from '../invoices/line-fixture.ts'
+import { NEXT_INVOICES } from '../subscriptions/next-invoices.ts'
 import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
 import { VOIDED_EFFECTS } from './closed-time/voided.ts'
@@ -25,6 +26,7 @@ import { billingRoutes } from './routes.ts'
 import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { followJobs } from './run/follow-usage.ts'
+import { nextInvoices } from './run/next-invoices.ts'
 import { subscriptionProducer } from './run/subscription-producer.ts'
 import { gatekeeper } from './simulate/gatekeeper.ts'
 import { simulationRoutes } from './simulate/routes.ts'
@@ -53,7 +55,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     simulationRoutes(app, deps)
     migrationRoutes(app, deps)
   },
-  extensions: [extend(GATE, gatekeeper), extend(CORRECTIONS, prepareCorrections)],
+  extensions: [extend(GATE, gatekeeper), extend(CORRECTIONS, prepareCorrections), extend(NEXT_INVOICES, nextInvoices)],
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs, ...migrationJobs],
   reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions, ...migrationReactions],
   producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database), rebillProducer(deps)],

@@ -66,6 +66,8 @@ const groupFields = {
   description: Text,
   pricing_plan_subscription_id: Optional(Text),
   pricing_plan_schedule_id: Optional(Text),
+  billing_customer_id: Optional(Text),
+  forwarded_from_customer_id: Optional(Text),
   tax_categories: Type.Array(TaxCategoryShare),
 }
 const Group = Type.Object({ ...groupFields, lines: Type.Array(Line) })
@@ -132,6 +134,7 @@ const contentFields = {
   has_usage_based_pricing: Type.Boolean(),
   display_invoice_sub_lines_per_processing_only_customer: Optional(Type.Boolean()),
   processing_only_customers: Optional(Type.Array(Snapshot)),
+  forwarded_from_customers: Optional(Type.Array(Snapshot)),
   validation_result: Type.Array(Type.Object({ status: OneOf('ERROR', 'WARNING'), details: Text })),
 }
 

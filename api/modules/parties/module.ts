@@ -1,9 +1,12 @@
 // Who bills and who is billed.
+import { sql } from 'drizzle-orm'
 import { onSeeded } from '../../resource/route-fixture.ts'
+import { namedBy } from '../../resource/rules.ts'
 import { defineModule } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { contactResource } from './contacts/contact.ts'
 import { customerResource } from './customers/resource.ts'
+import { customers } from './customers/table.ts'
 import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
 import { exchangeRateResource } from './exchange-rates/exchange-rate.ts'
@@ -27,7 +30,15 @@ export const parties = defineModule({
     exchangeRateResource,
     taxRateResource,
   ],
-  guards: [...PLATFORM_GUARDS, ...FORGET_GUARDS],
+  guards: [
+    ...PLATFORM_GUARDS,
+    ...FORGET_GUARDS,
+    namedBy(billingEntityResource, {
+      table: customers,
+      noun: 'customer',
+      names: id => sql`${customers.seller_details} ->> 'default_billing_entity_id' = ${id}`,
+    }),
+  ],
   effects: FORGET_EFFECTS,
   routes: (app, deps) => {
     taxIdRoutes(app, deps)

@@ -8,15 +8,16 @@ import { billingEntityResource } from '../parties/billing-entities/billing-entit
 import { customerResource } from '../parties/customers/resource.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
 import type { Schedule, Subscription } from './table.ts'
+import { billedCustomerOf } from './variants.ts'
 
 /** What the periods of an EXACT subscription count from: the local day of its anchor, else of its start. */
 export const anchorOf = ({ billing_anchor }: { readonly billing_anchor: string | null }, start: Instant): Instant =>
   billing_anchor === null ? start : at(billing_anchor)
 
-/** The zone days are cut in: of the customer if there is one, else of the billing entity, else of the platform, else UTC. */
+/** The zone days are cut in: of the customer that gets the invoices, else of the billing entity, else of the platform, else UTC. */
 export async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
-  const { customer_id } = subscription
-  const customer = customer_id === null ? null : await getOne(uow, customerResource, customer_id)
+  const customerId = billedCustomerOf(subscription)
+  const customer = customerId === null ? null : await getOne(uow, customerResource, customerId)
   const entity = await getOne(uow, billingEntityResource, subscription.billing_entity_id)
   const platform = await getOne(uow, platformResource, uow.tenant.platformId)
   const name: string = customer?.timezone ?? entity.timezone ?? platform.timezone ?? 'UTC'

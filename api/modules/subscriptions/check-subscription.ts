@@ -18,8 +18,6 @@ export async function checkSubscription(uow: Uow, row: Subscription, previous: S
     if (!row[name]) throw new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
   }
   checkTerms(row)
-  if (row.variant !== 'DEFAULT' && row.variant !== 'SELF_BILLING')
-    throw notOffered('variant', row.variant, 'DEFAULT or SELF_BILLING')
   if (previous === null && row.status !== 'DRAFT') {
     const message = 'A subscription is created DRAFT. Give it a schedule, then PATCH its status to ACTIVE.'
     throw new AppError('INVALID_FIELD', message, { field: 'status' })
@@ -74,9 +72,6 @@ function checkArchiving(previous: Subscription): void {
   const message = 'Its last invoice is not FINAL yet; archive it after that.'
   throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }
-
-const notOffered = (field: string, value: string, offered: string): AppError =>
-  new AppError('INVALID_FIELD', `${field} ${value} is not offered yet; use ${offered}.`, { field })
 
 function checkPercentage(text: string | null): void {
   if (text === null) return

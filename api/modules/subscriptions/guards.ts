@@ -1,5 +1,5 @@
 // What subscriptions and schedules need stays as they need it.
-import { and, eq } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idOf } from '../../../shared/ids.ts'
@@ -28,7 +28,11 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
     .where(
       and(
         inThisTenant(uow, subscriptions),
-        eq(subscriptions.customer_id, customer.id),
+        or(
+          eq(subscriptions.customer_id, customer.id),
+          eq(subscriptions.forward_customer_id, customer.id),
+          sql`${subscriptions.seller_details} ->> 'seller_customer_id' = ${customer.id}`,
+        ),
         eq(subscriptions.status, 'ACTIVE'),
       ),
     )
@@ -47,6 +51,11 @@ export const SUBSCRIPTION_GUARDS = [
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
   ...SEAT_GUARDS,
+  namedBy(customerResource, {
+    table: subscriptions,
+    noun: 'subscription',
+    names: id => sql`${subscriptions.seller_details} ->> 'seller_customer_id' = ${id}`,
+  }),
   namedBy(subscriptionGroupResource, {
     table: subscriptions,
     noun: 'subscription',

@@ -7,6 +7,11 @@ export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 
 /** BILLING is billed; a QUOTE is what a quote offers; a TEMPLATE is what others are made from. */
 export const SubscriptionTypes = OneOf('BILLING', 'QUOTE', 'TEMPLATE')
 export const SubscriptionVariant = OneOf('DEFAULT', 'FORWARD_BILLING', 'SELF_BILLING', 'SELLER')
+export type Variant = Static<typeof SubscriptionVariant>
+
+/** The customer, of the role SELLER, on whose behalf a subscription is billed. */
+export const SellerDetails = Shape({ seller_customer_id: IdText('customer') })
+export type SellerDetails = Static<typeof SellerDetails>
 export type SubscriptionType = Static<typeof SubscriptionTypes>
 
 export const InactivePeriod = Shape({
@@ -15,6 +20,12 @@ export const InactivePeriod = Shape({
   end_at: Optional(Nullable(Timestamp)),
   refund_advance_charges: Optional(Nullable(Type.Boolean())),
 })
+
+/** Of its invoices that still change, the one that becomes FINAL first. Without a date: it is dated when it becomes FINAL. */
+export const NextInvoice = Type.Object(
+  { invoice_id: Type.String(), invoice_date: Nullable(Timestamp) },
+  { title: 'NextInvoice' },
+)
 
 /** An active schedule, as its subscription lists it. */
 export const ScheduleInfo = Type.Object({

@@ -13,7 +13,7 @@ import {
 } from '../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
 import type { FieldActions } from '../../resource/field-actions.ts'
-import { lockExisting, lockOne, notFound } from '../../resource/store.ts'
+import { getOne, lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'
@@ -25,6 +25,8 @@ import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { endByItself, termEndOf } from './terms/subscription-term.ts'
+import { requireSameClock } from './test-clocks/same-clock.ts'
+import { billedCustomerOf } from './variants.ts'
 
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
 export async function updateSubscription(
@@ -67,7 +69,14 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
   const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
-  if (subscription.customer_id !== null) await requireBillable(uow, subscription, subscription.customer_id, entity)
+  const { customer_id: customerId, forward_customer_id: forwardId } = subscription
+  if (customerId !== null) await requireProcessed(uow, 'customer_id', customerId)
+  if (forwardId !== null) {
+    await requireProcessed(uow, 'forward_customer_id', forwardId)
+    if (customerId !== null) await requireSameClock(uow, [customerId, forwardId])
+  }
+  const billedId = billedCustomerOf(subscription)
+  if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
   await activateAllSchedules(uow, subscription)
   const now = formatInstant(uow.now)
   const ends = await endByItself(uow, subscription)
@@ -102,18 +111,22 @@ async function followRenewal(uow: Uow, row: Subscription, previous: Subscription
   return await saveChange(uow, subscriptionResource, row, { ...runningOn(row), next_billing_at: now })
 }
 
-/** Throws unless the customer of a subscription can be billed by its entity. */
-async function requireBillable(
+/** Throws INVALID_OPERATION for a customer that is not ACTIVE, or that is never billed. */
+async function requireProcessed(uow: Uow, field: string, customerId: string): Promise<void> {
+  const customer = await requireActive(uow, customerResource, field, customerId)
+  if (!customer.roles.includes('PROCESSING_ONLY')) return
+  const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
+  throw new AppError('INVALID_OPERATION', message, { field, resourceId: customerId })
+}
+
+/** Throws MISSING_FIELD for a sale within the US whose tax is not stated. */
+async function requireSalesTax(
   uow: Uow,
   subscription: Subscription,
   customerId: string,
   entity: BillingEntity,
 ): Promise<void> {
-  const customer = await requireActive(uow, customerResource, 'customer_id', customerId)
-  if (customer.roles.includes('PROCESSING_ONLY')) {
-    const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
-    throw new AppError('INVALID_OPERATION', message, { field: 'customer_id', resourceId: customerId })
-  }
+  const customer = await getOne(uow, customerResource, customerId)
   const seller = entity.registered_address?.country
   const buyer = (customer.organization?.registered_address ?? customer.individual?.residential_address)?.country
   const exempt = customer.organization?.tax_exempt === true

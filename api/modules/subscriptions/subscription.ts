@@ -24,8 +24,17 @@ import { platformResource } from '../parties/platforms/platform.ts'
 import { DueDateConfiguration, type SubscriptionSettings } from '../parties/platforms/subscription-settings.ts'
 import { checkSubscription } from './check-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
-import { InactivePeriod, ScheduleInfo, SubscriptionStatus, SubscriptionTypes, SubscriptionVariant } from './schema.ts'
+import {
+  InactivePeriod,
+  NextInvoice,
+  ScheduleInfo,
+  SellerDetails,
+  SubscriptionStatus,
+  SubscriptionTypes,
+  SubscriptionVariant,
+} from './schema.ts'
 import { type Subscription, subscriptions } from './table.ts'
+import { checkVariant, entityOfSeller } from './variants.ts'
 import { computeViews } from './view-subscriptions.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
@@ -57,6 +66,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     due_date_configuration: field(DueDateConfiguration),
     type: field(SubscriptionTypes, { change: 'never' }),
     variant: field(SubscriptionVariant, { change: 'never' }),
+    forward_customer_id: field(IdText('customer'), TERM),
+    seller_details: field(SellerDetails, TERM),
     // Parties may move into the US while it runs; invoices that are not FINAL follow it.
     sales_tax_percentage: field(DecimalText),
     init_invoice_on_hold: field(Type.Boolean()),
@@ -93,6 +104,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   searchable: ['reference', 'name', 'purchase_order_number', 'customer_id', 'billing_entity_id', 'status'],
   expand: {
     customer: { by: 'customer_id', to: () => customerResource },
+    forward_customer: { by: 'forward_customer_id', to: () => customerResource },
     billing_entity: { by: 'billing_entity_id', to: () => billingEntityResource },
     pricing_plan_subscription_group: { by: GROUP, to: () => subscriptionGroupResource },
     pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource, within: 'pricing_plan_schedule_infos' },
@@ -104,15 +116,16 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   },
   references: {
     customer_id: () => customerResource,
+    forward_customer_id: () => customerResource,
     billing_entity_id: () => billingEntityResource,
     [GROUP]: () => subscriptionGroupResource,
   },
-  computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo) },
+  computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo), next_invoice: NextInvoice },
   compute: computeViews,
   defaults: async (uow, row: Subscription & GivenParties) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
     const { billing_entity_id: ofSubscriptions, ...settings } = platform.default_pricing_plan_subscription_settings
-    const entityId = ofSubscriptions ?? platform.default_billing_entity_id
+    const entityId = (await entityOfSeller(uow, row)) ?? ofSubscriptions ?? platform.default_billing_entity_id
     return {
       ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: idOf('bill', entityId) }),
       ...(platform.default_pricing_currency === null ? {} : { billing_currency: platform.default_pricing_currency }),
@@ -130,7 +143,10 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     }
   },
   resolve: resolveParties,
-  check: checkSubscription,
+  check: async (uow, row, previous) => {
+    await checkVariant(uow, row, previous)
+    await checkSubscription(uow, row, previous)
+  },
   fixture: {
     create: async seed => ({
       reference: seed.unique('subscription'),

@@ -60,8 +60,8 @@ describe('create', () => {
   test.each([
     [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD', 400],
     [{ type: 'TEMPLATE' }, 'customer_id', 'INVALID_FIELD', 400],
-    [{ variant: 'FORWARD_BILLING' }, 'variant', 'INVALID_FIELD', 400],
-    [{ variant: 'SELLER' }, 'variant', 'INVALID_FIELD', 400],
+    [{ variant: 'FORWARD_BILLING' }, 'forward_customer_id', 'MISSING_FIELD', 400],
+    [{ variant: 'SELLER' }, 'seller_details', 'MISSING_FIELD', 400],
     [{ sales_tax_percentage: '100.5' }, 'sales_tax_percentage', 'INVALID_FIELD', 400],
     [
       { due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE' } },

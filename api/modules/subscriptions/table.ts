@@ -12,7 +12,7 @@ import type { AppliedCoupon } from './coupons/schema.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
 import type { ScheduleIncludedVolume } from './included-volumes/schema.ts'
 import type { OverridePricing } from './overrides/schema.ts'
-import type { InactivePeriod, SubscriptionType } from './schema.ts'
+import type { InactivePeriod, SellerDetails, SubscriptionType, Variant } from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
   ...tenantColumns<'ppsu'>(),
@@ -31,7 +31,11 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   billing_anchor: timestamp(),
   due_date_configuration: wireJson<Static<typeof DueDateConfiguration>>().notNull(),
   type: text().$type<SubscriptionType>().notNull(),
-  variant: text().$type<'DEFAULT' | 'SELF_BILLING'>().notNull(),
+  variant: text().$type<Variant>().notNull(),
+  /** Who gets the invoices instead; only of FORWARD_BILLING. */
+  forward_customer_id: text().$type<Id<'cust'>>(),
+  /** Only of SELLER. */
+  seller_details: wireJson<SellerDetails>(),
   sales_tax_percentage: text(),
   init_invoice_on_hold: boolean().notNull(),
   activated_at: timestamp(),

@@ -3,14 +3,16 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
+import { extensionsOf } from '../../resource/rules.ts'
 import { findMany } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { loadRateCards, type RateCardVersions, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { NEXT_INVOICES } from './next-invoices.ts'
 import { type Schedule, type Subscription, schedules } from './table.ts'
 
-/** The references of both parties, and the schedules that are active; drafts are not shown here (contract). */
+/** The references of both parties, the next invoice, and the schedules that are active; drafts are not shown here (contract). */
 export async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promise<readonly Row[]> {
   if (rows.length === 0) return []
   const customers = await referencesOf(
@@ -40,7 +42,10 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
     uow,
     active.map(schedule => schedule.pricing_plan_id),
   )
+  const [nextInvoices] = extensionsOf(uow, NEXT_INVOICES)
+  const next = await nextInvoices?.(uow, ids)
   return rows.map(row => ({
+    next_invoice: next?.get(row.id) ?? null,
     customer_reference: (row.customer_id !== null && customers.get(row.customer_id)) || null,
     billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
     pricing_plan_schedule_infos: active

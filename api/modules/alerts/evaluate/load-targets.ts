@@ -1,4 +1,5 @@
 // Reads what a look at what is used needs, for many subscriptions at once: no query is one subscription's.
+
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../subscriptions/attribution/load-attribution.ts'
 import { loadEntitlements } from '../../subscriptions/entitlements/load-entitlements.ts'
 import { schedules } from '../../subscriptions/table.ts'
+import { BILLED_CUSTOMER } from '../../subscriptions/variants.ts'
 import { alerts } from '../table.ts'
 import { activeRules } from './active-rules.ts'
 import {
@@ -130,7 +132,7 @@ export async function loadWatched(
       to_char(s.billing_anchor at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as billing_anchor,
       c.timezone as customer_zone, b.timezone as entity_zone, p.timezone as platform_zone
     from pricing_plan_subscriptions s
-    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id
+    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = ${BILLED_CUSTOMER}
     join billing_entities b on b.platform_id = s.platform_id and b.environment = s.environment and b.id = s.billing_entity_id
     join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE' and s.id > ${of.after} ${named}

@@ -19,18 +19,27 @@ export function affectedBy(uow: ReadUow, reach: Reach): SQL {
     ancestorsOf({ platformId: sql`${platformId}`, environment: sql`${environment}`, customerId: sql`${customer_id}` })
   return sql`v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT')
     ${invoice_id === null ? sql`` : sql`and v.id = ${invoice_id}`}
-    ${customer_id === null ? sql`` : sql`and v.customer_id in (${customers()})`}
+    ${customer_id === null ? sql`` : sql`and ${usedBy(customers())}`}
     and ${collectsWithin(sql`${start_at}::timestamptz`, sql`${end_at}::timestamptz`)}`
 }
 
 /** The same condition for one invoice `v` and the reprocesses `r`. */
 export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
-  and (r.customer_id is null or r.customer_id = v.customer_id or v.customer_id in (${ancestorsOf({
-    platformId: sql`v.platform_id`,
-    environment: sql`v.environment`,
-    customerId: sql`r.customer_id`,
-  })}))
+  and (r.customer_id is null or r.customer_id = v.customer_id or ${usedBy(
+    ancestorsOf({
+      platformId: sql`v.platform_id`,
+      environment: sql`v.environment`,
+      customerId: sql`r.customer_id`,
+    }),
+  )})
   and ${collectsWithin(sql`r.start_at`, sql`r.end_at`)}`
+
+/** Whether the usage of the invoice `v` is of these customers, whoever gets the invoice. */
+function usedBy(customers: SQL): SQL {
+  return sql`(v.customer_id in (${customers}) or exists (select from pricing_plan_subscriptions s
+    where s.platform_id = v.platform_id and s.environment = v.environment and s.id = v.pricing_plan_subscription_id
+      and s.forward_customer_id is not null and s.customer_id in (${customers})))`
+}
 
 /**
  * Whether the invoice `v` collects usage of a range, either end of which may be null. It does when its period, or the

@@ -3,7 +3,7 @@
 // together.
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { idOf } from '../../../../shared/ids.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -26,7 +26,7 @@ import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
-import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
@@ -198,6 +198,10 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
 /** Whether its grace period is over. */
 const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): boolean =>
   status === 'DRAFT' && !on_hold && finalize_at !== null && at(finalize_at) <= now
+
+/** The customers whose rows are held while an invoice is saved: who gets it, and whose usage it bills. */
+export const heldFor = (inputs: BillingInputs): Id<'cust'>[] =>
+  [...new Set([inputs.customer.id, usingCustomer(inputs).id])].map(id => idOf('cust', id))
 
 /** What an invoice for a window needs from a purse. */
 export const fundsRequest = (

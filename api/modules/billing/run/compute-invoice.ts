@@ -20,7 +20,7 @@ import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { NO_PAYERS, openPurse, type Payers } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { type ClosedUsage, closedForNext, takesLate } from '../late/closed-usage.ts'
@@ -33,7 +33,7 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
-import { fundsRequest, invoiceHashOf } from './advance-invoices.ts'
+import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
 import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
@@ -157,7 +157,7 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const usage = closes ? await exactUsage(deps, { tenant, inputs, charges: all, positions, read }) : read
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, idOf('ppsu', target.subscriptionId))
-      await holdCustomer(uow, idOf('cust', loaded.inputs.customer.id))
+      await holdCustomers(uow, heldFor(loaded.inputs), { skip: false })
       const state = await loadState(uow, target)
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)

@@ -37,7 +37,7 @@ import type { Refund } from '../refunds/refunds.ts'
 import { partsOfCharges } from '../shares/customer-parts.ts'
 import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
-import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
 import { advanceScan, type InvoiceWindow, periodOf } from '../terms/windows.ts'
@@ -93,7 +93,7 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
     rated: rated.all.filter(({ credits }) => !credits),
     printed: amounts.printed,
     rounding: amounts.rounding,
-    ownId: inputs.customer.id,
+    ownId: usingCustomer(inputs).id,
   })
   const shared = { parts, show: amounts.show }
   const document = buildDocument(draft, amounts, {
@@ -155,7 +155,7 @@ function rateAll(inputs: BillingInputs, request: InvoiceRequest, own: readonly C
   const inCredits = rateInCredits(own, late.inCredits, request.credits ?? [], {
     usage: request.usage,
     usageByCustomer: request.usageByCustomer ?? null,
-    ownId: inputs.customer.id,
+    ownId: usingCustomer(inputs).id,
   })
   const toSell = creditsToSell(own, inCredits)
   const ownRated = own.map(
@@ -249,6 +249,7 @@ function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInv
     balances: balances.map(each => ({ ...each, except: linesThatFill(rated.all, each.walletTypeId) })),
     findings: rated.findings,
     subscriptionIds: [subscription.id],
+    ...(inputs.forwarded_from ? { forwardedFrom: inputs.forwarded_from } : {}),
     period: bought ? null : { length: subscription.billing_period, cutoffAt: window.cutoffAt },
     hasUsage: charges.some(isMetered),
     copiedFields: copiedFields(inputs, rated.onInvoice),

@@ -4,7 +4,7 @@
 
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { isTestTime } from '../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -22,7 +22,7 @@ import { type Closing, saveClosedUsage } from '../late/closed-usage.ts'
 import { CORRECTIONS } from '../late/corrected/place.ts'
 import type { Pin } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
-import { type Advanced, advanceInvoices } from './advance-invoices.ts'
+import { type Advanced, advanceInvoices, heldFor } from './advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
@@ -204,9 +204,12 @@ async function holdStates(
   outcomes: Map<string, Outcome | null>,
 ): Promise<Map<string, SubscriptionState>> {
   const locked = await lockSubscriptions(uow, idsOf('ppsu', prepared.keys()), { skip })
-  const customerOf = (id: Id<'ppsu'>): Id<'cust'> => idOf('cust', prepared.get(id)?.state.inputs.customer.id ?? '')
-  const customers = await holdCustomers(uow, locked.map(customerOf), { skip })
-  const held = locked.filter(id => customers.has(customerOf(id)))
+  const customersOf = (id: Id<'ppsu'>): Id<'cust'>[] => {
+    const own = prepared.get(id)
+    return own ? heldFor(own.state.inputs) : []
+  }
+  const customers = await holdCustomers(uow, locked.flatMap(customersOf), { skip })
+  const held = locked.filter(id => customersOf(id).every(customerId => customers.has(customerId)))
   const states = await loadStates(uow, held)
   for (const [id, { state }] of prepared) {
     const now = states.get(id)

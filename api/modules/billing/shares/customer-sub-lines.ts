@@ -5,24 +5,24 @@ import { customerName, type NamedCustomer } from '../../invoices/document/partie
 import type { CustomerView, MoneyView, SubLineView } from '../../invoices/schema.ts'
 import { meterValueView } from '../rating/price-details.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
-import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import type { CustomerPart, PartsOfCharges } from './customer-parts.ts'
 
-type Parties = Pick<BillingInputs, 'customer' | 'sub_line_customers'>
+type Parties = Pick<BillingInputs, 'customer' | 'forwarded_from' | 'sub_line_customers'>
 
 /**
- * One sub line per customer, the invoice's own first, then by id. They sum to the line. `show` writes its printed
+ * One sub line per customer, the subscription's own first, then by id. They sum to the line. `show` writes its printed
  * amounts.
  */
 export function customerSubLines(
-  { customer, sub_line_customers }: Parties,
+  { sub_line_customers, ...parties }: Parties,
   { charge }: RatedCharge,
   of: { readonly parts: readonly CustomerPart[]; readonly show: (quantity: Decimal) => MoneyView },
 ): SubLineView[] {
   // Parts are of the converted amount.
   const currency = charge.billingCurrency
   const names = new Map(sub_line_customers.map(each => [each.id, customerName(each)]))
-  const isOwn = (part: CustomerPart): boolean => part.customerId === customer.id
+  const isOwn = (part: CustomerPart): boolean => part.customerId === usingCustomer(parties).id
   const ordered = [...of.parts.filter(isOwn), ...of.parts.filter(part => !isOwn(part))]
   return ordered.map(({ customerId, share, byEvents, volume, before, exact, printed }, index): SubLineView => {
     const meterValue = meterValueView(charge, volume)
@@ -52,14 +52,14 @@ export function customerSubLines(
   })
 }
 
-/** The customers of the sub lines other than the invoice's own, by id. */
+/** The customers of the sub lines other than the subscription's own, by id. */
 export function customersOnLines(
-  { customer, sub_line_customers }: Parties,
+  { sub_line_customers, ...parties }: Parties,
   lines: readonly RatedCharge[],
   parts: PartsOfCharges,
 ): CustomerView[] {
   const ids = new Set(lines.flatMap(({ charge }) => (parts.get(charge.key) ?? []).map(part => part.customerId)))
-  return sub_line_customers.filter(({ id }) => ids.has(id) && id !== customer.id).map(customerView)
+  return sub_line_customers.filter(({ id }) => ids.has(id) && id !== usingCustomer(parties).id).map(customerView)
 }
 
 const customerView = ({ id, reference, type, individual, organization }: NamedCustomer): CustomerView => ({

@@ -12,7 +12,7 @@ import type { RateCardVersions } from '../../catalog/pricing-plans/rate-card.ts'
 import type { SplitPricing, Tiering, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { CurrencyVariant, PeriodVariant } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { ModelType } from '../../catalog/products/schema.ts'
-import type { InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
+import type { CustomerInput, InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { AttributionInputs } from '../../subscriptions/attribution/load-attribution.ts'
@@ -23,6 +23,7 @@ import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { ScheduleIncludedVolume } from '../../subscriptions/included-volumes/schema.ts'
 import type { OverridePricing } from '../../subscriptions/overrides/schema.ts'
+import type { Variant } from '../../subscriptions/schema.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
 import { jsonOfMembers } from './json-of-members.ts'
 
@@ -42,7 +43,9 @@ export type SubscriptionInput = {
   readonly due_date_configuration: { readonly type: string; readonly period?: PeriodLength | null }
   readonly sales_tax_percentage: string | null
   /** Absent for DEFAULT. */
-  readonly variant?: 'SELF_BILLING'
+  readonly variant?: Exclude<Variant, 'DEFAULT'>
+  /** Who gets the invoices instead of its customer; only of FORWARD_BILLING. */
+  readonly forward_customer_id?: string
   readonly init_invoice_on_hold: boolean
   /** Whether usage lines show each customer's part. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean
@@ -189,7 +192,10 @@ export type CategoryInput = {
   readonly display_order: number | null
 }
 
+/** `customer` gets the invoices. */
 export type BillingInputs = Parties & {
+  /** The customer that uses what is sold, where another gets its invoices; absent for any other. */
+  readonly forwarded_from?: CustomerInput
   readonly platform: PlatformInput
   readonly subscription: SubscriptionInput
   /** In the order of time. */
@@ -214,6 +220,12 @@ export type BillingInputs = Parties & {
   /** The customers whose events may be the subscription's; empty when its lines are not shared among customers. */
   readonly sub_line_customers: readonly NamedCustomer[]
 }
+
+/** The customer whose usage is billed, whoever gets the invoice. */
+export const usingCustomer = ({
+  customer,
+  forwarded_from,
+}: Pick<BillingInputs, 'customer' | 'forwarded_from'>): CustomerInput => forwarded_from ?? customer
 
 /** A hash of the inputs: equal exactly when the invoice computed from the same usage is the same. */
 export const inputsHashOf = (inputs: BillingInputs): string => hash('sha256', jsonOfMembers(inputs))

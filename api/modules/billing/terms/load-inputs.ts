@@ -59,11 +59,10 @@ export async function loadManyInputs(
   const catalogOf = await loadCatalog(uow, [...scheduled.values()].flat())
   const attributions = await loadAttributions(uow, found)
   const platform = await loadPlatform(uow)
-  const idsOf = (name: 'customer_id' | 'billing_entity_id') => [...new Set(found.map(each => each[name]))]
-  const customers = await loadCustomers(uow, idsOf('customer_id'))
-  const entities = await loadBillingEntities(uow, idsOf('billing_entity_id'))
+  const customers = await loadCustomers(uow, [...new Set(found.flatMap(each => [billedId(each), each.customer_id]))])
+  const entities = await loadBillingEntities(uow, [...new Set(found.map(each => each.billing_entity_id))])
   const bothOf = (subscription: SubscriptionInput) => ({
-    customer: known(customers, 'CUSTOMER', subscription.customer_id),
+    customer: known(customers, 'CUSTOMER', billedId(subscription)),
     billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
   })
   const taxRates = await loadTaxRatesOf(uow, found.map(bothOf))
@@ -76,7 +75,7 @@ export async function loadManyInputs(
   const numberFields = await loadNumberFieldsOf(
     uow,
     platform.invoice_settings,
-    found.map(each => ({ customerId: each.customer_id, billingEntityId: each.billing_entity_id })),
+    found.map(each => ({ customerId: billedId(each), billingEntityId: each.billing_entity_id })),
   )
   const persisted = await loadPersistedUsage(
     uow,
@@ -100,6 +99,9 @@ export async function loadManyInputs(
       const inputs: BillingInputs = {
         platform,
         ...both,
+        ...(subscription.forward_customer_id
+          ? { forwarded_from: known(customers, 'CUSTOMER', subscription.customer_id) }
+          : {}),
         ...taxRates(both),
         ...taxExchange(invoicedOf(subscription)),
         number_fields: numberFields[place] ?? [],
@@ -122,6 +124,8 @@ export async function loadManyInputs(
   )
 }
 
+const billedId = ({ customer_id, forward_customer_id }: SubscriptionInput): string => forward_customer_id ?? customer_id
+
 function known<T>(found: ReadonlyMap<string, T>, type: string, id: string): T {
   const one = found.get(id)
   if (one === undefined) throw missing(type, id)
@@ -135,7 +139,7 @@ type Sold = {
 }
 
 const copiedFrom = ({ subscription, catalog, schedules: own }: Sold): CopiedFrom[] => [
-  { type: 'CUSTOMER', ids: [subscription.customer_id] },
+  { type: 'CUSTOMER', ids: [billedId(subscription)] },
   { type: 'BILLING_ENTITY', ids: [subscription.billing_entity_id] },
   { type: 'PRICING_PLAN_SUBSCRIPTION', ids: [subscription.id] },
   { type: 'PRICING_PLAN', ids: own.map(schedule => schedule.pricing_plan_id) },
@@ -207,6 +211,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
       due_date_configuration: s.due_date_configuration,
       sales_tax_percentage: s.sales_tax_percentage,
       variant: s.variant,
+      forward_customer_id: s.forward_customer_id,
       init_invoice_on_hold: s.init_invoice_on_hold,
       display_invoice_sub_lines_per_processing_only_customer: s.display_invoice_sub_lines_per_processing_only_customer,
       inactive_periods: s.inactive_periods,
@@ -215,7 +220,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
     // A TEMPLATE has no customer, and so no invoices.
     .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
-  return rows.flatMap(({ customer_id, variant, ...row }) => {
+  return rows.flatMap(({ customer_id, forward_customer_id, variant, ...row }) => {
     const { period, type } = row.due_date_configuration
     return customer_id === null
       ? []
@@ -223,6 +228,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
           {
             ...row,
             ...(variant === 'DEFAULT' ? {} : { variant }),
+            ...(forward_customer_id === null ? {} : { forward_customer_id }),
             customer_id,
             due_date_configuration: { type, period: period ?? null },
           },

@@ -95,12 +95,18 @@ export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, besi
   })
   const includingTax = draft.amountType === 'INCLUDING_TAX'
   const periods = periodsOf(laid)
-  const figures = { amounts, rounding, includingTax, subLines: beside.subLines }
+  const figures = { amounts, rounding, includingTax, subLines: beside.subLines, ...forwardedIn(draft) }
   return {
     columns: columnsOf(draft, priced, contentOf(draft, priced, { figures, periods, customers: beside.customers })),
     lines: periods.flat(2).map(lineValues),
   }
 }
+
+/** contract: groups of FORWARD_BILLING say who pays for whom (semantics 4.1). */
+const forwardedIn = ({ forwardedFrom, parties }: DraftInvoice): Pick<Figures, 'forwarded'> =>
+  forwardedFrom
+    ? { forwarded: { billing_customer_id: parties.customer.id, forwarded_from_customer_id: forwardedFrom.id } }
+    : {}
 
 function columnsOf({ dates, ...draft }: DraftInvoice, { amounts }: DocumentAmounts, content: InvoiceContent) {
   const { base, tax, total } = amounts.totals
@@ -157,6 +163,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
     ...(footnote ? { footnote } : {}),
     has_usage_based_pricing: draft.hasUsage,
     ...(draft.copiedFields.length === 0 ? {} : { other_custom_fields: [...draft.copiedFields] }),
+    ...(draft.forwardedFrom ? { forwarded_from_customers: [{ object_type: 'CUSTOMER', ...draft.forwardedFrom }] } : {}),
     validation_result: [...tax.findings, ...draft.findings, ...numberFindings(draft)].map(finding => ({ ...finding })),
     ...(layout.customers
       ? {

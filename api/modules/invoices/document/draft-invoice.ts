@@ -8,7 +8,7 @@ import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'
 import type { BillingType } from '../table.ts'
 import type { InvoiceDates } from './invoice-dates.ts'
-import type { Parties } from './parties.ts'
+import type { NamedCustomer, Parties } from './parties.ts'
 import type { PrepaidBalance } from './pay-from-balances.ts'
 
 /** What a line refers to, from wide to narrow; null where it refers to nothing. */
@@ -85,6 +85,8 @@ export type DraftInvoice = {
   readonly balances: readonly PrepaidBalance[]
   readonly findings: readonly Finding[]
   readonly subscriptionIds: readonly string[]
+  /** The customer that uses what is sold, where another gets the invoice. */
+  readonly forwardedFrom?: NamedCustomer
   /** The billing period and its end, for an invoice that has one. */
   readonly period: { readonly length: PeriodLength; readonly cutoffAt: Instant } | null
   readonly hasUsage: boolean

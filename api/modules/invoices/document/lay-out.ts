@@ -13,6 +13,8 @@ import type { DraftLine, LineGroup } from './draft-invoice.ts'
 export type LaidLine = { readonly id: string; readonly draft: DraftLine; readonly priced: PricedLine }
 
 export type Figures = {
+  /** Who pays for whom, where another customer gets the invoice. */
+  readonly forwarded?: { readonly billing_customer_id: string; readonly forwarded_from_customer_id: string }
   readonly amounts: InvoiceAmounts
   readonly rounding: RoundingMode
   /** Whether the prices include tax: the details of a line then explain its amount with tax. */
@@ -112,6 +114,7 @@ function groupView(figures: Figures, lines: readonly LaidLine[], order: number):
     description: group.pricing?.name ?? headingWithoutPricing(type, group),
     ...(group.subscriptionId === null ? {} : { pricing_plan_subscription_id: group.subscriptionId }),
     ...(group.scheduleId === null ? {} : { pricing_plan_schedule_id: group.scheduleId }),
+    ...figures.forwarded,
     lines: lines.map((line, index) => lineView(figures, line, index)),
   }
 }

@@ -110,7 +110,7 @@ describe('what decides about the events of a customer', () => {
       'pricing_plan_subscription_selector.filters.0.value',
     ])
     expect((await create(filters({ field, type: 'GREATER_THAN', value: '1' }))).status).toBe(400)
-    expect((await create({ roles: ['SELLER'] })).status).toBe(400)
+    expect((await create({ roles: ['SELF_BILLING'] })).status).toBe(400)
     const id = await idOf({ roles: ['PROCESSING_ONLY'] })
     expect((await patch(id, { roles: ['DEFAULT'] })).status).toBe(200)
     await patch(id, { status: 'ACTIVE' })

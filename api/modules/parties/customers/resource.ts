@@ -2,19 +2,34 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
+import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { IdText, LifecycleStatus, OneOf, Reference, Timestamp, TimeZone } from '../../../resource/shapes.ts'
+import { requireAll } from '../../../resource/store.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { NotificationPreferences } from '../notification-preferences.ts'
 import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
-import { Individual, Organization, Roles } from './schema.ts'
+import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
+
+/** Throws INVALID_FIELD for what only a SELLER has, and RESOURCE_NOT_FOUND for an unknown billing entity. */
+async function checkSellerDetails(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
+  if (row.seller_details === null) return
+  if (!row.roles.includes('SELLER'))
+    throw new AppError('INVALID_FIELD', 'Only a customer with the role SELLER has seller_details; leave them out.', {
+      field: 'seller_details',
+    })
+  const { default_billing_entity_id: id } = row.seller_details
+  if (!id || id === previous?.seller_details?.default_billing_entity_id) return
+  await requireAll(uow, billingEntityResource, [{ id, field: 'seller_details.default_billing_entity_id' }])
+}
 
 /** A part that is exempt lies between nothing and all; all of it is `tax_exempt`. */
 function checkExemption(organization: Customer['organization']): void {
@@ -52,6 +67,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     parent_customer_ids: field(Type.Array(IdText('customer'), { maxItems: PARENTS_MAX, uniqueItems: true })),
     // Whether a customer is billed decides whose its usage is, so it is fixed before there is any.
     roles: field(Roles, { change: 'draft' }),
+    seller_details: field(CustomerSellerDetails),
     pricing_plan_subscription_selector: field(SelectorShape),
     forgotten_at: readOnly(Timestamp),
   },
@@ -81,6 +97,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     checkSelector(row.pricing_plan_subscription_selector)
     if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
     checkEmail(row.email)
+    await checkSellerDetails(uow, row, previous)
     checkExemption(row.organization)
     const foreign = row.type === 'ORGANIZATION' ? 'individual' : 'organization'
     if (row[foreign]) {

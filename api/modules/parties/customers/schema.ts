@@ -25,5 +25,10 @@ export const Organization = Shape({
 })
 export type Organization = Static<typeof Organization>
 
-/** One role a customer: billed itself, or sending events that are its parents'. */
-export const Roles = Type.Array(OneOf('DEFAULT', 'PROCESSING_ONLY'), { minItems: 1, maxItems: 1 })
+/** One role a customer: billed itself, sending events that are its parents', or billed for (a seller on a marketplace). */
+export const Roles = Type.Array(OneOf('DEFAULT', 'PROCESSING_ONLY', 'SELLER'), { minItems: 1, maxItems: 1 })
+
+export const CustomerSellerDetails = Shape({
+  default_billing_entity_id: Optional(Nullable(Type.String({ minLength: 1, maxLength: 64 }))),
+})
+export type CustomerSellerDetails = Static<typeof CustomerSellerDetails>

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { WireSelector } from '../../../../shared/attribution/selector.ts'
 import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 import type { NotificationPreferences } from '../notification-preferences.ts'
-import type { Individual, Organization } from './schema.ts'
+import type { CustomerSellerDetails, Individual, Organization } from './schema.ts'
 
 export const customers = pgTable('customers', {
   ...tenantColumns<'cust'>(),
@@ -17,7 +17,8 @@ export const customers = pgTable('customers', {
   individual: wireJson<Static<typeof Individual>>(),
   organization: wireJson<Organization>(),
   parent_customer_ids: text().array().notNull(),
-  roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY'>().array().notNull(),
+  roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY' | 'SELLER'>().array().notNull(),
+  seller_details: wireJson<CustomerSellerDetails>(),
   pricing_plan_subscription_selector: wireJson<WireSelector>(),
   forgotten_at: timestamp(),
   attribution_terms: wireJson<AttributionTerms[]>(),

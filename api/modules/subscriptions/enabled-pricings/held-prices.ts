@@ -1,4 +1,5 @@
 // What schedules sell in turn whose prices change over time: the versions of a rate card, and ADDON pricings while they are enabled.
+
 import { sql } from 'drizzle-orm'
 import { type Span, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -6,6 +7,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import { loadRateCards, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
+import { BILLED_CUSTOMER } from '../variants.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'
 
@@ -119,7 +121,7 @@ async function zonesOf(uow: ReadUow, subscriptionIds: readonly string[]): Promis
   const { rows } = await uow.tx.execute<{ id: string; zone: string | null }>(sql`
     select s.id, coalesce(c.timezone, e.timezone, p.timezone) as zone
     from pricing_plan_subscriptions s
-    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id
+    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = ${BILLED_CUSTOMER}
     join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
     join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${[...new Set(subscriptionIds)]}`)

@@ -19,6 +19,7 @@ const SCHEDULES_MAX = 100
 export const ON_TOP_OF_TEMPLATE = [
   'customer_id',
   'variant',
+  'forward_customer_id',
   'billing_entity_id',
   'billing_currency',
   'custom_fields',

@@ -1,8 +1,8 @@
 // Test clocks as they are stored: made, read, and given customers.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { type Id, idOf, newId } from '../../../../shared/ids.ts'
+import { type Id, newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
@@ -135,7 +135,7 @@ async function requireNew(uow: Uow, customerId: Id<'cust'>, field: string): Prom
     .where(
       and(
         inThisTenant(uow, subscriptions),
-        eq(subscriptions.customer_id, idOf('cust', customerId)),
+        or(eq(subscriptions.customer_id, customerId), eq(subscriptions.forward_customer_id, customerId)),
         inArray(subscriptions.status, ['ACTIVE', 'CANCELLED']),
       ),
     )
