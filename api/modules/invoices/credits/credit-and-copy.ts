@@ -43,9 +43,10 @@ async function finalizeNow(uow: Uow, id: Id<'invo'>, now: Recomputation): Promis
 
 async function copyOf(uow: Uow, original: InvoiceRow): Promise<InvoiceRow> {
   const { customer_id: customerId, billing_entity_id: billingEntityId } = original
+  const terms = termsOf(original)
   const { id } = await insertOneOff(uow, {
-    loaded: await loadOneOffParties(uow, { customerId, billingEntityId, currency: original.billing_currency }),
-    terms: termsOf(original),
+    loaded: await loadOneOffParties(uow, { customerId, billingEntityId, terms }),
+    terms,
     lines: linesOf(original.content),
     type: original.type,
     originalId: original.id,

@@ -31,14 +31,13 @@ export type OneOffParties = { readonly parties: Parties; readonly copiedFields: 
 type Between = {
   readonly customerId: string
   readonly billingEntityId: string
-  /** Of the invoice. */
-  readonly currency: string
+  readonly terms: Pick<OneOffTerms, 'billing_currency' | 'invoice_date'>
 }
 
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such customer or billing entity. */
 export async function loadOneOffParties(
   uow: ReadUow,
-  { customerId, billingEntityId, currency }: Between,
+  { customerId, billingEntityId, terms }: Between,
 ): Promise<OneOffParties> {
   const platform = await loadInvoicingSettings(uow)
   const between = [{ customerId, billingEntityId }]
@@ -47,7 +46,8 @@ export async function loadOneOffParties(
     customer: await loadCustomer(uow, customerId),
     billing_entity: await loadBillingEntity(uow, billingEntityId),
   }
-  const invoiced = { ...both, currency, since: uow.now }
+  const since = terms.invoice_date === null ? uow.now : instantOf(Math.min(uow.now, at(terms.invoice_date)))
+  const invoiced = { ...both, currency: terms.billing_currency, since }
   const taxRates = await loadTaxRatesOf(uow, [both])
   const taxExchange = await loadTaxExchange(uow, [invoiced])
   const parties: Parties = {

@@ -30,7 +30,7 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
   const customerId = await customerOf(uow, body)
   const billingEntityId = await billingEntityOf(uow, body)
   const terms = termsOf(body)
-  const loaded = await loadOneOffParties(uow, { customerId, billingEntityId, currency: terms.billing_currency })
+  const loaded = await loadOneOffParties(uow, { customerId, billingEntityId, terms })
   const zone = zoneOfParties(loaded.parties)
   const today = localDateOf(uow.now, zone)
   const instant = (day: typeof today): string => formatInstant(startOfLocalDay(day, zone))

@@ -35,7 +35,7 @@ export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Rec
   const loaded = await loadOneOffParties(uow, {
     customerId: row.customer_id,
     billingEntityId: row.billing_entity_id,
-    currency: terms.billing_currency,
+    terms,
   })
   const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
   const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })

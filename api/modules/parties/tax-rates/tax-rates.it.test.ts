@@ -73,7 +73,7 @@ test('a rate is given once from a day, corrected, ended and deleted; bad ones ar
 
 const address = { registered_address: { country: 'CH' } }
 /** A one-off invoice of 100.00 between two in Switzerland. */
-async function swiss(more: object = {}): Promise<string> {
+async function swiss(more: object = {}, currency = 'CHF'): Promise<string> {
   const { id: customer_id } = await succeed(tenant, 'POST', '/v1/customers', {
     reference: tenant.seed.unique('acme'),
     type: 'ORGANIZATION',
@@ -88,7 +88,7 @@ async function swiss(more: object = {}): Promise<string> {
   const line = {
     pricing_name: 'Workshop',
     pricing_type: 'FIXED',
-    pricing_band: { amount: { quantity: '100', currency: 'CHF' } },
+    pricing_band: { amount: { quantity: '100', currency } },
   }
   const body = { customer_id, billing_entity_id, invoice_date: '2026-03-01T00:00:00Z', lines: [line], ...more }
   return `/v1/invoices/${(await succeed(tenant, 'POST', '/v1/invoices', body))['id']}`
@@ -117,6 +117,27 @@ test('an invoice without a rate stays DRAFT until one is added, and keeps its ta
   // A percentage of the invoice itself comes first where no rate is stored.
   const given = await succeed(tenant, 'GET', await swiss({ sales_tax_percentage: '2.6' }))
   expect(given['tax_summary']).toMatchObject({ tax_amount: { quantity: '2.60', currency: 'CHF' } })
+})
+
+test('an invoice in euros states its Swiss tax in francs, at the rate of its date, and so does its credit note', async () => {
+  for (const [day, text] of [
+    ['2026-02-27', '0.94'],
+    ['2026-06-01', '0.5'],
+  ])
+    await succeed(tenant, 'POST', '/v1/exchange-rates', {
+      ...{ base_currency: 'EUR', currency: 'CHF', rate: text, source: 'ECB' },
+      rate_timestamp: `${day}T00:00:00Z`,
+    })
+  const invoice = await swiss({}, 'EUR')
+  // 9 % of 100.00 is 9.00, and 9.00 × 0.94 = 8.46.
+  const francs = (tax: string) => ({
+    tax_summary: {
+      local_amounts: { tax_amount: { quantity: tax, currency: 'CHF' }, used_exchange_rate: { rate: '0.94' } },
+    },
+  })
+  expect(await succeed(tenant, 'PATCH', invoice, { status: 'FINAL' })).toMatchObject(francs('8.46'))
+  expect(await succeed(tenant, 'POST', `${invoice}/verify`)).toMatchObject({ identical: true, rule_changes: [] })
+  expect(await succeed(tenant, 'POST', `${invoice}/credit`, {})).toMatchObject(francs('-8.46'))
 })
 
 test('an invoice of a subscription shows who published the rate, and verifies after the rate has changed', async () => {
