@@ -26,7 +26,7 @@ const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
 const unique = (name: string) => tenant.seed.unique(name)
 
 /** A subscription since 1 March with a base fee, and an ADDON that it has not enabled. */
-async function sell() {
+async function sell(ofAddon: object = {}) {
   setTime('2026-03-01T01:00:00Z')
   const feature = await post('features', { reference: unique('phone'), type: 'SWITCH' })
   const base = await post('products', { reference: unique('base'), name: 'Base', status: 'ACTIVE' })
@@ -43,7 +43,7 @@ async function sell() {
   const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
   const always = await sales.feePricing(version['id'], base, '10')
   const entitlements = [{ feature_id: feature['id'], switch: true }]
-  const addon = await sales.feePricing(version['id'], extra, '31', { entitlements })
+  const addon = await sales.feePricing(version['id'], extra, '31', { entitlements }, ofAddon)
   expect([always['product_type'], addon['product_type']]).toEqual(['DEFAULT', 'ADDON'])
   await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
   const subscription = await sales.subscription()
@@ -89,6 +89,26 @@ test('an ADDON is billed, and grants its features, only while the schedule has i
   const closed = await enable(sold, [{ ...window, end_at: '2026-03-21T00:00:00Z' }])
   expect(refusal(closed)).toEqual([400, 'INVALID_FIELD', 'enabled_pricings.0.end_at'])
   expect((await enable(sold, [{ ...window, end_at: '2026-04-21T00:00:00Z' }])).status).toBe(200)
+})
+
+test('an ADDON paid ahead that is enabled during the first period is on the next invoice, as the preview shows', async () => {
+  const sold = await sell({ billing_in_advance: true })
+  await bill(sold, '2026-03-02T00:00:00Z')
+  expect((await enable(sold, [{ pricing_id: sold.addon['id'], start_at: '2026-03-11T00:00:00Z' }])).status).toBe(200)
+  await bill(sold, '2026-03-12T00:00:00Z')
+  const { subscription } = sold
+  const { data } = await get(`invoices?pricing_plan_subscription_id=${subscription['id']}`)
+  expect(data.map((row: Row) => row['status'])).toEqual(['OPEN'])
+  const named = { pricing_plan_subscription_id: subscription['id'] }
+  expect((await post('invoices/preview', named))['invoice']).toMatchObject({
+    billing_period_date: '2026-04-01T00:00:00Z',
+  })
+  // March: the base fee and 21 of 31 days; April ahead.
+  expect((await firstLines(sold)).toSorted()).toEqual([
+    '2026-03-01..2026-04-01 10.00',
+    '2026-03-11..2026-04-01 21.00',
+    '2026-04-01..2026-05-01 31.00',
+  ])
 })
 
 test('what cannot be enabled is refused, naming the entry', async () => {

@@ -11,7 +11,7 @@ export type Sales = {
   billingEntity(): Promise<string>
   item(product: Row, model_type: string): Promise<Row>
   /** A pricing of a new recurring item at this many euros a month. */
-  feePricing(versionId: string, product: Row, price: string, over?: object): Promise<Row>
+  feePricing(versionId: string, product: Row, price: string, over?: object, terms?: object): Promise<Row>
   /** A DRAFT subscription in euros, of a new customer and billing entity unless it says otherwise. */
   subscription(over?: object): Promise<Row>
 }
@@ -39,9 +39,11 @@ export function salesOf(tenant: TestTenant): Sales {
         status: 'ACTIVE',
         model_type,
       }),
-    feePricing: async (versionId, product, price, over = {}) => {
+    feePricing: async (versionId, product, price, over = {}, terms = {}) => {
       const item = await sales.item(product, 'RECURRING')
-      const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: price, currency: 'EUR' } }] }]
+      const configs = [
+        { pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: price, currency: 'EUR' } }], ...terms },
+      ]
       return await post('pricings', {
         pricing_plan_version_id: versionId,
         product_ids: [product['id']],

@@ -37,6 +37,23 @@ async function subscribed(more: Record<string, unknown> = {}): Promise<string> {
   await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${id}`, { status: 'ACTIVE' })
   return id
 }
+/** Another price for what the plan in the middle sells. */
+async function overrides(): Promise<object[]> {
+  const [pricing] = await api.sql('select id, items from pricings where pricing_plan_version_id = $1', [versions[1]])
+  const { id, items } = pricing as { id: string; items: { id: string; configs: { id: string }[] }[] }
+  return [
+    {
+      original_pricing_id: id,
+      items: items.map(item => ({
+        original_pricing_item_id: item.id,
+        configs: item.configs.map(config => ({
+          original_pricing_item_config_id: config.id,
+          bands: [{ amount: { quantity: '2', currency: 'EUR' } }],
+        })),
+      })),
+    },
+  ]
+}
 const change = (id: string, body: object): Promise<Answer> =>
   tenant.call('POST', `${SUBSCRIPTIONS}/${id}/change-plan`, body)
 const timeline = async (id: string) =>
@@ -54,7 +71,10 @@ describe('change-plan', () => {
       end_at: '2026-12-01T00:00:00Z',
       discount: { totals: [{ percentage: '10' }] },
       billing_period: { type: 'MONTH', value: 3 },
+      override_pricings: await overrides(),
     })
+    const [before] = (await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${id}`))['data']
+    expect(before['override_pricings']).toHaveLength(1)
     expect(await change(id, { pricing_plan_id: plans[2] })).toMatchObject({
       status: 201,
       body: {
@@ -64,6 +84,7 @@ describe('change-plan', () => {
         pricing_currency: 'EUR',
         billing_period: { type: 'MONTH', value: 3 },
         discount: null,
+        override_pricings: [],
         entitlements: [],
       },
     })
