@@ -89,13 +89,16 @@ class Connection {
   }
 
   private sendWhenDue(): void {
-    const waitMs = this.intervalMs === 0 ? 0 : this.dueAt - performance.now()
+    if (this.intervalMs === 0) return this.send(performance.now())
+    const dueAt = this.dueAt
     this.dueAt += this.intervalMs
-    if (waitMs <= 0) this.send()
-    else setTimeout(() => this.send(), waitMs)
+    const waitMs = dueAt - performance.now()
+    if (waitMs <= 0) this.send(dueAt)
+    else setTimeout(() => this.send(dueAt), waitMs)
   }
 
-  private send(): void {
+  /** At a pace its time counts from when it was due, so that an answer that comes late is not hidden by the request behind it. */
+  private send(startedAt: number): void {
     for (const place of this.places) {
       let rest = this.nextReference()
       for (let digit = COUNTER_DIGITS - 1; digit >= 0; digit -= 1) {
@@ -103,7 +106,7 @@ class Connection {
         rest = Math.floor(rest / 10)
       }
     }
-    this.startedAt = performance.now()
+    this.startedAt = startedAt
     this.socket.write(this.request)
   }
 
