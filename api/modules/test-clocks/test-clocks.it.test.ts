@@ -154,6 +154,47 @@ describe('nothing else', () => {
     ])
   })
 
+  test('bills in an earlier time: a run that was under way when the clock moved is done again in the new one', async () => {
+    const { billed, clock } = await living()
+    await advance(clock, '2025-01-15T00:00:00Z')
+    let reach: () => void = () => {}
+    const reached = new Promise<void>(resolve => {
+      reach = resolve
+    })
+    let open: () => void = () => {}
+    const opened = new Promise<void>(resolve => {
+      open = resolve
+    })
+    // The job that follows a change, held between what it computed and what it saves.
+    const failpoint = async (name: string): Promise<void> => {
+      if (name !== 'billing.before-invoice') return
+      reach()
+      await opened
+    }
+    const job = runBilling({ database: api.database, usage: NO_USAGE, failpoint }, tenant.tenant, billed.subscriptionId)
+    await reached
+    await advance(clock, '2025-03-20T12:00:00Z')
+    const answered = await invoicesOf(billed)
+    const due = await subscriptionOf(billed)
+    open()
+    await job
+    expect(await invoicesOf(billed)).toEqual(answered)
+    expect(await subscriptionOf(billed)).toEqual(due)
+  })
+
+  test('is left to bill what had changed when advance answers', async () => {
+    const { billed, clock } = await living()
+    await advance(clock, '2025-01-15T00:00:00Z')
+    await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${billed.subscriptionId}`, { sales_tax_percentage: '21' })
+    await advance(clock, '2025-01-15T00:00:01Z')
+    const answered = await invoicesOf(billed)
+    expect(answered.map(amountOf)).toContain('100.00')
+    // The job that follows the change finds nothing to do.
+    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, billed.subscriptionId)
+    const version = ({ updated_at: _, ...shown }: Row) => shown
+    expect((await invoicesOf(billed)).map(version)).toEqual(answered.map(version))
+  })
+
   test('what happened is sent on the day it happened', async () => {
     const { billed } = await living()
     const rows = await api.sql(

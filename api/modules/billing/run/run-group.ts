@@ -9,6 +9,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import { isTestTime } from '../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { extensionsOf } from '../../../resource/rules.ts'
+import { requireClocks } from '../../../test-clock.ts'
 import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.ts'
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
@@ -157,6 +158,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
   const open = await loadInvoices(uow, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
+  await requireClocks(uow, customerIds)
   const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
   const [any] = states.values()
   const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
