@@ -89,10 +89,10 @@ class Connection {
   }
 
   private sendWhenDue(): void {
-    if (this.intervalMs === 0) return this.send(performance.now())
-    const dueAt = this.dueAt
+    const now = performance.now()
+    const dueAt = this.intervalMs === 0 ? now : this.dueAt
     this.dueAt += this.intervalMs
-    const waitMs = dueAt - performance.now()
+    const waitMs = dueAt - now
     if (waitMs <= 0) this.send(dueAt)
     else setTimeout(() => this.send(dueAt), waitMs)
   }
