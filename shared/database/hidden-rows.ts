@@ -3,7 +3,7 @@
 import type pg from 'pg'
 
 /** What changes rows; also in the body of a function, which costs nothing but time. */
-const CHANGES_ROWS = /^\s*(insert|update|delete|merge|with|do|select|truncate|copy)\b/im
+const CHANGES_ROWS = /(^|;)\s*(insert|update|delete|merge|with|do|select|truncate|copy)\b/im
 const PROTECTED = /^call protect_tenant_table\('(\w+)'\);$/gm
 
 /** Whether row-level security binds the login of `client`. */

@@ -38,7 +38,10 @@ const use = fc.record({
   customer: fc.constantFrom(null, 'ada', 'bob'),
 })
 
-/** Puts the grants into the database with their entries, past the api, which grants PER_SEAT by rules alone. */
+/**
+ * Puts the grants into the database with their entries, past the api, which grants PER_SEAT by rules alone. The accounts are
+ * written without `seat_of`, as the version before writes them during a rolling upgrade.
+ */
 async function insert(grants: readonly BookedGrant[]): Promise<void> {
   const { platformId, environment } = api.tenants.aLive.tenant
   const rows = grants.map(grant => ({
@@ -50,22 +53,25 @@ async function insert(grants: readonly BookedGrant[]): Promise<void> {
     expire_at: grant.expireAt === null ? null : formatInstant(grant.expireAt),
     open: plain(grant.open),
   }))
+  const values = [platformId, environment, JSON.stringify(rows)]
   await api.sql(
-    `with given as (select * from jsonb_to_recordset($3::jsonb) as g(id text, wallet_id text, type text, seat jsonb,
-       start_at timestamptz, expire_at timestamptz, open numeric)),
-     granted as (insert into wallet_grants (platform_id, environment, id, created_at, updated_at, customer_id, billing_entity_id, wallet_id,
-         type, grant_credits, start_at, expire_at, source, seat)
-       select $1, $2::environment, g.id, now(), now(), w.customer_id, (select id from billing_entities where platform_id = $1 and environment = $2::environment
-         limit 1), g.wallet_id, g.type, '{}', g.start_at, g.expire_at, 'MANUAL', g.seat
-       from given g join wallets w on w.id = g.wallet_id),
-     opened as (insert into wallet_grant_accounts (platform_id, environment, grant_id, wallet_id, type, start_at, expire_at, seat_of)
-       select $1, $2::environment, id, wallet_id, type, start_at, expire_at, seat ->> 'customer_id' from given)
-     select`,
-    [platformId, environment, JSON.stringify(rows)],
+    `insert into wallet_grants (platform_id, environment, id, created_at, updated_at, customer_id, billing_entity_id, wallet_id,
+       type, grant_credits, start_at, expire_at, source, seat)
+     select $1, $2::environment, g.id, now(), now(), w.customer_id, (select id from billing_entities where platform_id = $1 and environment = $2::environment
+       limit 1), g.wallet_id, g.type, '{}', g.start_at, g.expire_at, 'MANUAL', g.seat
+     from ${GIVEN} join wallets w on w.id = g.wallet_id`,
+    values,
+  )
+  await api.sql(
+    `insert into wallet_grant_accounts (platform_id, environment, grant_id, wallet_id, type, start_at, expire_at)
+     select $1, $2::environment, g.id, g.wallet_id, g.type, g.start_at, g.expire_at from ${GIVEN}`,
+    values,
   )
   await post(rows, 'GRANTED')
 }
 
+const GIVEN =
+  'jsonb_to_recordset($3::jsonb) as g(id text, wallet_id text, type text, seat jsonb, start_at timestamptz, expire_at timestamptz)'
 const SIDES = { GRANTED: ['FUNDING', 'OPEN'], REVERTED: ['OPEN', 'REVERTED'] } as const
 
 const post = (rows: readonly { id: string; wallet_id: string; open: string }[], type: keyof typeof SIDES) =>
@@ -154,4 +160,25 @@ test('the database grants, refuses and takes from grants as the rules say, whate
     },
   )
   await fc.assert(property, { numRuns: 15, endOnFailure: true })
+})
+
+test('the credits of a seat stay its own when its accounts were written without it', async () => {
+  const now = api.database.clock.now()
+  const walletId = String(wallets[0]?.['id'])
+  const grant = { id: newId('wgra'), walletId, type: 'DEFAULT', open: decimalOfInteger(5), seatOf: 'ada' } as const
+  await insert([{ ...grant, startAt: instantOf(now - DAY), expireAt: null, isReverted: false }])
+  const reserveAs = (customerId: string | null) => ({
+    kind: 'RESERVE' as const,
+    actor: ACTOR,
+    wallet: walletId,
+    id: newId('wres'),
+    reference: newId('wres').slice(5),
+    given: { credits: { quantity: '3', credit_type_id: of.creditType['id'] } },
+    customerId,
+    leaseMs: 600_000,
+  })
+  const outcomes = await reserveMany(api, api.tenants.aLive.tenant, [null, 'bob', 'ada'].map(reserveAs))
+  const short = { refused: { code: 'COULD_NOT_UPDATE_RESOURCE', message: expect.stringContaining('has 0 open') } }
+  expect(outcomes).toMatchObject([short, short, { row: { quantity: '3' } }])
+  await empty()
 })
