@@ -9,7 +9,7 @@ import { at, formatInstant, type Instant, instantOf } from '../../../shared/time
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { settleCancelled } from '../billing/run/group-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
-import { runGroup } from '../billing/run/run-group.ts'
+import { type BillingRun, runGroup } from '../billing/run/run-group.ts'
 import { announceOverdue } from '../invoices/overdue/announce-overdue.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 import { expireGrants } from '../wallets/expiry/expire-grants.ts'
@@ -22,9 +22,10 @@ const LEASE_MS = 60_000
 const DAY_MS = 86_400_000
 /** At most so far at once, so that an answer comes in minutes. */
 const ADVANCE_MAX_MS = 2 * 366 * DAY_MS
-/** What a run asks for when it could not finish, and how often it is then run at once again. */
+/** How soon a run that could not finish is due again, and how often it is then run at once again. */
 const RETRY_MS = 60_000
 const TRIES_MAX = 3
+const NOT_FINAL = 'An invoice that is due cannot be made FINAL yet; its validation_result says why.'
 /** After that it is looked at again a day later. */
 const STUCK_MS = DAY_MS
 /** Subscriptions that are billed together. */
@@ -50,22 +51,26 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
   let time = at(await inTenant(deps.database, of.tenant, of.actor, uow => begin(uow, of.clockId, target)))
   const state: State = { runs: 0, failures: new Map(), tries: new Map(), notBefore: new Map() }
   const started = performance.now()
+  const isOver = (): boolean => performance.now() - started > BUDGET_MS
+  const stop = async (): Promise<Advanced> => {
+    await stand(deps, of, time, null)
+    return { billing_runs: state.runs, failures: [...state.failures.values()], complete: false }
+  }
   let isCurrent = false
   for (;;) {
     const due = await dueUntil(deps, of, { target, state })
     const [first] = due
     if (!first) {
       if (isCurrent) break
+      // It may wait for usage once more: the next call, for which nothing is due, begins with it.
+      if (isOver()) return await stop()
       isCurrent = true
       time = target
       await stand(deps, of, time, LEASE_MS)
       await billAll(deps, of, { time, state })
       continue
     }
-    if (performance.now() - started > BUDGET_MS) {
-      await stand(deps, of, time, null)
-      return { billing_runs: state.runs, failures: [...state.failures.values()], complete: false }
-    }
+    if (isOver()) return await stop()
     time = instantOf(Math.max(time, first.at))
     await stand(deps, of, time, LEASE_MS)
     await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
@@ -141,9 +146,28 @@ async function billAll(
   const ids = rows.map(({ id }) => id)
   for (let from = 0; from < ids.length; from += GROUP_MAX) {
     const group = ids.slice(from, from + GROUP_MAX)
+    // Each group has a lease of its own.
+    if (from > 0) await stand(deps, of, time, LEASE_MS)
     const outcomes = await atTestTime(time, deps.database.clock, () => runGroup(deps, tenant, group))
-    for (const id of group) if (outcomes.get(id)?.kind !== 'DONE') await runAt(deps, of, { id, time, state })
+    for (const id of group) {
+      const outcome = outcomes.get(id)
+      if (outcome?.kind !== 'DONE') await runAt(deps, of, { id, time, state })
+      // Sooner than that, its next period may only begin.
+      else if (outcome.run.nextBillingAt === time + RETRY_MS) noteFailure(state, { id, time, message: NOT_FINAL })
+      else if (!isUnfinished(outcome.run, time)) state.failures.delete(id)
+    }
   }
+}
+
+/** Whether a run at `time` could not finish: usage that is still on its way, or an invoice that lacks something. */
+const isUnfinished = ({ nextBillingAt }: Pick<BillingRun, 'nextBillingAt'>, time: Instant): boolean =>
+  nextBillingAt !== null && nextBillingAt > time && nextBillingAt - time <= RETRY_MS
+
+const noteFailure = (
+  state: State,
+  { id, time, message }: { readonly id: string; readonly time: Instant; readonly message: string },
+): void => {
+  state.failures.set(id, { pricing_plan_subscription_id: id, at: formatInstant(time), message })
 }
 
 type Due = { readonly id: string; readonly at: Instant }
@@ -179,24 +203,22 @@ async function runAt(
 ): Promise<void> {
   state.runs += 1
   const fail = (message: string): void => {
-    state.failures.set(id, { pricing_plan_subscription_id: id, at: formatInstant(time), message })
+    noteFailure(state, { id, time, message })
     state.notBefore.set(id, instantOf(time + STUCK_MS))
   }
   try {
-    const { nextBillingAt } = await atTestTime(time, deps.database.clock, async () => {
+    const run = await atTestTime(time, deps.database.clock, async () => {
       await settleCancelled(deps.database, tenant, id)
       return await runBilling(deps, tenant, id)
     })
-    // It could not finish: usage that is still on its way, or an invoice that lacks something.
-    const isStuck = nextBillingAt !== null && nextBillingAt > time && nextBillingAt - time <= RETRY_MS
-    if (!isStuck) {
+    if (!isUnfinished(run, time)) {
       state.tries.delete(id)
       state.failures.delete(id)
       return
     }
     const tries = (state.tries.get(id) ?? 0) + 1
     state.tries.set(id, tries)
-    if (tries >= TRIES_MAX) fail('An invoice that is due cannot be made FINAL yet; its validation_result says why.')
+    if (tries >= TRIES_MAX) fail(NOT_FINAL)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     fail(error.message)

@@ -1,5 +1,5 @@
 // Test clocks, through the api: a year of a customer in one call, by the code that bills in LIVE.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { inTenant } from '../../../shared/database/database.ts'
 import { silentLogger } from '../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
@@ -14,8 +14,10 @@ import { claimBilling } from '../subscriptions/next-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+/** Whether usage is there when a run waits for it. */
+let settle = async (): Promise<boolean> => true
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
+  api = await startApi({ usage: { ...NO_USAGE, settle: () => settle() } })
   tenant = api.tenants.aTest
   api.clock.set(Date.parse('2026-11-22T10:00:00Z'))
 })
@@ -40,7 +42,7 @@ async function advance(clock: string, frozen_time: string): Promise<Answer> {
     runs += answer.body['billing_runs'] ?? 0
     if (answer.status !== 200) return answer
     if (answer.body['complete']) return { ...answer, body: { ...answer.body, billing_runs: runs } }
-    expect(answer.body['frozen_time'] < frozen_time).toBe(true)
+    expect(answer.body['frozen_time'] <= frozen_time).toBe(true)
   }
 }
 const subscriptionOf = ({ subscriptionId }: Billed): Promise<Row> =>
@@ -127,6 +129,56 @@ describe('a year', () => {
       '50.00',
       '100.00',
       '100.00',
+    ])
+  })
+})
+
+describe('an answer', () => {
+  test('names what usage that is behind holds up where the clock comes to stand, until a later run bills it', async () => {
+    const { billed, clock } = await living()
+    // Its month ended an hour ago, and its invoice is a DRAFT until its grace period is over.
+    await advance(clock, '2025-02-01T01:00:00Z')
+    settle = async () => false
+    const held = await advance(clock, '2025-02-01T01:00:01Z').finally(() => {
+      settle = async () => true
+    })
+    expect(held.body['failures']).toEqual([
+      {
+        pricing_plan_subscription_id: billed.subscriptionId,
+        at: '2025-02-01T01:00:01Z',
+        message: expect.stringContaining('cannot be made FINAL yet'),
+      },
+    ])
+    expect((await advance(clock, '2025-02-01T01:00:02Z')).body['failures']).toEqual([])
+    // The next period begins a second later, which is no fault.
+    expect((await advance(clock, '2025-02-28T23:59:59Z')).body['failures']).toEqual([])
+  })
+
+  test('comes before the last runs when the time of a call is over, and the next call does them', async () => {
+    const { clock } = await living()
+    let waited = 0
+    const now = performance.now.bind(performance)
+    const spied = vi.spyOn(performance, 'now').mockImplementation(() => now() + waited)
+    settle = async () => {
+      waited += 9_000
+      return true
+    }
+    const call = () => tenant.call('POST', `${CLOCKS}/${clock}/advance`, { frozen_time: '2025-02-20T00:00:00Z' })
+    const answers: Answer[] = []
+    try {
+      while (answers.at(-1)?.body['complete'] !== true && answers.length < 20) {
+        waited = 0
+        answers.push(await call())
+      }
+    } finally {
+      settle = async () => true
+      spied.mockRestore()
+    }
+    expect(answers.at(-1)?.body).toMatchObject({ complete: true, failures: [], frozen_time: '2025-02-20T00:00:00Z' })
+    // Nothing fell due in the last call.
+    expect(answers.map(({ body }) => [body['complete'], body['billing_runs'] > 0])).toEqual([
+      ...answers.slice(1).map(() => [false, true]),
+      [true, false],
     ])
   })
 })
