@@ -155,7 +155,9 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   if (!window) return row ? only(changed(unchanged(row), now, GONE_PERIOD)) : null
   if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED')
     return row ? only(unchanged(row)) : null
-  if (window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
+  // The opening invoice collects no usage, and is made with the invoice of the first period or never.
+  const collects = window.arrears !== null
+  if (collects && window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
   const hasLate =
     takesLate(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
