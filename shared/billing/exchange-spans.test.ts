@@ -33,15 +33,28 @@ test('a rate is too old 31 days after its time, and not before', () => {
 })
 
 describe('the pieces of an interval', () => {
-  test('are cut at each rate inside it, and where a rate becomes too old', () => {
-    const pieces = exchangePieces(RATES, interval(START, at('2026-04-05T00:00:00Z')))
-    expect(pieces.map(({ start, end }) => [formatInstant(start), formatInstant(end)])).toEqual([
-      ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'],
-      ['2026-03-02T00:00:00Z', '2026-04-01T00:00:00Z'],
-      ['2026-04-01T00:00:00Z', '2026-04-02T00:00:00Z'],
-      ['2026-04-02T00:00:00Z', '2026-04-05T00:00:00Z'],
-    ])
-    expect(exchangePieces([], interval(START, instantOf(START + 1)))).toEqual([interval(START, instantOf(START + 1))])
+  const USD_TO_EUR = { from: ['USD'], to: 'EUR' }
+  const PIECES = [
+    ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'],
+    ['2026-03-02T00:00:00Z', '2026-04-02T00:00:00.001Z'],
+    ['2026-04-02T00:00:00.001Z', '2026-04-05T00:00:00Z'],
+  ]
+  const piecesOf = (rates: readonly ExchangeRate[]) =>
+    exchangePieces(rates, interval(START, at('2026-04-05T00:00:00Z')), USD_TO_EUR).map(({ start, end }) =>
+      [start, end].map(each => new Date(each).toISOString().replace('.000Z', 'Z')),
+    )
+
+  test('are cut at each rate inside it, and where a rate that still holds becomes too old', () => {
+    expect(piecesOf(RATES)).toEqual(PIECES)
+    const alone = interval(START, instantOf(START + 1))
+    expect(exchangePieces([], alone, USD_TO_EUR)).toEqual([alone])
+  })
+
+  test('are not cut by rates that convert none of the money', () => {
+    const others = Array.from({ length: 30 }, (_, day) =>
+      rate('EUR/CHF', '0.94', formatInstant(instantOf(START + day * DAY + 3))),
+    )
+    expect(piecesOf([...RATES, ...others])).toEqual(PIECES)
   })
 
   test('follow each other, cover it, and convert every moment in them alike', () => {
@@ -56,7 +69,7 @@ describe('the pieces of an interval', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 1, max: 60 * DAY }), fc.nat(), (known, length, some) => {
         const within = interval(START, instantOf(START + length))
-        const pieces = exchangePieces(known, within)
+        const pieces = exchangePieces(known, within, USD_TO_EUR)
         expect([pieces[0]?.start, pieces.at(-1)?.end]).toEqual([within.start, within.end])
         for (const [place, piece] of pieces.entries()) {
           if (place > 0) expect(piece.start).toBe(pieces[place - 1]?.end)

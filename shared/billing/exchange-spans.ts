@@ -24,12 +24,37 @@ export function exchangeAt(
 }
 
 /**
- * Cuts an interval where a conversion may change: at the time of each rate, and when it becomes too old. Within a piece
- * `exchangeAt` gives the same for every instant.
+ * Cuts an interval where the conversion of money in one of these currencies changes, or where its rate becomes too old.
+ * Within a piece `exchangeAt` gives the same for every instant.
  */
-export function exchangePieces(rates: readonly ExchangeRate[], within: Interval): Interval[] {
-  const cuts = rates.flatMap(({ rate_timestamp }) => [at(rate_timestamp), at(rate_timestamp) + RATE_AGE_MAX_MS + 1])
-  const inside = cuts.filter(cut => within.start < cut && cut < within.end)
-  const bounds = [...new Set([within.start, ...inside, within.end])].sort((a, b) => a - b)
-  return bounds.slice(1).map((end, place) => interval(instantOf(bounds[place] ?? within.start), instantOf(end)))
+export function exchangePieces(
+  rates: readonly ExchangeRate[],
+  within: Interval,
+  { from, to }: { readonly from: readonly string[]; readonly to: string },
+): Interval[] {
+  const inside = cutsOf(rates).filter(cut => within.start < cut && cut < within.end)
+  const starts = [...new Set([within.start, ...inside])].sort((a, b) => a - b).map(instantOf)
+  const conversions = starts.map(when =>
+    JSON.stringify(from.map(each => ratesIn(exchangeAt(rates, { from: each, to, when })))),
+  )
+  const changes = starts.filter((_, place) => place === 0 || conversions[place] !== conversions[place - 1])
+  return changes.map((start, place) => interval(start, changes[place + 1] ?? within.end))
+}
+
+const ratesIn = ({ exchange, stale }: ExchangeThen) => [exchange?.used ?? null, stale]
+
+/** The time of each rate, and when it becomes too old, if no newer rate of its pair holds by then. */
+function cutsOf(rates: readonly ExchangeRate[]): number[] {
+  const times = new Map<string, number[]>()
+  for (const { base_currency, currency, rate_timestamp } of rates) {
+    const pair = `${base_currency} ${currency}`
+    times.set(pair, [...(times.get(pair) ?? []), at(rate_timestamp)])
+  }
+  return [...times.values()].flatMap(own => {
+    const inOrder = own.sort((a, b) => a - b)
+    return inOrder.flatMap((time, place) => {
+      const tooOld = time + RATE_AGE_MAX_MS + 1
+      return (inOrder[place + 1] ?? tooOld) < tooOld ? [time] : [time, tooOld]
+    })
+  })
 }

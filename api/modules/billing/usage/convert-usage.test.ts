@@ -102,15 +102,36 @@ test('money without a rate stays what it is, with the time of the first rate tha
   const events = [event('10', 'EUR', 2), event('20', 'GBP', 1), event('5', 'CHF', 3), event('20', 'GBP', 6)]
   const { figures } = await convert(need('SUM'), events, RATES)
   expect(figures.map(shown)).toEqual([
-    { figure: '5 CHF of 1', parts: undefined, rates: undefined, missing: '2026-03-02T00:00:00Z' },
+    { figure: '5 CHF of 1', parts: undefined, rates: undefined, missing: '2026-03-01T00:00:00Z' },
     { figure: '33 EUR of 2', parts: ['10 EUR = 10 of 1', '20 GBP = 23 of 1'], rates: ['1.15'], missing: undefined },
-    { figure: '20 GBP of 1', parts: undefined, rates: undefined, missing: '2026-03-02T00:00:00Z' },
+    { figure: '20 GBP of 1', parts: undefined, rates: undefined, missing: '2026-03-01T00:00:00Z' },
   ])
 })
 
 test('a rate that is too old at the time of the events is named', async () => {
   const { figures } = await convert(need('SUM'), [event('100', 'USD', 30)], [rate('USD', '0.9', -2)])
   expect(figures[0]?.exchange?.stale.map(({ rate_timestamp }) => rate_timestamp)).toEqual(['2026-02-27T00:00:00Z'])
+})
+
+// A FINAL invoice keeps only the rates that it used.
+test('all rates and only those that were used convert to the same digits', async () => {
+  const inverse = (value: string, day: number): ExchangeRate => ({ ...rate('EUR', value, day), currency: 'USD' })
+  // Day 7 has its own rate and no event; the rate of before START becomes too old within the month.
+  const all = [inverse('1.13', -20), inverse('1.07', 0), inverse('1.09', 5), inverse('1.11', 7), inverse('1.13', 9)]
+  const events = [0.2, 2, 5.1, 5.9, 6.5, 9.3, 10, 20].map(day => event('100', 'USD', day))
+  for (const each of [need('SUM'), need('AVERAGE'), need('SUM', { byValue: true })]) {
+    const { figures } = await convert(each, events, all)
+    const used = figures.flatMap(({ exchange }) => exchange?.used ?? [])
+    expect(used.map(({ rate: value }) => value)).not.toContain('1.11')
+    expect((await convert(each, events, used)).figures).toEqual(figures)
+  }
+})
+
+test('events of one conversion are added before they are converted', async () => {
+  const third = [{ ...rate('EUR', '3', 0), currency: 'USD' }, rate('GBP', '1.15', 5), rate('GBP', '1.16', 6)]
+  const events = [event('1', 'USD', 1), event('1', 'USD', 5.5), event('1', 'USD', 7), event('1', 'GBP', 5)]
+  const { figures } = await convert(need('SUM'), events, third)
+  expect(figures.map(({ number }) => plain(number))).toEqual(['2.15'])
 })
 
 test('a price of single events keeps each of them, at its worth in the currency of the price', async () => {

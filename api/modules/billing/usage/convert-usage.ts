@@ -1,7 +1,7 @@
 // Usage of money in other currencies than its price, converted at the rates of the time of each event (semantics 1.1).
 // What was metered between two rates is read on its own, combined, and converted once.
 import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
-import { exchangeAt, exchangePieces } from '../../../../shared/billing/exchange-spans.ts'
+import { type ExchangeThen, exchangeAt, exchangePieces } from '../../../../shared/billing/exchange-spans.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -34,7 +34,7 @@ export async function inPricingCurrency(
   // An average is divided once, after its sums were converted.
   const calculation = type === 'AVERAGE' ? { ...need.calculation, calculation_type: 'SUM' as const } : need.calculation
   const pieces = await Promise.all(
-    exchangePieces(known, within).map(async interval => ({
+    exchangePieces(known, within, { from: foreign, to }).map(async interval => ({
       start: interval.start,
       found: await read({ ...need, calculation, interval }),
     })),
@@ -81,7 +81,7 @@ type Of = {
 /** One figure for each currency that remains and each value that usage is split by. */
 function combined(pieces: readonly Piece[], of: Of): UsageFigure[] {
   const found = new Map<string, UsageFigure>()
-  for (const piece of pieces) {
+  for (const piece of sameConversion(pieces, of)) {
     const figure = converted(piece, of)
     const key = JSON.stringify([figure.currency, figure.split])
     const known = found.get(key)
@@ -91,7 +91,25 @@ function combined(pieces: readonly Piece[], of: Of): UsageFigure[] {
   return of.type === 'AVERAGE' ? figures.map(averaged) : figures
 }
 
-function converted({ start, figure }: Piece, { to, rates, byValue }: Of): UsageFigure {
+type Together = Piece & { readonly then: ExchangeThen | null }
+
+/**
+ * What shares a conversion, as one piece: each conversion may round at the 40th place, so where the time is cut must
+ * not show. `then` is null for what needs no conversion.
+ */
+function sameConversion(pieces: readonly Piece[], { to, type, rates }: Of): Iterable<Together> {
+  const found = new Map<string, Together>()
+  for (const { start, figure } of pieces) {
+    const { currency: from, count, split } = figure
+    const then = from === null || from === to || count === 0 ? null : exchangeAt(rates, { from, to, when: start })
+    const key = JSON.stringify([from, split, then?.exchange?.used, then?.stale])
+    const known = found.get(key)
+    found.set(key, known ? { ...known, figure: both(known.figure, figure, type) } : { start, figure, then })
+  }
+  return found.values()
+}
+
+function converted({ start, figure, then }: Together, { to, byValue }: Of): UsageFigure {
   const { currency, number, count } = figure
   // Plain numbers have no currency, and are refused where money is priced.
   if (currency === null || count === 0) return figure
@@ -99,8 +117,8 @@ function converted({ start, figure }: Piece, { to, rates, byValue }: Of): UsageF
     parts: [{ currency, number, converted: quantity, count }],
     ...of,
   })
-  if (currency === to) return { ...figure, exchange: exchangeOf(number, { used: [], stale: [] }) }
-  const { exchange, stale } = exchangeAt(rates, { from: currency, to, when: start })
+  if (then === null) return { ...figure, exchange: exchangeOf(number, { used: [], stale: [] }) }
+  const { exchange, stale } = then
   if (exchange === null) return { ...figure, missing: start }
   const own = timesFraction(number, exchange.factor)
   const value = byValue ? { split: [plain(own.div(decimalOfInteger(count)))] } : {}
