@@ -1,10 +1,10 @@
 // What an invoice was priced from besides usage, as text that decodes to exactly the same values.
 import { createHash } from 'node:crypto'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange-rates.ts'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decode, encode } from '../../../../shared/exact-json.ts'
-import type { Instant } from '../../../../shared/time.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
@@ -65,6 +65,25 @@ function ratesOfUsage(usage: UsageFigures): ExchangeRate[] {
   return [...new Map(used.map(rate => [JSON.stringify(rate), rate])).values()]
 }
 
+const DAY_MS = 86_400_000
+/** More than from the start of a local day, in any timezone, to the end of the day after it. */
+const SLACK_MS = 3 * DAY_MS
+
+/**
+ * The rates by which the tax of the invoice may have been stated: those around the times by which it may be dated, whatever the
+ * settings. Without any of them one other stays, because an invoice says that all known rates are too old.
+ */
+function taxRatesOf(rates: readonly ExchangeRate[], { window, finalizedAt }: Asked): readonly ExchangeRate[] {
+  const { arrears, advance, cutoffAt } = window
+  const dated = [arrears?.start, arrears?.end, advance?.start, advance?.end, cutoffAt, finalizedAt ?? cutoffAt]
+  const times = dated.filter(time => time !== undefined)
+  const usable = rates.filter(({ rate_timestamp }) => {
+    const from = at(rate_timestamp)
+    return times.some(time => time - RATE_DAYS_MAX * DAY_MS - SLACK_MS <= from && from <= time + SLACK_MS)
+  })
+  return usable.length === 0 ? rates.slice(-1) : usable
+}
+
 /** What many subscriptions have in common. */
 const CATALOG = [
   'platform',
@@ -88,7 +107,9 @@ export type PinnedTexts = {
 export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
   const shared: readonly string[] = CATALOG
   const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
-  const own = Object.fromEntries(Object.entries(inputs).filter(([name]) => !shared.includes(name)))
+  const { tax_exchange_rates: rates } = inputs
+  const kept = rates ? { ...inputs, tax_exchange_rates: taxRatesOf(rates, request) } : inputs
+  const own = Object.fromEntries(Object.entries(kept).filter(([name]) => !shared.includes(name)))
   return {
     catalogHash: createHash('sha256').update(catalog).digest('hex'),
     catalog,
