@@ -36,11 +36,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
     const reserves = operations.filter(isReserve)
     if (reserves.length > 0) return await reserveMany(deps, tenant, reserves)
     const ends = operations.filter(each => !isReserve(each))
-    const outcomes = await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const decided = await runBatch(uow, ends)
-      await deps.failpoint?.('reservations.before-commit')
-      return decided
-    })
+    const outcomes = await inTenant(deps.database, tenant, SERVICE, uow => runBatch(uow, ends))
     await deps.failpoint?.('reservations.after-commit')
     return outcomes
   }

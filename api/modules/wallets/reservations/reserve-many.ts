@@ -40,7 +40,6 @@ export async function reserveMany(
 ): Promise<Outcome[]> {
   const { database, failpoint } = deps
   const now = database.clock.now()
-  await failpoint?.('reservations.before-commit')
   let decided = await decideAll(database, { tenant, now, heedsLeases: true }, operations)
   if (decided[0]?.outcome === 'LEASES') {
     const names = operations.map(({ wallet }) => wallet)
