@@ -1,5 +1,5 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
-import type { Exchange } from '../../../../shared/billing/exchange-rates.ts'
+import type { Exchange, ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import {
   type BillingPeriod,
   billingPeriodAt,
@@ -56,8 +56,13 @@ export type Charge = PriceTerm & {
    * it billed.
    */
   readonly ratingGroup: string
-  /** For late usage, the closed invoice of its time, and the condition names that applied to it. */
-  readonly late: { readonly invoiceId: string; readonly namesHash: string | null } | null
+  /** For late usage, the closed invoice of its time, and the condition names and exchange rates that applied to it. */
+  readonly late: {
+    readonly invoiceId: string
+    readonly namesHash: string | null
+    /** Absent where no usage was converted. */
+    readonly usageRates?: readonly ExchangeRate[]
+  } | null
   /** How its price is converted into the currency of the invoice; absent when it is in that currency. */
   readonly exchange?: Exchange
 }

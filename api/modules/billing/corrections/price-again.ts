@@ -20,7 +20,11 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
   const pinned = await pinnedBasis(deps, tenant, row)
-  const { inputs, request } = await withUsage(deps, tenant, { ...pinned, positions, rates: null })
+  const { inputs, request } = await withUsage(deps, tenant, {
+    ...{ ...pinned, positions },
+    // What is FINAL was converted by them.
+    ...{ rates: null, keptRates: pinned.rates ?? [] },
+  })
   return {
     inputs,
     positions,

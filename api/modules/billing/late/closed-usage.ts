@@ -39,6 +39,8 @@ export type ClosedCharge = {
   readonly credits?: string
   /** The rates by which its price was converted; absent when it is in the currency of the invoice. */
   readonly exchange_rates?: readonly ExchangeRate[]
+  /** The rates that held for its usage of money in other currencies; absent when none was converted. */
+  readonly usage_rates?: readonly ExchangeRate[]
   /** The persisted usage at the start of `usage`, if any: `number` is on top of it. */
   readonly told?: { readonly id: string; readonly usage: string }
   /** How much of it belongs to each customer; absent where the invoice does not show that. */

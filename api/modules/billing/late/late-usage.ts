@@ -136,7 +136,11 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     // The usage persisted at that time, whatever was persisted since.
     persisted: last.told ? [{ id: last.told.id, at: usage.start, usage: decimal(last.told.usage) }] : [],
     inAdvance: false,
-    late: { invoiceId: unit.invoiceId, namesHash: unit.namesHash },
+    late: {
+      invoiceId: unit.invoiceId,
+      namesHash: unit.namesHash,
+      ...(last.usage_rates ? { usageRates: last.usage_rates } : {}),
+    },
     ...(last.exchange_rates
       ? {
           exchange: exchangeOf(last.exchange_rates, {

@@ -54,15 +54,21 @@ export function pinnedRequest(request: Request): PinnedRequest {
   })
   const drawn = credits.length === 0 ? {} : { credits }
   const paid = balances.length === 0 ? {} : { balances }
-  const rates = ratesOfUsage(usage)
+  const rates = ratesOfUsage(usage, units)
   const converted = rates.length === 0 ? {} : { usageRates: rates }
   return { window, billed, finalizedAt, refunds, wallets, ...drawn, ...paid, added, late: units, ...converted }
 }
 
-/** Each once. */
-function ratesOfUsage(usage: UsageFigures): ExchangeRate[] {
-  const used = [...usage.values()].flat().flatMap(({ exchange }) => exchange?.used ?? [])
-  return [...new Map(used.map(rate => [JSON.stringify(rate), rate])).values()]
+/** Each once. Those of late usage, which are kept with it too, come last: the first rate of a pair and a time converts. */
+function ratesOfUsage(usage: UsageFigures, late: readonly LateUnit[]): ExchangeRate[] {
+  const textOf = ({ base_currency, currency, rate_timestamp, rate }: ExchangeRate): string =>
+    `${base_currency} ${currency} ${rate_timestamp} ${rate}`
+  const held = [...usage.values()].flat().flatMap(({ exchange }) => exchange?.held ?? [])
+  const once = new Map(held.map(rate => [textOf(rate), rate]))
+  const ofLate = new Set(late.flatMap(({ last }) => last.usage_rates ?? []).map(textOf))
+  return [false, true].flatMap(isLate =>
+    [...once].filter(([text]) => ofLate.has(text) === isLate).map(([, rate]) => rate),
+  )
 }
 
 const DAY_MS = 86_400_000

@@ -1,15 +1,18 @@
 // Invoices of money that was metered in other currencies than its price.
 import { describe, expect, test } from 'vitest'
 import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
-import { decimal } from '../../../../shared/decimal.ts'
+import { decimal, plain } from '../../../../shared/decimal.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
+import { lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { eur, exampleInputs, metered } from '../testing/example-inputs.ts'
+import { NO_USAGE } from '../testing/no-usage.ts'
 import { type UsageExchange, type UsageFigure, usageNeeds } from '../usage/usage-needs.ts'
+import { readNeeds } from '../usage/usage-reader.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const RATE: ExchangeRate = {
@@ -22,6 +25,7 @@ const EXCHANGE: UsageExchange = {
     { currency: 'USD', number: decimal('100'), converted: decimal('92'), count: 2 },
   ],
   used: [RATE],
+  held: [RATE],
   stale: [],
 }
 /** 200 EUR, of which 100 were USD. */
@@ -43,7 +47,7 @@ function invoiceOf(figures: readonly UsageFigure[], more: { readonly mayLackRate
     if (needs.length === 0) continue
     const usage = new Map(needs.map(need => [need.key, figures]))
     const request = { terms, window, billed: new Set<string>(), usage, finalizedAt: null, ...more }
-    return { invoice: priceInvoice(money, request), needs, request }
+    return { invoice: priceInvoice(money, request), needs, request, inputs: money }
   }
   throw new Error('there is a window')
 }
@@ -88,6 +92,38 @@ describe('converted usage', () => {
     expect(others).toEqual([])
     expect(finding).toMatchObject({ status: 'ERROR', details: expect.stringContaining('USD and EUR of 2026-01-02') })
   })
+})
+
+// What is FINAL was converted by these rates; later ones must not change what it billed.
+test('late usage is converted by the rates of the invoice that closed its time', async () => {
+  const { invoice, request, inputs } = invoiceOf([CONVERTED])
+  const closed = { invoice_id: 'a', subscription_id: 's', positions: [], customer_keys: [], names_hash: null }
+  const [unit] = lateUnits([{ ...closed, charges: invoice.counted }])
+  const term = unit && termOf(request.terms, unit)
+  if (!unit || !term) throw new Error('the invoice counted usage')
+  const late = lateCharge(term, unit, 'key')
+  const needs = usageNeeds([late.charge])
+  expect(needs.map(({ keptRates }) => keptRates)).toEqual([[RATE]])
+  const usage: typeof NO_USAGE = {
+    ...NO_USAGE,
+    read: async (_tenant, _parts, { interval }) =>
+      interval.start < at('2026-01-03T00:00:00Z') && interval.end > at('2026-01-05T00:00:00Z')
+        ? [{ currency: 'USD', number: decimal('105'), count: 3 }]
+        : [],
+  }
+  const rates = [
+    { ...RATE, rate: '0.5' },
+    { ...RATE, rate: '0.6', rate_timestamp: '2026-01-04T00:00:00Z' },
+  ]
+  const database = {} as Parameters<typeof readNeeds>[0]['database']
+  const tenant = { platformId: 'p', environment: 'TEST' } as const
+  const worthOf = async (of: typeof needs, more = {}) => {
+    const found = await readNeeds({ database, usage }, { tenant, inputs, needs: of, rates, ...more })
+    return [...found.usage.values()].flat().map(({ number }) => plain(number))
+  }
+  expect(await worthOf(needs)).toEqual(['96.6'])
+  const own = needs.map(({ keptRates: _kept, ...need }) => need)
+  expect(await worthOf(own, { keptRates: [RATE] })).toEqual(['96.6'])
 })
 
 describe('usage without a rate', () => {

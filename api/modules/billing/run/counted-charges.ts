@@ -14,7 +14,7 @@ export function countedCharges(
   printed: (key: string) => Decimal,
   parts: PartsOfCharges | null,
 ): ClosedCharge[] {
-  return rated.flatMap(({ charge, metered: volume, exact, credits }): ClosedCharge[] => {
+  return rated.flatMap(({ charge, metered: volume, exact, credits, exchange }): ClosedCharge[] => {
     const { schedule, item, config, productItem, service, usage } = charge
     if (!usage) return []
     return [
@@ -34,6 +34,7 @@ export function countedCharges(
         printed: plain(printed(charge.key)),
         ...(credits ? { credits: plain(credits.needed) } : {}),
         ...(charge.exchange ? { exchange_rates: charge.exchange.used.map(rate => ({ ...rate })) } : {}),
+        ...(exchange && exchange.held.length > 0 ? { usage_rates: exchange.held.map(rate => ({ ...rate })) } : {}),
         ...persistedIn(charge, usage),
         ...(parts ? { parts: (parts.get(charge.key) ?? []).map(closedPart) } : {}),
       },

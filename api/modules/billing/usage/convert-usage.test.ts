@@ -119,11 +119,14 @@ test('all rates and only those that were used convert to the same digits', async
   // Day 7 has its own rate and no event; the rate of before START becomes too old within the month.
   const all = [inverse('1.13', -20), inverse('1.07', 0), inverse('1.09', 5), inverse('1.11', 7), inverse('1.13', 9)]
   const events = [0.2, 2, 5.1, 5.9, 6.5, 9.3, 10, 20].map(day => event('100', 'USD', day))
+  const figuresOnly = (of: readonly UsageFigure[]) =>
+    of.map(({ exchange, ...figure }) => [figure, exchange && { ...exchange, held: [] }])
   for (const each of [need('SUM'), need('AVERAGE'), need('SUM', { byValue: true })]) {
     const { figures } = await convert(each, events, all)
     const used = figures.flatMap(({ exchange }) => exchange?.used ?? [])
     expect(used.map(({ rate: value }) => value)).not.toContain('1.11')
-    expect((await convert(each, events, used)).figures).toEqual(figures)
+    const again = await convert(each, events, used)
+    expect(figuresOnly(again.figures)).toEqual(figuresOnly(figures))
   }
 })
 

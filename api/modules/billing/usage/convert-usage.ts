@@ -5,7 +5,7 @@ import { type ExchangeThen, exchangeAt, exchangePieces } from '../../../../share
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import type { Instant } from '../../../../shared/time.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 import { together } from './attributed-usage.ts'
 import type { UsageOfCustomers } from './customer-usage.ts'
 import type { ConvertedPart, CustomerFigure, UsageExchange, UsageFigure, UsageNeed } from './usage-needs.ts'
@@ -39,7 +39,13 @@ export async function inPricingCurrency(
       found: await read({ ...need, calculation, interval }),
     })),
   )
-  const of = { to, type, rates: known, byValue: need.byValue === true }
+  // Kept with what an invoice bills, so that later usage of the same time is converted by the same rates.
+  const held = onceInOrder(
+    pieces.flatMap(({ start: when }) =>
+      foreign.flatMap(from => exchangeAt(known, { from, to, when }).exchange?.used ?? []),
+    ),
+  )
+  const of = { to, type, held, rates: known, byValue: need.byValue === true }
   const inPieces = <T>(figuresOf: (found: UsageOfCustomers) => readonly T[]) =>
     pieces.flatMap(({ start, found: read }) => figuresOf(read).map(figure => ({ start, figure })))
   const own = groupBy(
@@ -75,6 +81,7 @@ type Of = {
   readonly to: string
   readonly type: CalculationType
   readonly rates: readonly ExchangeRate[]
+  readonly held: readonly ExchangeRate[]
   readonly byValue: boolean
 }
 
@@ -109,12 +116,13 @@ function sameConversion(pieces: readonly Piece[], { to, type, rates }: Of): Iter
   return found.values()
 }
 
-function converted({ start, figure, then }: Together, { to, byValue }: Of): UsageFigure {
+function converted({ start, figure, then }: Together, { to, byValue, held }: Of): UsageFigure {
   const { currency, number, count } = figure
   // Plain numbers have no currency, and are refused where money is priced.
   if (currency === null || count === 0) return figure
   const exchangeOf = (quantity: Decimal, of: Pick<UsageExchange, 'used' | 'stale'>): UsageExchange => ({
     parts: [{ currency, number, converted: quantity, count }],
+    held,
     ...of,
   })
   if (then === null) return { ...figure, exchange: exchangeOf(number, { used: [], stale: [] }) }
@@ -163,8 +171,23 @@ export function exchangesTogether(figures: readonly UsageFigure[], type: Calcula
   return {
     parts: [...parts.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1)),
     used: onceInOrder(exchanges.flatMap(({ used }) => used)),
+    held: onceInOrder(exchanges.flatMap(({ held }) => held)),
     stale: onceInOrder(exchanges.flatMap(({ stale }) => stale)),
   }
+}
+
+/**
+ * The rates by which usage of a closed time is converted again: those kept with its invoice, and stored ones of other
+ * pairs or of before the first that was kept. A rate that is corrected or added later changes nothing that was billed.
+ */
+export function withKept(kept: readonly ExchangeRate[], stored: readonly ExchangeRate[]): readonly ExchangeRate[] {
+  if (kept.length === 0) return stored
+  const pairOf = ({ base_currency, currency }: ExchangeRate): string => `${base_currency} ${currency}`
+  const since = new Map<string, number>()
+  for (const rate of kept)
+    since.set(pairOf(rate), Math.min(at(rate.rate_timestamp), since.get(pairOf(rate)) ?? Number.POSITIVE_INFINITY))
+  const others = stored.filter(rate => at(rate.rate_timestamp) < (since.get(pairOf(rate)) ?? Number.POSITIVE_INFINITY))
+  return [...kept, ...others]
 }
 
 function onceInOrder(rates: readonly ExchangeRate[]): ExchangeRate[] {

@@ -19,6 +19,8 @@ export type UsageNeed = {
   readonly currency?: string | null
   /** A figure for each combination of values of these properties; null for one figure of all together. */
   readonly splitBy: readonly UsageProperty[] | null
+  /** The rates by which closed invoices converted this usage; they win over the stored ones. */
+  readonly keptRates?: readonly ExchangeRate[]
   /** A figure for each value of events instead, for a price that applies to each event on its own. */
   readonly byValue?: boolean
 }
@@ -49,6 +51,8 @@ export type ConvertedPart = {
 export type UsageExchange = {
   readonly parts: readonly ConvertedPart[]
   readonly used: readonly ExchangeRate[]
+  /** All that held in the time of the usage, whether an event used them or not. */
+  readonly held: readonly ExchangeRate[]
   /** Those of them that were too old at the time of the events. */
   readonly stale: readonly ExchangeRate[]
 }
@@ -84,9 +88,13 @@ function questionKey(
   interval: Interval,
 ): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
-  const money = calculation?.value_type === 'AMOUNT' ? ` ${schedule.pricing_currency}` : ''
+  const money = calculation?.value_type === 'AMOUNT' ? ` ${schedule.pricing_currency}${keptText(late?.usageRates)}` : ''
   return `${calculation?.id} ${interval.start} ${interval.end}${which}${money}`
 }
+
+/** What was converted by other rates is another figure. */
+const keptText = (kept: readonly ExchangeRate[] = []): string =>
+  kept.map(each => ` ${each.base_currency}${each.currency}${each.rate_timestamp}=${each.rate}`).join('')
 
 const currencyOf = (
   { schedule }: Pick<Charge, 'schedule'>,
@@ -101,11 +109,15 @@ export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Int
 export const reportKey = (charge: Asking, report: UsageQuestion, interval: Interval): string =>
   `${questionKey({ ...charge, ...report }, interval)}${report.calculation.value_type === 'AMOUNT' ? ' shown' : ''}`
 
+const keptOf = ({ late }: Pick<Charge, 'late'>): Pick<UsageNeed, 'keptRates'> =>
+  late?.usageRates ? { keptRates: late.usageRates } : {}
+
 /** The usage of these charges, each figure once. */
 export function usageNeeds(charges: readonly Charge[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>()
-  const add = (need: UsageNeed): unknown => needs.set(need.key, need)
   for (const charge of charges.flatMap(each => [each, ...groupCharges(each)])) {
+    const kept = keptOf(charge)
+    const add = (need: UsageNeed): unknown => needs.set(need.key, { ...need, ...kept })
     const { calculation, condition, billedUsage, tiering, split: splitBy } = charge
     if (!calculation) continue
     const byValue = isRatedPerEvent(charge)

@@ -22,7 +22,7 @@ import type { Charge } from '../charges/charges.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
-import { inPricingCurrency } from './convert-usage.ts'
+import { inPricingCurrency, withKept } from './convert-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import { usageByValue } from './event-usage.ts'
 import { splitUsage } from './split-usage.ts'
@@ -192,10 +192,12 @@ export async function readNeeds(
     readonly upTo?: readonly number[]
     /** The rates of an invoice that is FINAL; the stored ones where none are given. */
     readonly rates?: readonly ExchangeRate[]
+    /** The rates of an invoice that is corrected: they win over the stored ones. */
+    readonly keptRates?: readonly ExchangeRate[]
   },
 ): Promise<ReadUsage> {
   const { attribution, subscription } = of.inputs
-  const rates = async (currencies: readonly string[], since: Instant): Promise<readonly ExchangeRate[]> =>
+  const stored = async (currencies: readonly string[], since: Instant): Promise<readonly ExchangeRate[]> =>
     of.rates ?? (await readTenant(database, of.tenant, uow => loadRates(uow, currencies, since)))
   const { needs, upTo } = of
   // Credits that were granted for a seat pay for the usage of its occupant alone.
@@ -213,6 +215,9 @@ export async function readNeeds(
   // All at once, so that they are one query to ClickHouse.
   await Promise.all(
     needs.map(async need => {
+      const kept = need.keptRates ?? of.keptRates ?? []
+      const rates = async (currencies: readonly string[], since: Instant) =>
+        withKept(kept, await stored(currencies, since))
       const found = await inPricingCurrency(need, await read(need), { read, rates })
       figures.set(need.key, found.figures)
       if (perCustomer) byCustomer.set(need.key, found.byCustomer)

@@ -35,6 +35,8 @@ export type Basis = {
   readonly positions: readonly number[] | null
   /** The rates by which its usage in other currencies was converted when it became FINAL; null for those stored now. */
   readonly rates: readonly ExchangeRate[] | null
+  /** The rates of the invoice that it corrects: they win over those stored now. */
+  readonly keptRates?: readonly ExchangeRate[]
 }
 
 /** The refusal of an operation that this invoice does not take. */
@@ -86,9 +88,9 @@ function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharg
 
 /** The basis with its usage, read from the log as it is now. */
 export async function withUsage(deps: UsageDeps, tenant: Tenant, basis: Basis): Promise<Basis> {
-  const { inputs, charges, positions, rates } = basis
+  const { inputs, charges, positions, rates, keptRates = [] } = basis
   const upTo = positions === null ? {} : { upTo: positions }
-  const of = { tenant, inputs, needs: usageNeeds(charges), ...upTo, ...(rates === null ? {} : { rates }) }
+  const of = { tenant, inputs, needs: usageNeeds(charges), keptRates, ...upTo, ...(rates === null ? {} : { rates }) }
   return { ...basis, request: { ...basis.request, ...(await readNeeds(deps, of)) } }
 }
 
@@ -120,5 +122,6 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
     if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
     return await getInvoice(uow, idOf('invo', correction.original_invoice_id))
   })
-  return { ...(await pinnedBasis(deps, tenant, original)), positions: null, rates: null }
+  const pinned = await pinnedBasis(deps, tenant, original)
+  return { ...pinned, positions: null, rates: null, keptRates: pinned.rates ?? [] }
 }
