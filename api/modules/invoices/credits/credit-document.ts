@@ -2,8 +2,8 @@
 // original whatever the rates are now. Pure.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
-import { localAmounts, localTotals, rateOfAmounts } from '../document/local-amounts.ts'
-import type { InvoiceContent, LineView, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
+import { localAmounts, localTotals, localView, rateOfAmounts } from '../document/local-amounts.ts'
+import type { InvoiceContent, LineView, MoneyView, TaxAmountsView, TaxCategoryView, TaxShareView } from '../schema.ts'
 import { creditShares, type Share } from './credit-amounts.ts'
 import { linesOfContent } from './credit-left.ts'
 import type { Left, SelectionOf } from './credit-selection.ts'
@@ -23,12 +23,15 @@ const totalsOf = (shares: readonly Share[]): CreditTotals => ({
   tax: sum(shares.map(({ tax }) => tax)),
 })
 
+/** `credits`: the documents of the earlier credits. */
+type CreditOf = SelectionOf & { readonly credits?: readonly Pick<InvoiceContent, 'tax_categories'>[] }
+
 /**
  * Builds the content of a credit of these amounts. `rest`: the remaining totals of the original, when everything left
  * is credited.
  */
 export function creditDocument(
-  of: SelectionOf,
+  of: CreditOf,
   chosen: ReadonlyMap<string, Decimal>,
   rest: CreditTotals | null,
 ): CreditDocument {
@@ -149,7 +152,9 @@ function taxesOf(of: SelectionOf, lines: readonly LineView[], shares: Left): Tax
 }
 
 /** The summaries of the original with these amounts; the taxes of several authorities keep their proportions. */
-function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareView[]): TaxCategoryView[] {
+function summaries(of: CreditOf, taxes: readonly TaxShareView[]): TaxCategoryView[] {
+  const { content, currency } = of
+  const left = new Map(taxesOf(of, linesOfContent(content), of.left).map(tax => [keyOf(tax), tax]))
   return taxes.map(tax => {
     const original = content.tax_categories.find(each => keyOf(each) === keyOf(tax))
     const rates = original?.rates ?? []
@@ -161,12 +166,13 @@ function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareV
             rounded,
             rates.map(({ percentage }) => decimal(percentage)),
           )
-    // By the rate of the original, so that what was declared is taken back.
-    const local = rateOfAmounts(original?.local_amounts)
-    const [base, taxed] = [tax.base_amount, tax.tax_amount].map(({ quantity }) => decimal(quantity))
+    const isRest = (['base_amount', 'tax_amount'] as const).every(
+      name => left.get(keyOf(tax))?.[name].quantity === tax[name].quantity,
+    )
+    const local = (isRest && localRest(of, original)) || localPart(original, tax)
     return {
       ...tax,
-      ...(local && base && taxed ? { local_amounts: localAmounts(local, { base, tax: taxed, currency }) } : {}),
+      ...(local ? { local_amounts: local } : {}),
       notes: original?.notes ?? [],
       rates: rates.map((rate, index) => ({
         ...rate,
@@ -174,6 +180,25 @@ function summaries({ content, currency }: SelectionOf, taxes: readonly TaxShareV
       })),
     }
   })
+}
+
+/** By the rate of the original, so that what was declared is taken back. */
+function localPart(original: TaxCategoryView | undefined, tax: TaxShareView): TaxAmountsView | null {
+  const rate = rateOfAmounts(original?.local_amounts)
+  if (rate === null) return null
+  const [base, taxed] = [decimal(tax.base_amount.quantity), decimal(tax.tax_amount.quantity)]
+  return localAmounts(rate, { base, tax: taxed, currency: tax.tax_amount.currency })
+}
+
+/** What earlier credits left of what was declared, to the last cent. Null where one of them states no local amounts. */
+function localRest({ credits = [] }: CreditOf, original: TaxCategoryView | undefined): TaxAmountsView | null {
+  const rate = rateOfAmounts(original?.local_amounts)
+  if (!original || rate === null) return null
+  const all = [original, ...credits.flatMap(each => each.tax_categories.filter(tax => keyOf(tax) === keyOf(original)))]
+  const stated = all.flatMap(({ local_amounts }) => local_amounts ?? [])
+  if (stated.length < all.length) return null
+  const rest = (name: 'base_amount' | 'tax_amount') => sum(stated.map(each => decimal(each[name].quantity))).neg()
+  return localView(rate, { base: rest('base_amount'), tax: rest('tax_amount') })
 }
 
 /** In the form of the invoice's columns. */

@@ -32,19 +32,17 @@ export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody):
     throw invalidMove(original, `Only a FINAL invoice can be credited, and this one is ${original.status}.`)
   if (isCreditNote(original)) throw invalidMove(original, 'A credit note cannot be credited.', 'type')
   const credits = await creditsOf(uow, id)
+  const credited = credits.map(({ content }) => content)
   const of: SelectionOf = {
     content: original.content,
-    left: leftOfLines(
-      original.content,
-      credits.map(({ content }) => content),
-    ),
+    left: leftOfLines(original.content, credited),
     basis: original.content.pricing_amount_type,
     currency: original.billing_currency,
   }
   const chosen = selectCredit(of, body.periods)
   const takesAll = [...of.left].every(([lineId, left]) => amountOf(left, of.basis).eq(chosen.get(lineId) ?? ZERO))
   const rest = leftInTotal(original, credits)
-  const document = creditDocument(of, chosen, takesAll ? rest : null)
+  const document = creditDocument({ ...of, credits: credited }, chosen, takesAll ? rest : null)
   refuseTooMuch(document, rest, original)
   refuseTaxNeverCharged(of, chosen)
   const terms: CreditTerms = {

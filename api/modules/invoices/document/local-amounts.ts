@@ -73,10 +73,11 @@ export function localAmounts(rate: LocalRate, { base, tax, currency }: Amounts):
   const { factor } = exchangeOf([rate.used], { from: currency, to: rate.currency })
   const inLocal = (quantity: Decimal): Decimal =>
     toMoney(amount(timesFraction(quantity, factor), rate.currency)).quantity
-  return amountsView(rate, { base: inLocal(base), tax: inLocal(tax) })
+  return localView(rate, { base: inLocal(base), tax: inLocal(tax) })
 }
 
-const amountsView = ({ currency, used }: LocalRate, { base, tax }: Omit<Amounts, 'currency'>): TaxAmountsView => {
+/** Amounts in the currency of the authority, as a document shows them. */
+export const localView = ({ currency, used }: LocalRate, { base, tax }: Omit<Amounts, 'currency'>): TaxAmountsView => {
   const money = (quantity: Decimal): MoneyView => moneyView(toMoney(amount(quantity, currency)))
   return {
     base_amount: money(base),
@@ -95,7 +96,7 @@ export function localTotals(summaries: readonly Pick<TaxCategoryView, 'local_amo
   const rate = rateOfAmounts(all[0])
   if (rate === null) return {}
   const total = (name: 'base_amount' | 'tax_amount') => sum(all.map(each => decimal(each[name].quantity)))
-  return { local_amounts: amountsView(rate, { base: total('base_amount'), tax: total('tax_amount') }) }
+  return { local_amounts: localView(rate, { base: total('base_amount'), tax: total('tax_amount') }) }
 }
 
 /** The rate by which amounts were stated, so that others are stated by the same; null without any. */
