@@ -74,7 +74,7 @@ test('refuses half of the inserts, loses every fifth answer of those it took: al
     expect([proxy.counts.refused > 3, proxy.counts.cut > 0], `FAULT_SEED=${seed}`).toEqual([true, true])
     await running.stop()
   })
-}, 120_000)
+}, SLOW_TEST_MS)
 
 test('answers late, each time: accepting waits for nothing, and all of it is counted', {
   timeout: SLOW_TEST_MS,

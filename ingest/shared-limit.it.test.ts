@@ -125,26 +125,29 @@ describe('several gateways', () => {
     await set('LIVE', { events_per_second: RATE })
     const urls = [rig.url]
     while (urls.length < count) urls.push((await rig.addGateway()).url)
+    const beyond: number[] = []
     const isAsOne = async (): Promise<boolean> => {
       const startedAt = performance.now()
       const taken = await Promise.all(urls.map(url => flood(url, 20, SECONDS * 1_000)))
       const seconds = (performance.now() - startedAt) / 1_000
       const all = taken.reduce((sum, each) => sum + each, 0)
-      // Never more, however busy the machine is.
-      expect(all).toBeLessThanOrEqual(RATE * (seconds + 1) + count * 20)
+      if (all > RATE * (seconds + 1) + count * 20) beyond.push(all)
       return all > RATE * SECONDS * 0.6 && taken.every(each => each > all / count / 2)
     }
     await sooner(isAsOne)
+    // Never more, however busy the machine is.
+    expect(beyond).toEqual([])
   })
 
   test('the limit follows the senders: all of it at one gateway, and all of it again when the other is gone', async () => {
     await set('LIVE', { events_per_second: RATE })
     const other = await rig.addGateway()
+    const beyond: number[] = []
     /** More than half of the limit, which is what a gateway has that shares it. */
     const hasAll = async (url: string): Promise<boolean> => {
       const startedAt = performance.now()
       const taken = await flood(url, 20, 2_000)
-      expect(taken).toBeLessThanOrEqual(RATE * ((performance.now() - startedAt) / 1_000 + 1) + 40)
+      if (taken > RATE * ((performance.now() - startedAt) / 1_000 + 1) + 40) beyond.push(taken)
       return taken > RATE * 2 * 0.6
     }
     const gateways = async () =>
@@ -154,5 +157,6 @@ describe('several gateways', () => {
     await other.stop()
     await expect.poll(gateways).toBe('1')
     await sooner(() => hasAll(rig.url))
+    expect(beyond).toEqual([])
   })
 })

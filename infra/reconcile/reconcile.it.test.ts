@@ -132,7 +132,7 @@ beforeAll(async () => {
   await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
   await rollDays(aggregator.client, await findStaleDays(aggregator.client, 1_000))
   await restart()
-}, 60_000)
+})
 afterAll(async () => {
   await running?.stop()
   await aggregator?.close()

@@ -24,7 +24,9 @@ export function quickParent(bytes: number): string {
   try {
     accessSync(MEMORY, constants.W_OK)
     const { bavail, bsize } = statfsSync(MEMORY)
-    return bavail * bsize >= bytes && freemem() >= 2 * bytes ? MEMORY : tmpdir()
+    // In a container the limit of the container counts, and what lies in memory counts against it.
+    const free = Math.min(freemem(), process.availableMemory())
+    return bavail * bsize >= bytes && free >= 2 * bytes ? MEMORY : tmpdir()
   } catch {
     // Not every system has one.
     return tmpdir()
