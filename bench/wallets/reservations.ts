@@ -1,5 +1,6 @@
 // Reservations through the api as it ships: as many a second as two cores give, and the 99th percentile at the rate that is promised, of
 // one wallet on which all clients meet and of as many wallets as clients.
+import pg from 'pg'
 import { freePort } from '../../infra/services/child.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { type Body, type Call, caller } from '../billing-run/platform.ts'
@@ -36,6 +37,7 @@ export const totalOf = (costs: Costs): number => Object.values(costs).reduce((su
 export async function walletReservations(): Promise<{ hot: Reservations; many: Reservations }> {
   const setup = await setUp()
   try {
+    await ageLog(setup.databaseUrl)
     const port = await freePort()
     const api = await startModule('api/main', {
       HOST: '127.0.0.1',
@@ -64,6 +66,24 @@ export async function walletReservations(): Promise<{ hot: Reservations; many: R
     }
   } finally {
     await setup.stop()
+  }
+}
+
+/**
+ * Gives the server the log files of one that has run for a while. A new server makes and clears a file for each 16 MB that it logs, and
+ * commits wait for that; later it writes into files that it has.
+ */
+async function ageLog(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(
+      'create table ballast as select repeat(md5(n::text), 30) as text from generate_series(1, 300000) as n',
+    )
+    await client.query('drop table ballast')
+    await client.query('checkpoint')
+  } finally {
+    await client.end()
   }
 }
 
