@@ -51,30 +51,34 @@ async function expectExact(aggregator: TestAggregator): Promise<void> {
   expect(await aggregator.rows('SELECT count() FROM usage_dead_letters FINAL')).toEqual([['0']])
 }
 
-test('refuses half of the inserts, loses every fifth answer of those it took: all of it is counted once', async () => {
-  const seed = runSeed()
-  const random = randomFrom(seed)
-  let [inserts, taken, firstOfTwo] = [0, 0, false]
-  // Which of two is refused is chance, and that one is refused is not: a machine that makes few inserts has its faults too.
-  const faultOf = (path: string): Fault => {
-    if (!/INSERT/.test(path)) return 'none'
-    const isFirst = inserts % 2 === 0
-    inserts += 1
-    if (isFirst) firstOfTwo = random.below(2) === 0
-    if (isFirst === firstOfTwo) return 'refuse'
-    taken += 1
-    return taken % 5 === 0 ? 'cut' : 'none'
-  }
-  await behindProxy(faultOf, async ({ aggregator, proxy, start }) => {
-    const running = await start()
-    await publishAll(aggregator)
-    await aggregator.settle()
-    await expectExact(aggregator)
-    // The test would prove nothing of a proxy that let everything through.
-    expect([proxy.counts.refused > 3, proxy.counts.cut > 0], `FAULT_SEED=${seed}`).toEqual([true, true])
-    await running.stop()
-  })
-}, SLOW_TEST_MS)
+test(
+  'refuses half of the inserts, loses every fifth answer of those it took: all of it is counted once',
+  async () => {
+    const seed = runSeed()
+    const random = randomFrom(seed)
+    let [inserts, taken, firstOfTwo] = [0, 0, false]
+    // Which of two is refused is chance, and that one is refused is not: a machine that makes few inserts has its faults too.
+    const faultOf = (path: string): Fault => {
+      if (!/INSERT/.test(path)) return 'none'
+      const isFirst = inserts % 2 === 0
+      inserts += 1
+      if (isFirst) firstOfTwo = random.below(2) === 0
+      if (isFirst === firstOfTwo) return 'refuse'
+      taken += 1
+      return taken % 5 === 0 ? 'cut' : 'none'
+    }
+    await behindProxy(faultOf, async ({ aggregator, proxy, start }) => {
+      const running = await start()
+      await publishAll(aggregator)
+      await aggregator.settle()
+      await expectExact(aggregator)
+      // The test would prove nothing of a proxy that let everything through.
+      expect([proxy.counts.refused > 3, proxy.counts.cut > 0], `FAULT_SEED=${seed}`).toEqual([true, true])
+      await running.stop()
+    })
+  },
+  SLOW_TEST_MS,
+)
 
 test('answers late, each time: accepting waits for nothing, and all of it is counted', {
   timeout: SLOW_TEST_MS,
