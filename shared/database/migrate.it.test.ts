@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import type {} from '../testing/global-setup.ts'
 import { uniqueName } from '../testing/names.ts'
+import { runWithAllRows } from './hidden-rows.ts'
 import { migrate } from './migrate.ts'
 
 const FOLDER = 'shared/database/migrations'
@@ -123,6 +124,13 @@ test('an upgrade by an owner that row-level security binds fills the rows of eve
         tax_amount: '21',
       })),
     )
+    const later = new pg.Client({ connectionString: address.href })
+    await later.connect()
+    const onOneLine = `create table later (id text); update platforms set name = 'Filled'`
+    await later.query('begin')
+    await runWithAllRows(later, onOneLine)
+    await later.query('commit').finally(() => later.end())
+    expect((await client.query('select name from platforms')).rows).toEqual([{ name: 'Filled' }])
     expect(await unprotected()).toEqual([])
   } finally {
     await client.query(`reassign owned by ${owner} to current_user; drop owned by ${owner}; drop role ${owner}`)
