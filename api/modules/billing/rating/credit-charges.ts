@@ -84,8 +84,11 @@ type Priced = {
   readonly needed: Decimal
 }
 
-/** What late usage costs beyond what was counted; null where its time costs no more than it had. */
-function lateInCredits({ charge, unit }: LateCharge, usage: UsageFigures): Priced | null {
+/**
+ * What late usage costs beyond what was counted; null where its time costs no more than it had. Throws INVALID_OPERATION
+ * where it cannot be priced.
+ */
+export function lateInCredits({ charge, unit }: LateCharge, usage: UsageFigures): Priced | null {
   const { config, creditTypeId } = creditsPriceOf(charge)
   const rated = priceUsage(config, charge, usage)
   const counted = { ...rated.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }

@@ -4,12 +4,12 @@ import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
+import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
-import { eur, exampleInputs, metered } from '../testing/example-inputs.ts'
+import { type ExampleItem, eur, exampleInputs, metered, plainUsage } from '../testing/example-inputs.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
 import { type UsageExchange, type UsageFigure, usageNeeds } from '../usage/usage-needs.ts'
 import { readNeeds } from '../usage/usage-reader.ts'
@@ -32,14 +32,22 @@ const EXCHANGE: UsageExchange = {
 const CONVERTED: UsageFigure = { currency: 'EUR', number: decimal('200'), count: 3, exchange: EXCHANGE }
 const LACKING: UsageFigure = { currency: 'CHF', number: decimal('5'), count: 1, missing: at('2026-01-03T00:00:00Z') }
 
-function invoiceOf(figures: readonly UsageFigure[], more: { readonly mayLackRates?: true } = {}) {
+const PERCENTAGE = metered([{ percentage: '1.5', minimum_amount: eur('0') }], { pricing_type: 'FLAT' })
+const IN_CREDITS = metered([{ credits: { quantity: '2', credit_type_id: 'crty' } }] as ExampleItem['bands'])
+
+function invoiceOf(
+  figures: readonly UsageFigure[],
+  more: { readonly mayLackRates?: true } = {},
+  item: ExampleItem = PERCENTAGE,
+  value_type: 'AMOUNT' | 'NUMBER' = 'AMOUNT',
+) {
   const inputs = exampleInputs({
     start: START,
-    items: [metered([{ percentage: '1.5', minimum_amount: eur('0') }], { pricing_type: 'FLAT' })],
+    items: [item],
   })
   const money = {
     ...inputs,
-    calculations: inputs.calculations.map(each => ({ ...each, value_type: 'AMOUNT' as const })),
+    calculations: inputs.calculations.map(each => ({ ...each, value_type })),
   }
   const terms = resolveTerms(money)
   for (const window of invoiceWindows(money)) {
@@ -94,15 +102,19 @@ describe('converted usage', () => {
   })
 })
 
-// What is FINAL was converted by these rates; later ones must not change what it billed.
-test('late usage is converted by the rates of the invoice that closed its time', async () => {
-  const { invoice, request, inputs } = invoiceOf([CONVERTED])
+function lateOf({ invoice, request }: ReturnType<typeof invoiceOf>): LateCharge {
   const closed = { invoice_id: 'a', subscription_id: 's', positions: [], customer_keys: [], names_hash: null }
   const [unit] = lateUnits([{ ...closed, charges: invoice.counted }])
   const term = unit && termOf(request.terms, unit)
   if (!unit || !term) throw new Error('the invoice counted usage')
-  const late = lateCharge(term, unit, 'key')
-  const needs = usageNeeds([late.charge])
+  return lateCharge(term, unit, 'key')
+}
+
+// What is FINAL was converted by these rates; later ones must not change what it billed.
+test('late usage is converted by the rates of the invoice that closed its time', async () => {
+  const closed = invoiceOf([CONVERTED])
+  const { inputs } = closed
+  const needs = usageNeeds([lateOf(closed).charge])
   expect(needs.map(({ keptRates }) => keptRates)).toEqual([[RATE]])
   const usage: typeof NO_USAGE = {
     ...NO_USAGE,
@@ -139,6 +151,30 @@ describe('usage without a rate', () => {
       },
     ])
   })
+
+  // The last invoice of a cancelled subscription has no next one for it.
+  test.each(['money', 'credits, by a tier of money'] as const)(
+    'keeps an invoice DRAFT too where it came late, priced in %s',
+    by => {
+      const closed = by === 'money' ? invoiceOf([CONVERTED]) : invoiceOf(plainUsage('2'), {}, IN_CREDITS, 'NUMBER')
+      const { charge, unit } = lateOf(closed)
+      const [calculation] = invoiceOf([]).inputs.calculations
+      if (!calculation) throw new Error('there is a calculation')
+      const tiering = by === 'money' ? null : { calculation: { ...calculation, id: 'spent' }, condition: null }
+      const late = { unit, charge: { ...charge, tiering } }
+      const usage = new Map(closed.request.usage)
+      for (const { key, currency } of usageNeeds([late.charge])) usage.set(key, currency ? [LACKING] : plainUsage('3'))
+      const { content } = priceInvoice(closed.inputs, {
+        ...closed.request,
+        usage,
+        late: [late],
+        mayLackRates: true,
+      }).columns
+      expect(content.validation_result).toMatchObject([
+        { status: 'ERROR', details: expect.stringMatching(/^Late usage of Tokens .* no exchange rate of/u) },
+      ])
+    },
+  )
 
   test('is refused by a preview', () => {
     expect(() => contentOf([LACKING, CONVERTED])).toThrow(`there is no exchange rate of ${since} or before. Add one`)

@@ -38,6 +38,10 @@ export function withoutUnpriced(
   return { usage: kept, findings: [...messages].map(details => ({ status: 'ERROR', details })) }
 }
 
+/** Whether the charge has money that no rate converts. */
+export const lacksRate = (charge: Charge, usage: UsageFigures): boolean =>
+  usageNeeds([charge]).some(({ key }) => (usage.get(key) ?? []).some(({ missing }) => missing !== undefined))
+
 /** What is wrong with rates that were too old when they converted usage. */
 export const staleUsageRates = (stale: readonly ExchangeRate[]): Finding[] =>
   [

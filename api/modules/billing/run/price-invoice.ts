@@ -26,10 +26,10 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
-import { creditsToSell, rateInCredits } from '../rating/credit-charges.ts'
+import { creditsToSell, lateInCredits, rateInCredits } from '../rating/credit-charges.ts'
 import { draftLine } from '../rating/draft-line.ts'
 import { type ExchangeOf, exchangesOn, staleRates, withExchange } from '../rating/exchange.ts'
-import { staleUsageRates, withoutUnpriced } from '../rating/foreign-usage.ts'
+import { lacksRate, staleUsageRates, withoutUnpriced } from '../rating/foreign-usage.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
@@ -174,7 +174,7 @@ function rateAll(inputs: BillingInputs, request: InvoiceRequest, own: readonly C
 
 /**
  * The amounts of late usage. Late usage that cannot be billed becomes a finding: it must not keep the invoice from
- * billing the rest.
+ * billing the rest, and a missing exchange rate keeps it DRAFT.
  */
 function rateLateCharges(
   inputs: BillingInputs,
@@ -192,8 +192,9 @@ function rateLateCharges(
   const rounding = roundingOf(inputs)
   for (const each of late) {
     try {
-      const one = isInCredits(each.charge.config) ? null : rateLate(each, { usage, rounding })
-      if (!one && !isInCredits(each.charge.config)) continue
+      const drawsCredits = isInCredits(each.charge.config)
+      const one = drawsCredits ? null : rateLate(each, { usage, rounding })
+      if (drawsCredits ? lateInCredits(each, usage) === null : one === null) continue
       amountTypeOf([...own, ...[...rated, ...inCredits].map(({ charge }) => charge), each.charge])
       if (one) rated.push(one)
       else inCredits.push(each)
@@ -202,7 +203,8 @@ function rateLateCharges(
       const { charge } = each
       const time = `${formatInstant(charge.service.start)} to ${formatInstant(charge.service.end)}`
       const details = `Late usage of ${charge.productItem.name} (${time}) is not on this invoice: ${error.message}`
-      findings.push({ status: 'WARNING', details })
+      // Usage without a rate is billed once there is one: the invoice waits for it, as for usage of its own period.
+      findings.push({ status: lacksRate(charge, usage) ? 'ERROR' : 'WARNING', details })
     }
   }
   return { rated, inCredits, findings }
