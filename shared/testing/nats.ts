@@ -1,5 +1,5 @@
 // A NATS server of one test file: real, with JetStream on disk, and killed or restarted when the test says so.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../infra/services/child.ts'
@@ -33,11 +33,20 @@ export async function startTestNats(options: { storeBytesMax?: number } = {}): P
       rmSync(dataDir, { recursive: true })
     },
     kill: () => service.child.kill(),
-    pause: () => void process.kill(service.child.pid, 'SIGSTOP'),
+    pause: () => standStill(service.child.pid),
     resume: () => void process.kill(service.child.pid, 'SIGCONT'),
     restart: async () => {
       await service.stop()
       service = await start()
     },
   }
+}
+
+/** Returns when each of its threads has stopped: until then one of them may still answer. */
+function standStill(pid: number): void {
+  process.kill(pid, 'SIGSTOP')
+  if (process.platform !== 'linux') return
+  const tasks = `/proc/${pid}/task`
+  const hasStopped = (task: string): boolean => / T /.test(readFileSync(join(tasks, task, 'stat'), 'utf8'))
+  while (!readdirSync(tasks).every(hasStopped));
 }
