@@ -44,24 +44,30 @@ const queue = (name: string, how: string) =>
   ])
 const within = { timeout: 60_000, interval: 50 }
 
+/** Starts a queue with one job of this name, which runs so. */
+const startQueue = (name: string, run: (how: string) => Promise<void>, logger: Logger = silentLogger) => {
+  const job = defineJob<object, { readonly how: string }>({
+    name,
+    class: 'short',
+    rights: {},
+    run: async (_deps, { how }) => await run(how),
+  })
+  const deps = { logger, metrics: createWorkerMetrics(new Registry()) }
+  return startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+}
+
 test.each(['fails', 'succeeds'])(
   'while a job that %s is recorded PostgreSQL dies: the next jobs run when it is back',
   async end => {
     const done: string[] = []
     const name = `job-that-${end}`
-    const job = defineJob<object, { readonly how: string }>({
-      name,
-      class: 'short',
-      rights: {},
-      run: async (_deps, { how }) => {
-        done.push(how)
-        if (how !== 'last') return
-        await proxy.takeAway()
-        if (end === 'fails') throw new Error('the job fails as its database goes away')
-      },
-    })
-    const deps = { logger: silentLogger, metrics: createWorkerMetrics(new Registry()) }
-    const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+    const run = async (how: string): Promise<void> => {
+      done.push(how)
+      if (how !== 'last') return
+      await proxy.takeAway()
+      if (end === 'fails') throw new Error('the job fails as its database goes away')
+    }
+    const jobs = await startQueue(name, run)
     await queue(name, 'first')
     await vi.waitFor(() => expect(done).toEqual(['first']), within)
     await queue(name, 'last')
@@ -79,22 +85,16 @@ test('jobs that end one after the other while PostgreSQL is away: the queue says
   const done: string[] = []
   const name = 'job-among-others'
   const ends = new Map<string, () => void>()
-  const job = defineJob<object, { readonly how: string }>({
-    name,
-    class: 'short',
-    rights: {},
-    run: async (_deps, { how }) => {
-      done.push(how)
-      if (how !== 'after') await new Promise<void>(resolve => ends.set(how, resolve))
-    },
-  })
+  const run = async (how: string): Promise<void> => {
+    done.push(how)
+    if (how !== 'after') await new Promise<void>(resolve => ends.set(how, resolve))
+  }
   const unrecorded = vi.fn()
   const note = (_of: unknown, message?: string) => {
     if (message?.startsWith('Failed to complete jobs')) unrecorded()
   }
   const logger: Logger = Object.assign(Object.create(silentLogger), { warn: note })
-  const deps = { logger, metrics: createWorkerMetrics(new Registry()) }
-  const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+  const jobs = await startQueue(name, run, logger)
   // As many as run at a time: from the fourth on, the library's count never comes back to zero.
   const names = ['one', 'two', 'three', 'four']
   for (const how of names) await queue(name, how)
@@ -116,18 +116,12 @@ test('jobs that end one after the other while PostgreSQL is away: the queue says
 test('a queue that starts again while its worker closes is closed with it, and closing twice is closing once', async () => {
   const done: string[] = []
   const name = 'job-during-a-stop'
-  const job = defineJob<object, { readonly how: string }>({
-    name,
-    class: 'short',
-    rights: {},
-    run: async (_deps, { how }) => {
-      done.push(how)
-      await proxy.takeAway()
-      throw new Error('the job fails as its database goes away')
-    },
-  })
-  const deps = { logger: silentLogger, metrics: createWorkerMetrics(new Registry()) }
-  const jobs = await startJobs(loginOf(proxy.url, 'millrace_worker'), [job], deps)
+  const run = async (how: string): Promise<void> => {
+    done.push(how)
+    await proxy.takeAway()
+    throw new Error('the job fails as its database goes away')
+  }
+  const jobs = await startQueue(name, run)
   await queue(name, 'first')
   await vi.waitFor(() => expect(jobs.fault()).toMatch(/^the job queue/), within)
   // The library reads this table while it starts, and now waits for it.

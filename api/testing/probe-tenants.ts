@@ -36,10 +36,10 @@ export type Stranger = {
 export type TenantProbe = {
   /**
    * Every violation found, as one line each: a leak, a success, or a change of the victim's rows, which are those of A LIVE.
-   * The keys of the other three tenants come to every route, nobody does, and so do these strangers.
+   * Every route is called with the keys of the other three tenants, without a key, and by these strangers.
    */
   find(strangers?: readonly Stranger[]): Promise<string[]>
-  /** The victim's own things at every route, by whoever calls: what each answered. */
+  /** The answers of every route about the victim's resources, by caller. */
   visit(
     call: TestTenant['call'],
   ): Promise<{ readonly what: string; readonly permission: string; readonly answer: Answer }[]>
@@ -65,8 +65,9 @@ export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
         const callers = [{ name, call: tenant.call }, ...strangers.filter(stranger => stranger.tenant === tenant)]
         for (const caller of callers) visits.push({ routes, victim, own, ...caller })
       }
-      const nobody: Stranger = { name: 'nobody', call: callerWith(api.app, {}) }
-      for (const { name, call, expect = [401] } of [nobody, ...strangers.filter(({ tenant }) => tenant === undefined)])
+      const withoutKey: Stranger = { name: 'no key', call: callerWith(api.app, {}) }
+      const outsiders = [withoutKey, ...strangers.filter(({ tenant }) => tenant === undefined)]
+      for (const { name, call, expect = [401] } of outsiders)
         visits.push({ routes, victim, own: victim, name, call, expect })
       // All at once: each of them waits most of the time for the answers of the database.
       const violations = (await Promise.all(visits.map(visit))).flat()
@@ -77,7 +78,7 @@ export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
   }
 }
 
-/** A tenant's own things at every route, by whoever calls: what each answered. */
+/** The answers of every route about a tenant's resources, by caller. */
 export async function visitRoutes(api: ApiHarness, tenant: TestTenant): ReturnType<TenantProbe['visit']> {
   return await visitWith(api.routes, await seedTenant(api, tenant, api.routes), tenant.call)
 }

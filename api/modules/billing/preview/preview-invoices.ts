@@ -163,7 +163,7 @@ export async function readPreviews<T extends ChosenPreview>(
   tenant: Tenant,
   chosen: readonly T[],
 ): Promise<(T & ReadPreview)[]> {
-  // Late usage goes on at most one invoice of a subscription.
+  // At most one invoice of a subscription bills late usage.
   const withLate = await Promise.all(
     chosen.map(async each => {
       const { inputs, closed } = each.state

@@ -28,7 +28,7 @@ const EXCHANGE: UsageExchange = {
   held: [RATE],
   stale: [],
 }
-/** 200 EUR, of which 100 were USD. */
+/** 200 EUR: 100 metered in EUR, and 100 converted from USD. */
 const CONVERTED: UsageFigure = { currency: 'EUR', number: decimal('200'), count: 3, exchange: EXCHANGE }
 const LACKING: UsageFigure = { currency: 'CHF', number: decimal('5'), count: 1, missing: at('2026-01-03T00:00:00Z') }
 

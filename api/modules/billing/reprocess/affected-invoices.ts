@@ -34,7 +34,7 @@ export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
   )})
   and ${collectsWithin(sql`r.start_at`, sql`r.end_at`)}`
 
-/** Whether the usage of the invoice `v` is of these customers, whoever gets the invoice. */
+/** Whether the invoice `v` bills usage of these customers. Another customer may get the invoice. */
 function usedBy(customers: SQL): SQL {
   return sql`(v.customer_id in (${customers}) or exists (select from pricing_plan_subscriptions s
     where s.platform_id = v.platform_id and s.environment = v.environment and s.id = v.pricing_plan_subscription_id

@@ -67,7 +67,7 @@ export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(win
 
 /**
  * Whether the invoice of this window exists or may still be made. The opening invoice is made together with the invoice that collects
- * the first period, or never: what is charged ahead later in that period goes on the next invoice, as in any other period.
+ * the first period, or never: a charge in advance that is added later in that period is billed on the next invoice, as in any other period.
  */
 export function mayHaveInvoice(rows: readonly SubscriptionInvoice[], window: InvoiceWindow): boolean {
   if (window.arrears !== null) return true

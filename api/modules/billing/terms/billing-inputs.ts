@@ -221,7 +221,7 @@ export type BillingInputs = Parties & {
   readonly sub_line_customers: readonly NamedCustomer[]
 }
 
-/** The customer whose usage is billed, whoever gets the invoice. */
+/** The customer whose usage is billed. Another customer may get the invoice. */
 export const usingCustomer = ({
   customer,
   forwarded_from,

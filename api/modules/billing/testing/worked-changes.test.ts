@@ -1,6 +1,6 @@
 // What changes of a subscription cost, worked out apart from the code with a calendar and fractions (semantics 4): plan changes with and
 // without credit, cancellations, pauses and seats, over month ends, leap years and changes of the clocks. The cases are in
-// worked-changes.txt: what is sold, what happens at the start of which local day, and the lines of the invoices with their dates.
+// Each case of worked-changes.txt gives the prices sold, the changes with their local dates, and the expected invoice lines with theirs.
 // Days are local: the first counts, the last does not. Lago, Kill Bill and Orb count days too; Stripe counts seconds, so there a month
 // in which the clocks change differs by cents.
 import { readFileSync } from 'node:fs'

@@ -165,8 +165,10 @@ describe('of a self-billing invoice, which the customer supplies', () => {
     const tax = invoiceTax({ parties, salesTaxPercentage: null, billingType: 'SELF_BILLING' }, DAY)
     const rates = tax.decision.rates.map(({ name, percentage }) => `${name} ${plain(percentage)}`)
     expect([tax.decision.treatment, ...rates].join(' ')).toBe(expected)
-    const told = tax.findings.map(({ details }) => details).filter(text => !text.includes('No authority has confirmed'))
-    expect(told).toEqual(warnings.map(text => expect.stringContaining(text)))
+    const found = tax.findings
+      .map(({ details }) => details)
+      .filter(text => !text.includes('No authority has confirmed'))
+    expect(found).toEqual(warnings.map(text => expect.stringContaining(text)))
   })
 })
 
