@@ -1,5 +1,7 @@
 // Reservations through the api as it ships: as many a second as two cores give, and the 99th percentile at the rate that is promised, of
 // one wallet on which all clients meet and of as many wallets as clients.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from '../../infra/services/child.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
@@ -8,6 +10,7 @@ import { countTrees } from '../billing-run/tree-cpu.ts'
 import type { Costs } from '../cpu.ts'
 import { COUNTER_DIGITS } from '../load/events.ts'
 import type { LoadOptions, LoadResult } from '../load/generator.ts'
+import { measureFlushes } from '../measure/flush.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { runModule, startModule } from '../processes.ts'
 import { type Setup, setUp } from '../setup.ts'
@@ -87,6 +90,20 @@ async function ageLog(databaseUrl: string): Promise<void> {
   }
 }
 
+/**
+ * Has everything written that was done before: the system writes it half a minute later otherwise, and commits wait for the disk then.
+ */
+async function settleDisk(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query('checkpoint')
+  } finally {
+    await client.end()
+  }
+  await promisify(execFile)('sync')
+}
+
 /** Wallets of credits, each of a customer of its own, with more than a run takes. */
 async function makeWallets(call: Call, count: number): Promise<Body[]> {
   const active = { status: 'ACTIVE' }
@@ -149,6 +166,8 @@ async function turn(name: string, { setup, port, pids }: Of, wallets: readonly B
     return result
   }
   const most = await load({})
+  await settleDisk(setup.databaseUrl)
+  const disk = await measureFlushes()
   const count = countTrees(pids)
   const paced = await load({ eventsPerSecond: RATE })
   const milliseconds = count(paced.acceptedEvents)
@@ -157,7 +176,8 @@ async function turn(name: string, { setup, port, pids }: Of, wallets: readonly B
   const perSecond = Math.round(most.events / most.seconds)
   const kept = Math.round(paced.events / paced.seconds)
   console.log(
-    `  ${name}: at most ${perSecond}/s; at ${kept}/s p50 ${paced.p50Ms.toFixed(1)} ms, p99 ${paced.p99Ms.toFixed(1)} ms, ` +
+    `  ${name}: at most ${perSecond}/s; at ${kept}/s p50 ${paced.p50Ms.toFixed(1)} ms, p99 ${paced.p99Ms.toFixed(1)} ms ` +
+      `(the disk alone keeps a page in ${disk.p50Ms.toFixed(1)} ms, p99 ${disk.p99Ms.toFixed(1)}), ` +
       `µs of processor each: ${JSON.stringify(costs)}. On a machine that other work keeps busy rates say nothing: ` +
       `${CORES} idle cores have time for ${Math.round((CORES * SECOND_US) / totalOf(costs))}/s, the client on them as well`,
   )
