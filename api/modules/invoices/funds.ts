@@ -4,6 +4,7 @@ import type { WalletBalance } from '../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../shared/billing/wallets/credits.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { type Decimal, ZERO } from '../../../shared/decimal.ts'
+import type { Id } from '../../../shared/ids.ts'
 import type { Interval } from '../../../shared/time.ts'
 import { extensionsOf, type Place } from '../../resource/rules.ts'
 import type { PrepaidBalance } from './document/pay-from-balances.ts'
@@ -48,7 +49,15 @@ export type Purse = {
   balanceOf(walletId: string): Decimal
 }
 
-type Owners = { readonly customerIds: readonly string[]; readonly invoiceIds: readonly string[] }
+type Owners = {
+  readonly customerIds: readonly string[]
+  readonly invoiceIds: readonly string[]
+  /**
+   * The FINAL invoice that the one invoice of this purse replaces. What it spent can be spent again, because its credit
+   * note gives that back.
+   */
+  readonly replacedId?: Id<'invo'>
+}
 
 /** Opens the purse of these customers, for existing invoices and for new ones. */
 export type Funds = {

@@ -8,17 +8,31 @@ import { type Billed, billedSubscription, succeed } from '../../../api/modules/b
 import { finalizeInvoice } from '../../../api/modules/invoices/changes/finalize-invoice.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
+import { type Database, openDatabase } from '../../../shared/database/database.ts'
 import { idOf } from '../../../shared/ids.ts'
+import { silentLogger } from '../../../shared/process/logger.ts'
+import { loginOf } from '../../../shared/testing/database-logins.ts'
+import { correctsWhatWalletsPaid } from './corrections-of-wallets.ts'
 import { type EventsRig, ms, openEventsRig, START, tokensOf } from './rig.ts'
 
 let rig: EventsRig
 let tenant: TestTenant
+let system: Database
 beforeAll(async () => {
   rig = await openEventsRig()
+  const asWorker = {
+    url: loginOf(rig.api.databaseUrl, 'millrace_worker'),
+    role: 'millrace_worker',
+    poolMax: 1,
+  } as const
+  system = await openDatabase({ ...asWorker, clock: rig.api.clock, logger: silentLogger })
   tenant = rig.tenant
   await setPolicy('CREDIT_AND_REBILL')
 })
-afterAll(() => rig?.close())
+afterAll(async () => {
+  await system?.close()
+  await rig?.close()
+})
 
 const setPolicy = (late_event_policy: string) =>
   succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { late_event_policy })
@@ -54,6 +68,17 @@ const booksOf = async (of: Billed): Promise<Row[]> =>
 const placeOf = (row: Row): string => `${row['created_at']} ${row['type']}`
 const finalize = (row: Row | undefined) => succeed(tenant, 'PATCH', `/v1/invoices/${row?.['id']}`, { status: 'FINAL' })
 const read = (row: Row | undefined) => succeed(tenant, 'GET', `/v1/invoices/${row?.['id']}`)
+/** Makes the new invoice of a correction FINAL in a process that dies before it commits. */
+const finalizeKilled = (id: string) => {
+  const killed = rebillProducer({
+    ...rig.billing,
+    failpoint: async name => {
+      if (name === 'invoices.before-commit') throw new Error('killed')
+    },
+  })
+  const of = { tenant: tenant.tenant, actor: { id: null, requestId: null }, id: idOf('invo', id) }
+  return finalizeInvoice({ database: rig.api.database, producers: [killed] }, of)
+}
 const billed = (more: object = {}) => billedSubscription(tenant, { start_at: START, ...TIERED, ...more })
 
 test('prepares both as drafts, follows later usage, issues both together, and then corrects the new invoice', async () => {
@@ -148,14 +173,7 @@ test('killed at every step and run by two at once: one credit note and one new i
   expect((await booksOf(own)).map(shown)).toEqual(prepared)
 
   const [, note, again] = await booksOf(own)
-  const killed = rebillProducer({
-    ...rig.billing,
-    failpoint: async name => {
-      if (name === 'invoices.before-commit') throw new Error('killed')
-    },
-  })
-  const of = { tenant: tenant.tenant, actor: { id: null, requestId: null }, id: idOf('invo', String(again?.['id'])) }
-  await expect(finalizeInvoice({ database: rig.api.database, producers: [killed] }, of)).rejects.toThrow('killed')
+  await expect(finalizeKilled(String(again?.['id']))).rejects.toThrow('killed')
   expect((await booksOf(own)).map(shown)).toEqual(prepared)
   const url = (row: Row | undefined) => `/v1/invoices/${row?.['id']}`
   await Promise.all([
@@ -174,6 +192,20 @@ test('killed at every step and run by two at once: one credit note and one new i
         and v.environment = c.environment and (c.counter_key like '%CRE%') = (v.type = 'CREDIT'))`)
   expect(lost).toEqual([])
 })
+
+correctsWhatWalletsPaid(() => ({
+  rig,
+  tenant,
+  system,
+  billed,
+  send,
+  closeMarch,
+  billAt,
+  booksOf,
+  read,
+  finalize,
+  finalizeKilled,
+}))
 
 test('an invoice with a credit note of its own stays as it is, and its late usage shows so', async () => {
   const own = await billed()

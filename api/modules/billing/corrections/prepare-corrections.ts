@@ -1,7 +1,7 @@
 // CREDIT_AND_REBILL (contract: late_event_policy): when usage of a FINAL invoice changed after it was counted, a credit
 // note for the invoice and a new invoice in its place are prepared as drafts. They are never issued by themselves.
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
-import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -15,11 +15,11 @@ import type { LineValues } from '../../invoices/lines/table.ts'
 import { announce } from '../../invoices/one-off/insert-one-off.ts'
 import { getInvoice, lockInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, UNTOUCHED } from '../../invoices/table.ts'
-import { usesOf } from '../../invoices/wallet-uses.ts'
+import { paidByBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/next-billing.ts'
 import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
-import { chargesOtherwise, REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
+import { chargesOtherwise, REBILL_BILLING, rebilled, usesOtherwise } from '../late/corrected/rebill.ts'
 import { correctionsNotIssued, insertCorrection } from '../late/corrected/store-corrections.ts'
 import type { Correction } from '../late/corrected/table.ts'
 import { findLateUnits } from '../late/late-charges.ts'
@@ -27,7 +27,7 @@ import { overtaken } from '../late/overtaken.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { type PricedAgain, priceAgain } from './price-again.ts'
+import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 import { rebillProducer } from './rebill-producer.ts'
 
 const ACTOR: Actor = { id: null, requestId: null }
@@ -35,8 +35,8 @@ const NOTE = 'Usage of this invoice changed after it was issued. A corrected inv
 
 /**
  * Prepares the corrections of the FINAL invoices of a subscription whose usage changed, and brings those that are
- * prepared up to date. Run twice, or by two workers, it prepares each once. An invoice that cannot be priced again, has
- * credit notes, or was paid by a wallet stays as it is, and shows why in its `validation_result`.
+ * prepared up to date. Run twice, or by two workers, it prepares each once. An invoice that cannot be priced again, or
+ * has credit notes, stays as it is, and shows why in its `validation_result`.
  */
 export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inputs: BillingInputs): Promise<void> {
   const subscriptionId = inputs.subscription.id
@@ -122,10 +122,12 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'inv
     lines: await linesOfInvoice(uow, idOf('invo', originalId)),
   }))
   // Where an invoice charged nothing, the next invoice bills its late usage (`closedForNext`).
-  if (row.status !== 'FINAL' || !lines.some(chargesSomething)) return null
-  if (usesOf(row.content).size > 0) return PAID_BY_WALLET
+  const used = usesOf(row.content)
+  if (row.status !== 'FINAL' || (used.size === 0 && !lines.some(chargesSomething))) return null
   const again = await priceAgain(deps, tenant, originalId)
-  if (!chargesOtherwise(lines, again.price([]).priced.lines)) return null
+  // By what wallets had when it became FINAL: what was granted since changes no invoice that is issued.
+  const { columns, lines: now } = again.price([]).priced
+  if (!chargesOtherwise(lines, now) && !usesOtherwise(used, usesOf(columns.content))) return null
   const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))
@@ -148,21 +150,21 @@ const correctsNow = async (uow: Uow, subscriptionId: string, originalId: string)
   )
 
 const HAS_CREDIT_NOTES = 'it has a credit note. Bill the difference by hand: POST /v1/invoices.'
-/** What a wallet paid would go back to it only when the credit note is issued, so the new amounts would not hold. */
-const PAID_BY_WALLET =
-  'a wallet paid it. Bill the difference by hand: POST /v1/invoices, or POST /v1/invoices/{id}/credit.'
 
 const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amount_including_tax'>): boolean =>
   ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
 
-async function insertBoth(uow: Uow, original: InvoiceRow, { inputs, positions, price }: PricedAgain): Promise<void> {
+async function insertBoth(uow: Uow, original: InvoiceRow, again: PricedAgain): Promise<void> {
+  const { inputs, positions } = again
   const credit = await creditInvoice(uow, original.id, { note: NOTE, credit_details_source: 'ORIGINAL' })
-  const { priced } = price([])
+  const payers = await payersOf(uow, again, { replacedId: original.id, invoiceId: null })
+  const { priced } = again.price([], payers)
   const { id } = await insertInvoice(
     uow,
     {
       ...UNTOUCHED,
       ...rebilled(priced, null),
+      wallet_amount: plain(paidByBalances(priced.columns.content)),
       holds_period: false,
       own_notes: original.own_notes,
       original_invoice_id: original.id,

@@ -1,18 +1,28 @@
 // Prices a FINAL invoice again from its pinned inputs, with everything that the log has up to given positions.
-import { readTenant } from '../../../../shared/database/database.ts'
+import { readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import { openPurse, type Payers } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
+import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { type InvoiceRequest, type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import type { InvoiceWindow } from '../terms/windows.ts'
 import { type Basis, pinnedBasis, withUsage } from '../why/reprice.ts'
 
 export type PricedAgain = {
   readonly inputs: Basis['inputs']
   readonly positions: readonly number[]
-  /** The invoice, with lines that users added since; they may be added to it while it is a DRAFT. */
-  price(added: readonly AddedLine[]): { readonly priced: PricedInvoice; readonly request: InvoiceRequest }
+  readonly window: InvoiceWindow
+  /**
+   * The invoice, with lines that users added since; they may be added to it while it is a DRAFT. Without `payers`, what
+   * wallets had when it became FINAL pays it.
+   */
+  price(
+    added: readonly AddedLine[],
+    payers?: Payers,
+  ): { readonly priced: PricedInvoice; readonly request: InvoiceRequest }
 }
 
 /** Throws INVALID_OPERATION when the inputs of the invoice were not stored, or what came late cannot be priced. */
@@ -28,11 +38,25 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
   return {
     inputs,
     positions,
-    price: added => {
-      // Only what no wallet paid is corrected.
-      const unpaid = { wallets: [], balances: [], credits: [] }
-      const whole = { ...request, ...unpaid, added: [...(request.added ?? []), ...added] }
+    window: request.window,
+    price: (added, payers) => {
+      const whole = { ...request, ...payers, added: [...(request.added ?? []), ...added] }
       return { priced: priceInvoice(inputs, whole), request: whole }
     },
   }
+}
+
+/**
+ * What can pay the new invoice: the wallets as they are now, and what the original took of them, because its credit note
+ * gives that back. `invoiceId` is null before the invoice exists. The wallets are locked until commit.
+ */
+export async function payersOf(
+  uow: Uow,
+  { inputs, window }: PricedAgain,
+  of: { readonly replacedId: Id<'invo'>; readonly invoiceId: Id<'invo'> | null },
+): Promise<Payers> {
+  const { replacedId, invoiceId } = of
+  const invoiceIds = invoiceId === null ? [] : [invoiceId]
+  const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds, replacedId })
+  return purse.payers(fundsRequest(inputs, { window, invoiceId }))
 }

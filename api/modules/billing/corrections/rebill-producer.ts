@@ -8,6 +8,7 @@ import { inTimeOf } from '../../../test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { makeFinal } from '../../invoices/changes/finalize.ts'
 import { creditAsItIs } from '../../invoices/credits/credit-producer.ts'
+import type { Payers } from '../../invoices/funds.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import { lockInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -20,7 +21,7 @@ import { overtaken } from '../late/overtaken.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
 import { type BillingDeps, countedUntil } from '../run/compute-invoice.ts'
-import { type PricedAgain, priceAgain } from './price-again.ts'
+import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 
 /** The producer of the new invoices of corrections. They become FINAL only when a user requests it. */
 export const rebillProducer = (deps: BillingDeps): InvoiceProducer => ({
@@ -39,7 +40,10 @@ export const rebillProducer = (deps: BillingDeps): InvoiceProducer => ({
         const current = await lockInvoice(uow, row.id)
         if (mayClose && current.status === 'DRAFT') await issueCredit(uow, correction)
         const added = await addedLinesOf(uow, row.id, again.inputs.platform)
-        const value = await save(uow, recomputationOf(current, { correction, again, added, until }))
+        // After the credit note is FINAL, if it becomes so: what it gave back is there again.
+        const replacedId = idOf('invo', correction.original_invoice_id)
+        const payers = await payersOf(uow, again, { replacedId, invoiceId: row.id })
+        const value = await save(uow, recomputationOf(current, { correction, again, payers, added, until }))
         await saveCorrection(uow, correction, { positions: again.positions })
         await deps.failpoint?.('invoices.before-commit')
         return value
@@ -88,12 +92,13 @@ async function issueCredit(uow: Uow, of: Correction): Promise<void> {
 type Current = {
   readonly correction: Correction
   readonly again: PricedAgain
+  readonly payers: Payers
   readonly added: Awaited<ReturnType<typeof addedLinesOf>>
   readonly until: Awaited<ReturnType<typeof countedUntil>>
 }
 
-function recomputationOf(row: InvoiceRow, { correction, again, added, until }: Current): Recomputation {
-  const { priced, request } = again.price(added)
+function recomputationOf(row: InvoiceRow, { correction, again, payers, added, until }: Current): Recomputation {
+  const { priced, request } = again.price(added, payers)
   return {
     cutoffAt: at(row.created_at),
     compute: finalizedAt => ({

@@ -126,12 +126,13 @@ const COUNTS = sql`not exists (select from invoice_corrections k
 
 /**
  * Whether an invoice `v` charged nothing, so that there is nothing to credit: it is ARCHIVED, or every line of it is 0, as
- * of usage that is included or that credits paid.
+ * of usage that is included. Usage that credits paid can be credited: the credits go back.
  */
 export const CHARGED_NOTHING = sql`(v.status = 'ARCHIVED' or v.status = 'FINAL' and not exists (
   select from invoice_lines l
   where l.platform_id = v.platform_id and l.environment = v.environment and l.invoice_id = v.id
-    and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0)))`
+    and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0))
+  and not v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]')`
 
 /** What the closed invoices of a subscription counted, in the order in which they were closed. */
 export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>

@@ -4,6 +4,7 @@ import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import { readPurse } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
@@ -13,6 +14,7 @@ import { REBILL_BILLING } from '../late/corrected/rebill.ts'
 import { correctionWith } from '../late/corrected/store-corrections.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { loadPin } from '../pinned/store-pinned.ts'
+import { fundsRequest } from '../run/advance-invoices.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
 import type { InvoiceRequest } from '../run/price-invoice.ts'
 import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
@@ -122,6 +124,12 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
     if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
     return await getInvoice(uow, idOf('invo', correction.original_invoice_id))
   })
-  const pinned = await pinnedBasis(deps, tenant, original)
-  return { ...pinned, positions: null, rates: null, keptRates: pinned.rates ?? [] }
+  const { inputs, request, ...pinned } = await pinnedBasis(deps, tenant, original)
+  const payers = await readTenant(deps.database, tenant, async uow => {
+    const of = { customerIds: [inputs.customer.id], invoiceIds: [row.id], replacedId: original.id }
+    const purse = await readPurse(uow, of)
+    return purse.payers(fundsRequest(inputs, { window: request.window, invoiceId: row.id }))
+  })
+  const keptRates = pinned.rates ?? []
+  return { ...pinned, inputs, request: { ...request, ...payers }, positions: null, rates: null, keptRates }
 }

@@ -132,9 +132,7 @@ async function loadNext(uow: ReadUow, closed: readonly ClosedUsage[]): Promise<M
           and w.status = 'WITHDRAWN')
       or exists (select from invoices n
         where n.platform_id = v.platform_id and n.environment = v.environment and n.original_invoice_id = v.id
-          and n.type = 'CREDIT' and n.status in ('OPEN', 'DRAFT', 'FINAL'))
-      or v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]'
-      or v.content @? '$.wallet_balances[*]' as stays,
+          and n.type = 'CREDIT' and n.status in ('OPEN', 'DRAFT', 'FINAL')) as stays,
       (select o.id from invoices o
         where o.platform_id = v.platform_id and o.environment = v.environment
           and o.pricing_plan_subscription_id = v.pricing_plan_subscription_id

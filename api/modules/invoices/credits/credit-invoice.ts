@@ -10,6 +10,7 @@ import { invalidMove } from '../changes/invoice-change.ts'
 import { linesOfInvoice } from '../lines/store-lines.ts'
 import type { LineValues } from '../lines/table.ts'
 import { lockInvoice } from '../repository.ts'
+import type { LineView } from '../schema.ts'
 import { isCreditNote } from '../settlement.ts'
 import { type InvoiceRow, type StoredInvoice, UNTOUCHED } from '../table.ts'
 import { invoiceView } from '../view.ts'
@@ -38,6 +39,12 @@ export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody):
     left: leftOfLines(original.content, credited),
     basis: original.content.pricing_amount_type,
     currency: original.billing_currency,
+    inCredits:
+      credits.length > 0
+        ? []
+        : linesOfContent(original.content)
+            .filter(isPaidInCredits)
+            .map(({ id }) => id),
   }
   const chosen = selectCredit(of, body.periods)
   const takesAll = [...of.left].every(([lineId, left]) => amountOf(left, of.basis).eq(chosen.get(lineId) ?? ZERO))
@@ -97,6 +104,11 @@ export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody):
   })
   return created
 }
+
+const isPaidInCredits = ({ details }: LineView): boolean =>
+  (details.wallet_balances ?? []).some(
+    ({ used_balance: { credits } }) => credits && !decimal(credits.quantity).eq(ZERO),
+  )
 
 function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[]): CreditTotals {
   const left = (name: 'amount_excluding_tax' | 'tax_amount') =>

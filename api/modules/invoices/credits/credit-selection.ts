@@ -15,6 +15,8 @@ export type SelectionOf = {
   readonly left: Left
   readonly basis: Basis
   readonly currency: string
+  /** The lines that credits of a wallet paid, unless a credit note has given those back. */
+  readonly inCredits?: readonly string[]
 }
 
 type Node = { readonly amount?: { readonly quantity: string; readonly currency: string } | null }
@@ -28,11 +30,7 @@ const refused = (field: string, message: string): AppError => new AppError('INVA
 export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): Map<string, Decimal> {
   const chosen = new Map<string, Decimal>()
   const all = of.content.periods
-  if (!periods) {
-    for (const [id, wanted] of whole(of, linesIn(all))) chosen.set(id, wanted)
-    if (chosen.size === 0) throw new AppError('INVALID_OPERATION', 'Nothing is left to credit.', { field: 'periods' })
-    return chosen
-  }
+  if (!periods) return wholeInvoice(of)
   const put = (entries: Iterable<readonly [string, Decimal]>, path: string): void => {
     for (const [id, wanted] of entries) {
       if (chosen.has(id)) throw refused(path, 'It names a line twice.')
@@ -74,6 +72,15 @@ export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): M
     }
   }
   return chosen
+}
+
+function wholeInvoice(of: SelectionOf): Map<string, Decimal> {
+  const left = whole(of, linesIn(of.content.periods))
+  if (left.length > 0) return new Map(left)
+  // What credits paid has no amount, so it goes back with everything else, or by itself where there is nothing else.
+  const { inCredits = [] } = of
+  if (inCredits.length > 0) return new Map(inCredits.map(id => [id, ZERO]))
+  throw new AppError('INVALID_OPERATION', 'Nothing is left to credit.', { field: 'periods' })
 }
 
 const linesIn = (periods: InvoiceContent['periods']): string[] =>

@@ -4,6 +4,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import { getInvoice } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { type Pocket, type PocketUse, usesOf } from '../../invoices/wallet-uses.ts'
@@ -11,7 +12,8 @@ import { holdWallets } from '../ledger/hold-wallet.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { invoiceEntries } from './invoice-entries.ts'
 import { returnCredited } from './return-credited.ts'
-import { loadFundedGrants, loadHeldParts, spentAt, usableGrants } from './usable-grants.ts'
+import { spentBy } from './spent-grants.ts'
+import { loadFundedGrants, loadHeldParts, plusParts, spentAt, usableGrants } from './usable-grants.ts'
 
 type Invoice = Pick<
   InvoiceRow,
@@ -31,13 +33,31 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const before = previous ? usesOf(previous.content) : new Map<string, PocketUse>()
   const pockets = new Map<string, Pocket>([...before, ...uses])
   const walletIds = idsOf('wall', new Set([...pockets.values()].map(({ walletId }) => walletId)))
-  const service = serviceOf(row)
-  if (walletIds.length === 0 || service === null) return
+  if (walletIds.length === 0) return
+  const own = serviceOf(row)
+  const service = own ?? (await serviceOfReplaced(uow, row))
+  if (service === null) return
   await holdWallets(uow, walletIds)
   const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
-  const grants = usableGrants(await loadFundedGrants(uow, walletIds), held, { service, now: uow.now })
+  const returning =
+    own === null && row.original_invoice_id !== null
+      ? await spentBy(uow, row.original_invoice_id)
+      : new Map<string, Decimal>()
+  const funded = await loadFundedGrants(uow, walletIds, returning.keys())
+  const grants = usableGrants(funded, plusParts(held, returning), { service, now: uow.now })
   const of = { pockets: [...pockets.keys()], uses, grants, isFinal, spentAt: spentAt(service, uow.now) }
-  await postEntries(uow, invoiceEntries(row.id, of))
+  const replacing = own === null ? { replacing: { returning, now: uow.now } } : {}
+  await postEntries(uow, invoiceEntries(row.id, { ...of, ...replacing }))
+}
+
+/**
+ * The time of the invoice that this one replaces, which holds the billing period; null for an invoice that replaces none
+ * (CREDIT_AND_REBILL). The one that it replaces may itself have replaced another.
+ */
+async function serviceOfReplaced(uow: Uow, { original_invoice_id: id }: Invoice): Promise<Interval | null> {
+  if (id === null) return null
+  const original = await getInvoice(uow, id)
+  return serviceOf(original) ?? (await serviceOfReplaced(uow, original))
 }
 
 /** The time whose grants can pay the invoice; null for an invoice that wallets do not pay. */

@@ -18,23 +18,52 @@ type Saved = {
   /** Whether it becomes FINAL, which spends what it uses. */
   readonly isFinal: boolean
   readonly spentAt: Instant
+  /** Present for an invoice that replaces another. */
+  readonly replacing?: Replacing
 }
 
+/**
+ * What the invoice that is replaced gives back of each grant when its credit note is FINAL: until then it is still spent,
+ * so only the rest is reserved. What it gave back was not open before, so it is reserved from now on, not from the time
+ * that it pays for.
+ */
+type Replacing = { readonly returning: ReadonlyMap<string, Decimal>; readonly now: Instant }
+
 /** Throws when it uses more than there is: it was computed from the same grants, under the same lock. */
-export function invoiceEntries(invoiceId: string, { pockets, uses, grants, isFinal, spentAt }: Saved): NewEntry[] {
+export function invoiceEntries(
+  invoiceId: string,
+  { pockets, uses, grants, isFinal, spentAt, replacing }: Saved,
+): NewEntry[] {
   return pockets.flatMap(pocket => {
     const own = grants.filter(grant => pocketKey(grant) === pocket)
     const { parts, missing } = takeFrom(own, uses.get(pocket)?.quantity ?? ZERO)
     if (missing.gt(ZERO)) throw new Error(`the invoice ${invoiceId} takes more of ${pocket} than there is`)
     const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
-    return own.flatMap(grant => entriesOf(invoiceId, grant, { wanted: wanted.get(grant.id) ?? ZERO, isFinal, spentAt }))
+    return own.flatMap(grant => {
+      const back = replacing?.returning.get(grant.id) ?? ZERO
+      const kept = max((wanted.get(grant.id) ?? ZERO).minus(back), ZERO)
+      const reservedAt = replacing?.now ?? beforeExpiry(grant, spentAt)
+      return entriesOf(invoiceId, grant, { kept, held: grant.own.minus(back), isFinal, spentAt, reservedAt })
+    })
   })
 }
 
-type Wanted = { readonly wanted: Decimal; readonly isFinal: boolean; readonly spentAt: Instant }
+const beforeExpiry = ({ expireAt }: UsableGrant, time: Instant): Instant =>
+  expireAt === null ? time : instantOf(Math.min(time, expireAt - 1_000))
+
+type Wanted = Pick<Saved, 'isFinal' | 'spentAt'> & {
+  /** What it holds of the grant, and what it is to hold of it. */
+  readonly held: Decimal
+  readonly kept: Decimal
+  readonly reservedAt: Instant
+}
 
 /** The moves from what the invoice holds of a grant to what it needs of it. */
-function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spentAt: time }: Wanted): NewEntry[] {
+function entriesOf(
+  invoiceId: string,
+  grant: UsableGrant,
+  { held, kept, isFinal, spentAt: time, reservedAt }: Wanted,
+): NewEntry[] {
   const cause = { type: 'INVOICE', id: invoiceId } as const
   const entry = (move: Move, quantity: Decimal, effectiveAt?: Instant): NewEntry[] =>
     quantity.gt(ZERO)
@@ -49,15 +78,14 @@ function entriesOf(invoiceId: string, grant: UsableGrant, { wanted, isFinal, spe
           },
         ]
       : []
-  const more = max(wanted.minus(grant.own), ZERO)
-  const less = max(grant.own.minus(wanted), ZERO)
+  const more = max(kept.minus(held), ZERO)
+  const less = max(held.minus(kept), ZERO)
   const reopened = more.minus(min(more, grant.openNow))
-  const before = grant.expireAt === null ? time : instantOf(Math.min(time, grant.expireAt - 1_000))
   return [
     ...entry('REOPEN', reopened, grant.expireAt ?? time),
-    ...entry('RESERVE', more, before),
+    ...entry('RESERVE', more, reservedAt),
     ...entry('RELEASE', less),
     ...(grant.isReverted ? entry('REVERT', less) : []),
-    ...(isFinal ? entry('SPEND', wanted) : []),
+    ...(isFinal ? entry('SPEND', kept) : []),
   ]
 }

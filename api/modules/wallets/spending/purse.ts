@@ -16,11 +16,13 @@ import { pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
+import { spentBy } from './spent-grants.ts'
 import {
   type FundedGrant,
   type HeldParts,
   loadFundedGrants,
   loadHeldParts,
+  plusParts,
   type UsableGrant,
   usableGrants,
 } from './usable-grants.ts'
@@ -42,16 +44,21 @@ export const walletFunds: Funds = {
       uow,
       paying.map(({ walletId }) => walletId),
     )
-    return await purseOf(uow, paying, of.invoiceIds)
+    return await purseOf(uow, paying, of)
   },
-  look: async (uow, of) => await purseOf(uow, await loadPaying(uow, of.customerIds), of.invoiceIds),
+  look: async (uow, of) => await purseOf(uow, await loadPaying(uow, of.customerIds), of),
 }
 
-async function purseOf(uow: ReadUow, paying: readonly PayingWallet[], invoiceIds: readonly string[]): Promise<Purse> {
+async function purseOf(
+  uow: ReadUow,
+  paying: readonly PayingWallet[],
+  { invoiceIds, replacedId }: Parameters<Funds['look']>[1],
+): Promise<Purse> {
   const walletIds = paying.map(({ walletId }) => walletId)
-  const grants = await loadFundedGrants(uow, walletIds)
+  const returning = replacedId === undefined || walletIds.length === 0 ? undefined : await spentBy(uow, replacedId)
+  const grants = await loadFundedGrants(uow, walletIds, returning?.keys())
   const held = walletIds.length === 0 ? new Map() : await loadHeldParts(uow, invoiceIds)
-  return createPurse({ paying, grants, held, now: uow.now })
+  return createPurse({ paying, grants, held, now: uow.now, ...(returning ? { returning } : {}) })
 }
 
 async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise<PayingWallet[]> {
@@ -88,14 +95,16 @@ type Of = {
   readonly grants: readonly FundedGrant[]
   readonly held: HeldParts
   readonly now: Instant
+  /** What the invoice that is replaced gives back of each grant. */
+  readonly returning?: ReadonlyMap<string, Decimal>
 }
 
 /** The purse over these wallets and grants. Pure. */
-export function createPurse({ paying, grants, held, now }: Of): Purse {
+export function createPurse({ paying, grants, held, now, returning = new Map() }: Of): Purse {
   const byId = new Map(grants.map(grant => [grant.id, grant]))
   const parts = new Map([...held].map(([invoiceId, own]) => [invoiceId, new Map(own)]))
   const usable = ({ invoiceId, service }: FundsRequest): UsableGrant[] =>
-    usableGrants([...byId.values()], parts.get(invoiceId ?? '') ?? new Map(), { service, now })
+    usableGrants([...byId.values()], plusParts(parts.get(invoiceId ?? '') ?? new Map(), returning), { service, now })
   const ofCustomer = ({ customerId }: FundsRequest) => paying.filter(each => each.customerId === customerId)
   return {
     payers: request => {

@@ -1,27 +1,16 @@
 // What a credit note gives back to the wallets that paid its invoice, once it is FINAL (docs/decisions/0024).
-import { and, eq, inArray, or, sql } from 'drizzle-orm'
-import { inSpendingOrder, type SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
-import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { inSpendingOrder } from '../../../../shared/billing/wallets/spending-order.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../shared/decimal.ts'
-import { type Id, idOf } from '../../../../shared/ids.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { keptOfWallets } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
-import { spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
-import { walletEntries, walletGrantAccounts, walletGrants } from '../table.ts'
-
-/** A grant with what invoices have spent of it and no credit note has given back. */
-type SpentGrant = SpendableGrant & {
-  readonly walletId: Id<'wall'>
-  readonly seatOf: string | null
-  readonly isReverted: boolean
-  readonly spent: Decimal
-}
+import { loadSpent, type SpentGrant } from './spent-grants.ts'
 
 /**
  * Posts what the saved credit note gives back; nothing unless it has just become FINAL. Its original is held, so of several credit
@@ -72,35 +61,4 @@ export function returnEntries(creditId: string, grants: readonly SpentGrant[], q
       const returned = { walletId, grantId: idOf('wgra', grantId), quantity: part, cause } as const
       return [{ ...returned, move: 'RETURN' }, ...(isReverted ? [{ ...returned, move: 'REVERT' } as const] : [])]
     })
-}
-
-/** The grants that this invoice and its credit notes moved, with what is still spent of each by them. */
-async function loadSpent(uow: ReadUow, invoiceIds: readonly string[]): Promise<SpentGrant[]> {
-  const [e, a, g] = [walletEntries, walletGrantAccounts, walletGrants]
-  const rows = await uow.tx
-    .select({
-      accounts: a,
-      revertedAt: g.reverted_at,
-      seat: g.seat,
-      spent: sql<string>`sum(case when ${e.credit_account} = 'SPENT' then ${e.quantity} else -${e.quantity} end)::text`,
-    })
-    .from(e)
-    .innerJoin(a, and(inThisTenant(uow, a), eq(a.grant_id, e.grant_id)))
-    .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, e.grant_id)))
-    .where(
-      and(
-        inThisTenant(uow, e),
-        eq(e.cause_type, 'INVOICE'),
-        inArray(e.cause_id, [...invoiceIds]),
-        or(eq(e.credit_account, 'SPENT'), eq(e.debit_account, 'SPENT')),
-      ),
-    )
-    .groupBy(a.platform_id, a.environment, a.grant_id, g.platform_id, g.environment, g.id)
-  return rows.map(({ accounts, revertedAt, seat, spent }) => ({
-    ...spendable(accounts),
-    walletId: accounts.wallet_id,
-    seatOf: seat?.customer_id ?? null,
-    isReverted: revertedAt !== null,
-    spent: decimal(spent),
-  }))
 }

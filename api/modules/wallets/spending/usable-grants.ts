@@ -4,7 +4,7 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
-import type { Id } from '../../../../shared/ids.ts'
+import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { walletGrantAccounts, walletGrants } from '../table.ts'
@@ -21,7 +21,7 @@ export type FundedGrant = SpendableGrant & {
 
 /** Like `FundedGrant`; `open` is all that the invoice may use of it. */
 export type UsableGrant = FundedGrant & {
-  /** The part of `open` that the invoice already holds or that is open for every invoice. The rest had expired. */
+  /** The parts of `open` that the invoice already holds or gets back, and that are open for every invoice. The rest had expired. */
   readonly own: Decimal
   readonly openNow: Decimal
 }
@@ -32,7 +32,16 @@ export type HeldParts = ReadonlyMap<string, ReadonlyMap<string, Decimal>>
 /** When an invoice spends: at the end of its time, or now if that end is in the future. */
 export const spentAt = ({ end }: Interval, now: Instant): Instant => instantOf(Math.min(now, end - 1_000))
 
-/** The grants that the invoice may use, or holds a part of. Pure. */
+/** What each grant has in one of them or in the other. */
+export const plusParts = (
+  one: ReadonlyMap<string, Decimal>,
+  other: ReadonlyMap<string, Decimal>,
+): ReadonlyMap<string, Decimal> =>
+  other.size === 0
+    ? one
+    : new Map([...one, ...[...other].map(([id, part]) => [id, part.plus(one.get(id) ?? ZERO)] as const)])
+
+/** The grants that the invoice may use, or holds a part of, or gets back. Pure. */
 export function usableGrants(
   grants: readonly FundedGrant[],
   held: ReadonlyMap<string, Decimal>,
@@ -48,8 +57,15 @@ export function usableGrants(
   })
 }
 
-/** The grants of these wallets that an invoice may be able to use. The wallets are locked. */
-export async function loadFundedGrants(uow: ReadUow, walletIds: readonly Id<'wall'>[]): Promise<FundedGrant[]> {
+/**
+ * The grants of these wallets that an invoice may be able to use. The wallets are locked. `returning`: grants that get
+ * something back, so that they count even when all of them is spent.
+ */
+export async function loadFundedGrants(
+  uow: ReadUow,
+  walletIds: readonly Id<'wall'>[],
+  returning: Iterable<string> = [],
+): Promise<FundedGrant[]> {
   if (walletIds.length === 0) return []
   const [a, g] = [walletGrantAccounts, walletGrants]
   const rows = await uow.tx
@@ -60,7 +76,7 @@ export async function loadFundedGrants(uow: ReadUow, walletIds: readonly Id<'wal
       and(
         inThisTenant(uow, a),
         inArray(a.wallet_id, walletIds),
-        or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0')),
+        or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0'), inArray(a.grant_id, idsOf('wgra', returning))),
       ),
     )
   return rows.map(({ accounts, reverted_at, seat }) => ({

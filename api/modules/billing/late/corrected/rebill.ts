@@ -1,5 +1,6 @@
 // The new invoice of a correction: the original priced again by its pinned inputs, with a date of its own. Pure.
 import { addDays, daysBetween, localDateOf, startOfLocalDay, zoneOf } from '../../../../../shared/billing/periods.ts'
+import type { Decimal } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
 import type { LineValues } from '../../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../../invoices/table.ts'
@@ -30,6 +31,12 @@ export function rebilled(
 }
 
 type Amounts = Pick<LineValues, 'line_id' | 'amount_excluding_tax' | 'amount_including_tax'>
+
+type Uses = ReadonlyMap<string, { readonly quantity: Decimal }>
+
+/** Whether two documents take different amounts from wallets. What credits pay has no amount on its line. */
+export const usesOtherwise = (one: Uses, other: Uses): boolean =>
+  one.size !== other.size || [...one].some(([key, { quantity }]) => !other.get(key)?.quantity.eq(quantity))
 
 /** Whether two documents charge different amounts: on a line, or with a line that the other does not have. */
 export function chargesOtherwise(one: readonly Amounts[], other: readonly Amounts[]): boolean {
