@@ -34,7 +34,7 @@ type Amounts = Pick<LineValues, 'line_id' | 'amount_excluding_tax' | 'amount_inc
 
 type Uses = ReadonlyMap<string, { readonly quantity: Decimal }>
 
-/** Whether two documents take different amounts from wallets. What credits pay has no amount on its line. */
+/** Whether wallets pay two documents by different amounts. What credits pay has no amount on its line. */
 export const usesOtherwise = (one: Uses, other: Uses): boolean =>
   one.size !== other.size || [...one].some(([key, { quantity }]) => !other.get(key)?.quantity.eq(quantity))
 
