@@ -1,6 +1,6 @@
 // Reads one band from its wire shape (decimal strings, snake_case) into decimals. A fault names its field.
 import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../decimal.ts'
-import type { Band, Metric } from './price.ts'
+import type { Band, BoundOf, Metric } from './price.ts'
 
 type Given<Value> = Value | null | undefined
 export type AmountInput = { readonly quantity: string; readonly currency: string }
@@ -33,7 +33,9 @@ export const BAND_FIELDS: Readonly<Record<keyof Band, keyof BandInput>> = {
   minimumNumber: 'minimum_number',
   maximumNumber: 'maximum_number',
   blockSize: 'block_size',
+  blockOf: 'block_size',
   topBound: 'tier_top_bound',
+  boundOf: 'tier_top_bound',
 }
 
 /** Why rating cannot price what a caller sent; `field` is a dotted path inside the configuration. */
@@ -78,15 +80,29 @@ function readMeterValue(context: ReadingContext, field: string, input: Given<Met
   return value
 }
 
+const isGiven = (value: unknown): boolean => value !== null && value !== undefined
+
 function readTopBound(context: ReadingContext, field: string, input: Given<MeterValueInput>): Decimal | null {
-  if (input === null || input === undefined) return null
-  if (input.count !== null && input.count !== undefined) {
-    throw new Fault(`${field}.count`, 'Tiers by number of events are not supported; bound the metered value instead.')
-  }
-  if (context.metric === 'NUMBER' && input.amount) {
+  if (context.metric === 'NUMBER' && input?.amount) {
     throw new Fault(`${field}.amount`, 'The metric counts numbers, so the bound must be a number.')
   }
   return readMeterValue(context, field, input)
+}
+
+const boundOf = (input: Given<MeterValueInput>): BoundOf => (isGiven(input?.count) ? 'COUNT' : 'QUANTITY')
+
+/** Of metered money a block is a number of events (`number` or `count`), or an amount of the money. */
+function readBlock(
+  context: ReadingContext,
+  field: string,
+  input: Given<MeterValueInput>,
+): Pick<Band, 'blockSize' | 'blockOf'> {
+  for (const name of ['amount', 'count'] as const) {
+    if (context.metric === 'AMOUNT' || !isGiven(input?.[name])) continue
+    throw new Fault(`${field}.${name}`, 'The metric counts numbers, so a block is a number of them; give number.')
+  }
+  const blockSize = readMeterValue(context, field, input) ?? ONE
+  return { blockSize, blockOf: input?.amount ? 'MONEY' : 'UNITS' }
 }
 
 /** Throws Fault. */
@@ -100,8 +116,9 @@ export function readBand(context: ReadingContext, index: number, input: BandInpu
     maximumAmount: readAmount(context, `${field}.maximum_amount`, input.maximum_amount),
     minimumNumber: readNumber(`${field}.minimum_number`, input.minimum_number),
     maximumNumber: readNumber(`${field}.maximum_number`, input.maximum_number),
-    blockSize: readMeterValue(context, `${field}.block_size`, input.block_size) ?? ONE,
+    ...readBlock(context, `${field}.block_size`, input.block_size),
     topBound: readTopBound(context, `${field}.tier_top_bound`, input.tier_top_bound),
+    boundOf: boundOf(input.tier_top_bound),
   }
   if (band.blockSize.lte(ZERO)) throw new Fault(`${field}.block_size`, 'A block size must be greater than 0.')
   return band

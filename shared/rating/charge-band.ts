@@ -9,7 +9,9 @@ export type UnitPrice =
   | {
       readonly of: 'MONEY'
       readonly percentage: Decimal | null
-      readonly eventAmount: Decimal | null
+      /** The price of a block of events, or of a block of the money. */
+      readonly amount: Decimal | null
+      readonly per: 'EVENTS' | 'MONEY'
       readonly blockSize: Decimal
     }
 
@@ -25,6 +27,7 @@ export const UNIT_FIELDS = [
   'percentage',
   'fixedAmount',
   'blockSize',
+  'blockOf',
   'minimumNumber',
   'maximumNumber',
   ...AMOUNT_LIMITS,
@@ -45,14 +48,14 @@ export function readLimits(band: Partial<Limits>): Limits {
 
 /** Throws BandFault for a percentage of plain numbers, and when limits contradict each other. */
 export function readUnitBand(band: Pick<Band, (typeof UNIT_FIELDS)[number]>, metric: Metric): UnitBand {
-  const { amount, percentage, blockSize, fixedAmount } = band
+  const { amount, percentage, blockSize, blockOf, fixedAmount } = band
   if (metric === 'NUMBER' && percentage !== null) {
     throw new BandFault('percentage', 'A percentage prices metered money; this metric counts numbers.')
   }
   const price: UnitPrice =
     metric === 'NUMBER'
       ? { of: 'UNITS', amount, blockSize }
-      : { of: 'MONEY', percentage, eventAmount: amount, blockSize }
+      : { of: 'MONEY', percentage, amount, per: blockOf === 'MONEY' ? 'MONEY' : 'EVENTS', blockSize }
   return { price, fixedAmount, limits: readLimits(band) }
 }
 
@@ -82,14 +85,15 @@ function unitPieces(price: UnitPrice, { units, events }: Use): Piece[] {
     if (amount === null) return []
     return [{ kind: 'UNITS', quantity: perBlock(amount, units, blockSize), units, price: amount, blockSize }]
   }
-  const { percentage, eventAmount } = price
+  const { percentage, amount, per } = price
   const pieces: Piece[] = []
   if (percentage !== null) {
     pieces.push({ kind: 'PERCENTAGE', quantity: percentOf(percentage, units), base: units, percentage })
   }
-  if (eventAmount !== null) {
-    const quantity = perBlock(eventAmount, events, blockSize)
-    pieces.push({ kind: 'EVENTS', quantity, events, price: eventAmount, blockSize })
+  if (amount !== null && per === 'MONEY') {
+    pieces.push({ kind: 'UNITS', quantity: perBlock(amount, units, blockSize), units, price: amount, blockSize })
+  } else if (amount !== null) {
+    pieces.push({ kind: 'EVENTS', quantity: perBlock(amount, events, blockSize), events, price: amount, blockSize })
   }
   return pieces
 }

@@ -50,7 +50,7 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
     const own = {
       from: { quantity: from, charge: first },
       to: { quantity: to, charge: end },
-      steps: !first.eq(start),
+      steps: !isSame(first, start),
       bands: charges.map(({ bandIndex }) => bandIndex),
       bounds: [...new Set(charges.flatMap(({ priceBound }) => priceBound ?? []))],
     }
@@ -68,15 +68,22 @@ const rise = ({ from, to }: CurvePiece): readonly [Decimal, Decimal] => [
   to.quantity.minus(from.quantity),
 ]
 
+/** A place where a limit begins is a quotient, as is a charge of tiers that share usage: a decimal holds either only nearly. */
+const PLACE_DECIMALS = 30
+const SAME_DECIMALS = 20
+const isSame = (a: Decimal, b: Decimal): boolean => a.minus(b).round(SAME_DECIMALS).eq(ZERO)
+
 function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
   if (b.steps || a.bands.join() !== b.bands.join() || a.bounds.join() !== b.bounds.join()) return false
   const [[up, over], [nextUp, nextOver]] = [rise(a), rise(b)]
-  return up.times(nextOver).eq(nextUp.times(over))
+  return isSame(up.times(nextOver), nextUp.times(over))
 }
 
 /** Every quantity where the price may step or bend, in order, including 0 and the end. */
-function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
-  const found: Decimal[] = [end]
+function placesOf(config: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
+  if (config.placedBy === 'COUNT') return inOrder(bendsByCount(config, count), end)
+  const { bands, pricingType } = config
+  const found: Decimal[] = []
   let floor = ZERO
   let before = ZERO
   for (const band of bands) {
@@ -91,7 +98,23 @@ function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Deci
     before = floor
     floor = band.topBound ?? floor
   }
-  const inside = found.filter(place => place.gt(ZERO) && place.lte(end))
+  return inOrder(found, end)
+}
+
+/** Each band that the events reach has its part of any quantity, so its limits hold from a multiple of where they would alone. */
+function bendsByCount({ bands }: PriceConfig, count: Decimal): Decimal[] {
+  let floor = ZERO
+  return bands.flatMap(band => {
+    const reached = band.topBound?.lt(count) ? band.topBound : count
+    const part = reached.minus(floor)
+    floor = band.topBound ?? floor
+    const bends = bendsOf(band, part)
+    return part.gt(ZERO) ? [...bends, ...bends.map(units => units.times(count).div(part).round(PLACE_DECIMALS))] : bends
+  })
+}
+
+function inOrder(found: readonly Decimal[], end: Decimal): Decimal[] | null {
+  const inside = [...found, end].filter(place => place.gt(ZERO) && place.lte(end))
   if (inside.length > 3 * CURVE_PLACES_MAX) return null
   const sorted = inside.sort((a, b) => a.cmp(b))
   return [ZERO, ...sorted.filter((place, index) => index === 0 || !place.eq(sorted[index - 1] ?? ZERO))]
@@ -99,19 +122,31 @@ function placesOf({ bands, pricingType }: PriceConfig, end: Decimal, count: Deci
 
 /** Quantities of a band at which its limits start or stop to apply. */
 function bendsOf(band: Band, count: Decimal): Decimal[] {
-  const { amount, percentage, fixedAmount, blockSize } = band
+  const { amount, percentage, fixedAmount, blockSize, blockOf } = band
   const bends = [band.minimumNumber, band.maximumNumber].filter(limit => limit !== null)
+  const hundred = decimal('100')
+  const perMoney = amount && blockOf === 'MONEY' ? amount : null
+  const perEvent = amount && perMoney === null ? amount.times(count).div(blockSize) : ZERO
   const slopes = [
+    ...(perMoney && percentage
+      ? [
+          {
+            price: percentage.times(blockSize).plus(perMoney.times(hundred)),
+            blockSize: blockSize.times(hundred),
+            fixed: fixedAmount ?? ZERO,
+          },
+        ]
+      : []),
     ...(amount ? [{ price: amount, blockSize, fixed: fixedAmount ?? ZERO }] : []),
     ...(percentage
       ? [
           {
             price: percentage,
-            blockSize: decimal('100'),
-            fixed: (fixedAmount ?? ZERO).plus(amount ? amount.times(count).div(blockSize) : ZERO),
+            blockSize: hundred,
+            fixed: (fixedAmount ?? ZERO).plus(perEvent),
           },
           // The price is charged on top of the metered money itself.
-          { price: percentage.plus(decimal('100')), blockSize: decimal('100'), fixed: ZERO },
+          { price: percentage.plus(hundred), blockSize: hundred, fixed: ZERO },
         ]
       : [{ price: ONE, blockSize: ONE, fixed: ZERO }]),
   ]

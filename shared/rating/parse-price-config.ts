@@ -4,7 +4,7 @@
 import { type Decimal, ONE, ZERO } from '../decimal.ts'
 import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
 import type { IncludedTerms } from './included-windows.ts'
-import { type Band, EMPTY_BAND, type Metric } from './price.ts'
+import { type Band, type BoundOf, EMPTY_BAND, type Metric } from './price.ts'
 import {
   type BandField,
   DEFAULT_SETTINGS,
@@ -94,6 +94,21 @@ function checkBounds(bands: readonly Band[]): void {
   }
 }
 
+/** What all bounds of the price are compared with. Bounds by events are of prices that usage is placed on. */
+function boundOf({ type, model }: Typed, bands: readonly Band[]): BoundOf {
+  const of = bands[0]?.boundOf ?? 'QUANTITY'
+  for (const [index, band] of bands.entries()) {
+    const field = `bands.${index}.tier_top_bound`
+    if (band.topBound !== null && band.boundOf !== of) {
+      throw new Fault(field, 'The bounds of a price are all numbers of events, or all quantities of what is metered.')
+    }
+    if (of === 'COUNT' && !model.placed) {
+      throw new Fault(`${field}.count`, `${type} counts blocks of what is metered; bound the metered quantity instead.`)
+    }
+  }
+  return of
+}
+
 function checkCount({ type, model }: Typed, count: number): void {
   if (count > BANDS_MAX) throw new Fault('bands', `A price has at most ${BANDS_MAX} bands.`)
   if (count === 0 && model.bands !== 'none' && !model.bandIsOptional)
@@ -108,6 +123,7 @@ const amountsOf = (band: BandInput): Given<AmountInput>[] => [
   band.maximum_amount,
   // A price that has only percentages takes the currency of its tier bounds.
   band.tier_top_bound?.amount,
+  band.block_size?.amount,
 ]
 
 /** The currency that a price names first, in its bands or in its included volume; null when it names none. */
@@ -157,8 +173,11 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
   const currency = context.currency ?? currencyOfPrice(input) ?? NO_CURRENCY
   // A price that is not billed needs no bands, so any bands that were sent with it are dropped.
   const given = model.bands === 'none' ? [] : inputs.map((band, index) => readOne(typed, index, band, metric, currency))
-  const bands = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
-  if (model.bands === 'tiers') checkBounds(bands)
+  const read = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
+  if (model.bands === 'tiers') checkBounds(read)
+  const placedBy = boundOf(typed, read)
+  // The last band has no bound, and shows where it begins.
+  const bands = placedBy === 'COUNT' ? read.map(band => ({ ...band, boundOf: placedBy })) : read
   const rating = model.prepare(
     bands,
     metric,
@@ -169,14 +188,15 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
     pricingType: type,
     currency,
     bands,
+    placedBy,
     rating,
     included: readIncluded(typed, input, settings, { metric, currency }),
-    perEvent: readRatePer(typed, input, settings),
+    perEvent: readRatePer(typed, input, settings, placedBy),
   }
 }
 
 /** A price of single events keeps nothing from one event to the next, so nothing is included or rolled over. */
-function readRatePer({ type, model }: Typed, input: PriceConfigInput, settings: Settings): boolean {
+function readRatePer({ type, model }: Typed, input: PriceConfigInput, settings: Settings, placedBy: BoundOf): boolean {
   const { rate_per: given, default_included_volume: included } = input
   const per = RATE_PERS.find(known => known === (given ?? 'PERIOD'))
   if (!per) throw new Fault('rate_per', `rate_per is one of ${RATE_PERS.join(', ')}.`)
@@ -188,6 +208,10 @@ function readRatePer({ type, model }: Typed, input: PriceConfigInput, settings: 
   if (included) {
     const message = 'Each event is priced on its own, so nothing is included for a period; leave it out.'
     throw new Fault('default_included_volume', message)
+  }
+  if (placedBy === 'COUNT') {
+    const message = 'Each event is priced on its own, so a number of events has no tier; bound the metered quantity.'
+    throw new Fault('bands.0.tier_top_bound.count', message)
   }
   return true
 }
@@ -209,6 +233,10 @@ function readIncluded(
 function readOne(typed: Typed, index: number, input: BandInput, metric: Metric, currency: string): Band {
   if (input.credits !== null && input.credits !== undefined) {
     throw new Fault(`bands.${index}.credits`, 'A price in money has no credits; only usage is priced in credits.')
+  }
+  if (typed.model.wholeBlocks && (input.block_size?.count ?? null) !== null) {
+    const message = `${typed.type} sells blocks of what is metered; give the number or the amount.`
+    throw new Fault(`bands.${index}.block_size.count`, message)
   }
   const band = readBand({ metric, currency }, index, input)
   checkTaken(typed, band, index)

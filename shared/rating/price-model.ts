@@ -4,7 +4,7 @@ import { type Decimal, max, sum, ZERO } from '../decimal.ts'
 import type { Band, BandCharge, Metric, Volume } from './price.ts'
 
 /** A member of a band, or of the price itself, that a model can read. */
-export type BandField = Exclude<keyof Band, 'topBound'>
+export type BandField = Exclude<keyof Band, 'topBound' | 'boundOf'>
 export type Settings = {
   /** Whether the unused rest of the last block bought reduces what the next pricing period buys. */
   readonly rollover: boolean

@@ -5,7 +5,8 @@ export type Metric = 'NUMBER' | 'AMOUNT'
 
 /**
  * Billable usage. For an AMOUNT metric, `quantity` is the metered money (already in the pricing currency); otherwise it
- * is the metered number. `count` is the number of contributing events. Tier bounds are compared with `quantity`.
+ * is the metered number. `count` is the number of contributing events. Tier bounds are compared with `quantity`, or with
+ * `count` where they are numbers of events.
  */
 export type Volume =
   | { readonly metric: 'NUMBER'; readonly quantity: Decimal; readonly count: Decimal }
@@ -42,9 +43,16 @@ export type Band = {
    * share.
    */
   readonly blockSize: Decimal
+  /** What a block is a number of: units (of metered money: events), or metered money. */
+  readonly blockOf: 'UNITS' | 'MONEY'
   /** Inclusive upper bound; null on the last band. */
   readonly topBound: Decimal | null
+  /** What the bounds of the price are compared with; the same on all its bands. */
+  readonly boundOf: BoundOf
 }
+
+/** The metered quantity, or the number of events. */
+export type BoundOf = 'QUANTITY' | 'COUNT'
 
 export const EMPTY_BAND: Band = {
   amount: null,
@@ -55,7 +63,9 @@ export const EMPTY_BAND: Band = {
   minimumNumber: null,
   maximumNumber: null,
   blockSize: ONE,
+  blockOf: 'UNITS',
   topBound: null,
+  boundOf: 'QUANTITY',
 }
 
 /** Which limit of the band changed the charge. */

@@ -13,7 +13,7 @@ import { stairStepTopUp } from './models/stair-step-top-up.ts'
 import { tiered } from './models/tiered.ts'
 import { tieredTopUp } from './models/tiered-top-up.ts'
 import { topTiered } from './models/top-tiered.ts'
-import type { Band, BandCharge, Volume } from './price.ts'
+import type { Band, BandCharge, BoundOf, Volume } from './price.ts'
 import { NO_PRIOR, type PriceModel, type Prior, type Rating } from './price-model.ts'
 
 const MODELS = {
@@ -47,6 +47,8 @@ export type PriceConfig = {
   readonly pricingType: SupportedPricingType
   readonly currency: string
   readonly bands: readonly Band[]
+  /** What places usage on the bands, where no other usage does. */
+  readonly placedBy: BoundOf
   readonly rating: Rating
   /** Free usage, which the caller deducts before rating (`applyIncludedOverTime`); null for none. */
   readonly included: IncludedTerms | null
@@ -81,7 +83,8 @@ export function rate(config: PriceConfig, volume: Volume, options: RateOptions =
   if (volume.metric === 'AMOUNT' && volume.currency !== config.currency) {
     throw new RangeError(`metered ${volume.currency} cannot be priced in ${config.currency} without a conversion`)
   }
-  const { position = volume.quantity, prior = NO_PRIOR } = options
+  const own = config.placedBy === 'COUNT' ? volume.count : volume.quantity
+  const { position = own, prior = NO_PRIOR } = options
   const { charges, total, rollover } = config.rating({ volume, position, prior })
   return { pricingType: config.pricingType, volume, charges, total: amount(total, config.currency), rollover }
 }

@@ -220,12 +220,14 @@ export const CATALOG: Readonly<Record<string, string>> = {
   default_seats_value: 'Of a PER_SEAT item: how many seats are charged. Only `number`. Null: those that are assigned.',
   on_demand:
     'Of a ONE_OFF item: the billing periods never charge it; only a charge on demand does, by itself. A FLEXIBLE price needs it.',
-  'DefaultCount.number': 'How many.',
-  'DefaultCount.amount': 'Always refused: use `number`.',
-  'DefaultCount.count': 'Always refused: use `number`.',
-  'PricingBlockSize.number': 'How many units.',
-  tier_top_bound: 'The end of the tier, inclusive. Null on the last tier.',
-  'PricingTierTopBound.': 'A bound: a number, or money where money is metered.',
+  tier_top_bound: 'The end of the tier, inclusive: what is metered, or a number of events. Null on the last tier.',
+  'PricingItemConfigMeterValue.':
+    'A size of a block, a bound of a tier, or a number of units or seats. One of its members is given.',
+  'PricingItemConfigMeterValue.number': 'Units or seats; as the size of a block of metered money, events.',
+  'PricingItemConfigMeterValue.amount':
+    'Money, where money is metered: `amount` of the band is then the price of a block of so much.',
+  'PricingItemConfigMeterValue.count':
+    'Events: as a bound, the tier is found by how many events there were. All bands of a price have the same kind of bound.',
   'PricingItemConfig.order': 'Which of several prices is tried first; the lowest.',
   billing_in_advance: 'Whether a recurring price is billed at the start of its period. Default false.',
   billing_period: 'How often it is billed. Null: every billing period of the subscription.',

@@ -12,6 +12,13 @@ type Settings = Pick<PriceConfigInput, 'top_up' | 'step_accumulation'>
 const money = (quantity: string | undefined, currency: string) =>
   quantity === undefined ? null : { quantity, currency }
 
+const blockInput = ({ blockSize, blockOf }: BandText, currency: string): BandInput['block_size'] =>
+  blockSize === undefined
+    ? null
+    : blockOf === 'MONEY'
+      ? { amount: { quantity: blockSize, currency } }
+      : { number: blockSize }
+
 /** The wire shape of a band. */
 export const bandInput = (band: BandText, currency = 'EUR'): BandInput => ({
   amount: money(band.amount, currency),
@@ -21,8 +28,13 @@ export const bandInput = (band: BandText, currency = 'EUR'): BandInput => ({
   maximum_amount: money(band.maximumAmount, currency),
   minimum_number: band.minimumNumber ?? null,
   maximum_number: band.maximumNumber ?? null,
-  block_size: band.blockSize === undefined ? null : { number: band.blockSize },
-  tier_top_bound: band.topBound === undefined ? null : { number: band.topBound },
+  block_size: blockInput(band, currency),
+  tier_top_bound:
+    band.topBound === undefined
+      ? null
+      : band.boundOf === 'COUNT'
+        ? { count: band.topBound }
+        : { number: band.topBound },
 })
 
 /** A price made from strings. Throws when it is refused. */
@@ -41,5 +53,9 @@ export function priceOf(
 export const price = (pricingType: string, ...bands: BandText[]): PriceConfig => priceOf(pricingType, bands)
 
 /** Decimals as strings, for random prices. */
-export const textOf = (band: Partial<Record<keyof Band, Decimal | null>>): BandText =>
-  Object.fromEntries(Object.entries(band).flatMap(([name, value]) => (value === null ? [] : [[name, plain(value)]])))
+export const textOf = (band: Partial<Record<keyof Band, Decimal | string | null>>): BandText =>
+  Object.fromEntries(
+    Object.entries(band).flatMap(([name, value]) =>
+      value === null ? [] : [[name, typeof value === 'string' ? value : plain(value)]],
+    ),
+  )

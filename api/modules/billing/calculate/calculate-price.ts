@@ -102,6 +102,10 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
   if (quantity.tiering_number && (!model?.placed || config.perEvent)) {
     throw invalid(`${field}.tiering_number`, `${config.pricingType} has no tiers that usage is placed on.`)
   }
+  if (config.placedBy === 'COUNT' && !quantity.count && !quantity.tiering_number) {
+    const message = 'The number of events decides on the tier of this price; give count.'
+    throw new AppError('MISSING_FIELD', message, { field: `${field}.count` })
+  }
   const rollover = quantity.rollover_number ? decimal(quantity.rollover_number) : ZERO
   if (rollover.lt(ZERO) || (rollover.gt(ZERO) && !model?.settings.includes('rollover'))) {
     throw invalid(`${field}.rollover_number`, `${config.pricingType} carries no such rest over.`)

@@ -2,7 +2,7 @@
 // one billing period. Nothing is stored.
 import { localDateOf, type PeriodLength, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
+import { decimal, decimalOfInteger, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { numberVolume } from '../../../../shared/rating/price.ts'
 import { eventsOfOneSize } from '../../../../shared/rating/rate-events.ts'
@@ -210,7 +210,9 @@ function figuresOf(charges: readonly Charge[], given: readonly VersionQuantity[]
     figures.set(key, [{ ...figure, count, ...split }])
     const time = charge.tiering && tieringTime(charge, charge.tiering)
     if (time && quantity.tiering_number) {
-      const tier = { currency: null, number: decimal(quantity.tiering_number), count: 0 }
+      const number = decimal(quantity.tiering_number)
+      // What decides on a tier is a number of units, or of events.
+      const tier = { currency: null, number, count: Number(plain(max(number.round(0, 0), ZERO))) }
       const currency = charge.tiering.calculation.value_type === 'AMOUNT' ? charge.schedule.pricing_currency : null
       figures.set(tieringKey(charge, charge.tiering, time.now), [{ ...tier, currency }])
     }

@@ -97,6 +97,24 @@ describe('a price that is sent', () => {
       '0.8',
     ],
     [
+      'the number of events',
+      {
+        pricing_type: 'TIERED',
+        bands: [
+          { percentage: '2', tier_top_bound: { count: '100' } },
+          { percentage: '1', amount: eur('0.10') },
+        ],
+      },
+      { amount: eur('5000'), count: '200' },
+      '85',
+    ],
+    [
+      'parts of metered money',
+      { pricing_type: 'FLAT', bands: [{ amount: eur('0.30'), block_size: { amount: eur('100') } }] },
+      { amount: eur('250') },
+      '0.75',
+    ],
+    [
       'steps',
       {
         pricing_type: 'STAIR_STEP',
@@ -212,6 +230,19 @@ describe('a price that is sent', () => {
       400,
       'INVALID_FIELD',
       'pricing_item_config.bands.0.tier_top_bound',
+    ],
+    [
+      'events that are not said',
+      {
+        pricing_item_config: {
+          pricing_type: 'TIERED',
+          bands: [{ amount: eur('1'), tier_top_bound: { count: '5' } }, { amount: eur('2') }],
+        },
+        meter_values: [{ number: '1' }],
+      },
+      400,
+      'MISSING_FIELD',
+      'meter_values.0.count',
     ],
     [
       'a group',

@@ -86,6 +86,24 @@ describe('a tier that other usage decides on', () => {
     expect(exampleInvoices(inputs, 1, of('1001'))[0]?.amount_excluding_tax).toBe('400')
   })
 
+  test('follows the number of those events, where the tiers are bounded by events', () => {
+    const byEvents = [{ amount: eur('0.10'), tier_top_bound: { count: '20' } }, { amount: eur('0.08') }]
+    const inputs = (config: object) =>
+      exampleInputs({ start, items: [metered(byEvents, { ...TOP_TIERED, ...config })], inputs: NAMES })
+    const of = (eu: number) => (need: UsageNeed) =>
+      need.condition === null ? plainUsage('5000', 300) : plainUsage('4000', eu)
+    const chosen = inputs({ tiering_conditions: REGION })
+    expect(exampleInvoices(chosen, 1, of(20))[0]?.amount_excluding_tax).toBe('500')
+    const [beyond] = exampleInvoices(chosen, 1, of(21))
+    expect(beyond?.amount_excluding_tax).toBe('400')
+    expect(beyond?.content.periods[0]?.groups[0]?.lines[0]?.details).toMatchObject({
+      description: '5000 × 0.08 EUR, tier of 21 events of tokens_sum',
+      tiering_meter_value: { id: 'calc', type: 'NUMBER', count: '21' },
+      band: { tier_lower_bound: { count: '20' } },
+    })
+    expect(exampleInvoices(inputs({}), 1, of(0))[0]?.amount_excluding_tax).toBe('400')
+  })
+
   test('counts from the start of the pricing period, also on the invoices after the first', () => {
     const quarter = { pricing_period: { type: 'MONTH', value: 3 } as const }
     const inputs = withSeats(exampleInputs({ start, items: [bySeats(quarter)] }))

@@ -1,7 +1,7 @@
 // Wire shapes of on-demand charges (contract: Units on one-off items).
 import Type, { type Static } from 'typebox'
 import { Amount, IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
-import { Count } from '../../catalog/pricing-plans/schema.ts'
+import { MeteredValue } from '../../catalog/pricing-plans/schema.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
 
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
@@ -10,7 +10,7 @@ const ITEMS_MAX = 100
 export const OnDemandItemShape = Shape(
   {
     pricing_item_id: IdText('pricing item'),
-    units: Given(Count),
+    units: Given(MeteredValue),
     flexible_amount: Given(Amount),
   },
   { title: 'OnDemandItem' },

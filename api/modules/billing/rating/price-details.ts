@@ -208,12 +208,15 @@ export function bandView(
 ): BandView {
   const currency = price.total.currency
   const money = (quantity: typeof band.amount) => (quantity === null ? null : amountView(amount(quantity, currency)))
+  const isMoney = price.volume.metric === 'AMOUNT'
   const bound = (quantity: typeof topBound) =>
     quantity === null
       ? null
-      : price.volume.metric === 'AMOUNT'
-        ? { amount: amountView(amount(quantity, currency)) }
-        : { number: plain(quantity) }
+      : band.boundOf === 'COUNT'
+        ? { count: plain(quantity) }
+        : isMoney
+          ? { amount: amountView(amount(quantity, currency)) }
+          : { number: plain(quantity) }
   const tiered = topBound !== null || bandIndex > 0
   return withoutNulls({
     amount: money(band.amount),
@@ -223,11 +226,16 @@ export function bandView(
     maximum_amount: money(band.maximumAmount),
     minimum_number: band.minimumNumber === null ? null : plain(band.minimumNumber),
     maximum_number: band.maximumNumber === null ? null : plain(band.maximumNumber),
-    block_size: band.blockSize.eq(ONE) ? null : { number: plain(band.blockSize) },
+    block_size: blockView(band, currency),
     tier_lower_bound: tiered ? bound(lowerBound) : null,
     tier_top_bound: bound(topBound),
     volume_share: pool ? shareText(pool.share) : null,
   })
+}
+
+function blockView({ blockSize, blockOf }: BandCharge['band'], currency: string) {
+  if (blockOf === 'MONEY') return { amount: amountView(amount(blockSize, currency)) }
+  return blockSize.eq(ONE) ? null : { number: plain(blockSize) }
 }
 
 type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
@@ -263,12 +271,18 @@ function describe(of: RatedCharge, currency: string): string {
 const poolText = (pool: RatedCharge['pool']): string[] => (pool ? [`× ${ratio(pool.share)} of the group`] : [])
 
 /** `tier of 50 seats_max` */
-const tieringText = ({ charge, position }: RatedCharge): string[] =>
-  position && charge.tiering ? [`tier of ${plain(position)} ${charge.tiering.calculation.reference}`] : []
+const tieringText = ({ charge, position, rated }: RatedCharge): string[] =>
+  position && charge.tiering
+    ? [`tier of ${plain(position)} ${isByCount(rated) ? 'events of ' : ''}${charge.tiering.calculation.reference}`]
+    : []
 
-function tieringView({ charge, position }: RatedCharge): MeterValueView | null {
+/** Whether the bounds of its bands are numbers of events. */
+const isByCount = ({ charges }: RatedCharge['rated']): boolean => charges[0]?.band.boundOf === 'COUNT'
+
+function tieringView({ charge, position, rated }: RatedCharge): MeterValueView | null {
   if (!position || !charge.tiering) return null
   const { id, reference, value_type: type } = charge.tiering.calculation
+  if (isByCount(rated)) return { id, reference, type: type ?? 'NUMBER', count: plain(position) }
   return { id, reference, ...volumeView(type ?? 'NUMBER', plain(position), charge.schedule.pricing_currency) }
 }
 

@@ -35,7 +35,7 @@ export type PricedUsage = {
   readonly included: IncludedVolumeDetails | null
   /** The usage of its volume group, and its share of it; null when it has no group. */
   readonly pool: Omit<PooledPrice, 'rated'> | null
-  /** The quantity of other usage that decided the tier; null where its own usage decides. */
+  /** The quantity of other usage, or its number of events, that decided the tier; null where its own usage decides. */
   readonly position: Decimal | null
   /** What earlier invoices billed for the same pricing period, with the usage; null when the charge starts it. */
   readonly before: Pick<RatedPrice, 'total' | 'volume'> | null
@@ -104,7 +104,7 @@ function priceOwn(
   if (config.perEvent) return priceEvents(config, charge, usage)
   const { metered, billable, included, before: earlier, prior } = usageOf(config, charge, usage, own)
   const others = groupCharges(charge).map(other => usageOf(priceOf(other), other, usage))
-  const positions = positionsOf(charge, usage)
+  const positions = positionsOf(config, charge, usage)
   const now = rateUsage(config, [billable, ...others.map(other => other.billable)], { prior, ...at(positions.now) })
   const then = earlier && [earlier.billable, ...others.flatMap(other => other.before?.billable ?? [])]
   return {
@@ -231,14 +231,17 @@ function rateUsage(
 
 /** The position that decides the tier, when other usage does. */
 function positionsOf(
+  { placedBy }: PriceConfig,
   charge: Charge,
   usage: UsageFigures,
 ): { readonly now: Decimal | null; readonly before: Decimal | null } {
   const { tiering } = charge
   const time = tiering && tieringTime(charge, tiering)
   if (!time) return { now: null, before: null }
-  const quantity = (interval: typeof time.now) =>
-    figureOf({ ...charge, calculation: tiering.calculation }, usage.get(tieringKey(charge, tiering, interval)))
-      ?.number ?? ZERO
+  const quantity = (interval: typeof time.now): Decimal => {
+    const figures = usage.get(tieringKey(charge, tiering, interval))
+    const figure = figureOf({ ...charge, calculation: tiering.calculation }, figures)
+    return placedBy === 'COUNT' ? decimalOfInteger(figure?.count ?? 0) : (figure?.number ?? ZERO)
+  }
   return { now: quantity(time.now), before: time.before && quantity(time.before) }
 }

@@ -28,11 +28,14 @@ const ITEMS_MAX = 200
 const SEAT_SOURCES = ['SEAT_POOL', 'PER_SEAT'] as const
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 
-/** The block a price stands for, in units of the metered value. */
-const BlockSize = Shape({ number: DecimalText })
-/** Inclusive; a number, or money where money is metered. */
-/** A quantity of what is metered: a number, or an amount of money. */
-export const TierTopBound = Shape({ number: Given(DecimalText), amount: Given(Amount) })
+/**
+ * What is metered: a number of it, an amount where money is metered, or a number of events. Units and seats take `number` alone; the
+ * others are refused by name where the price is checked.
+ */
+export const MeteredValue = Shape(
+  { number: Given(DecimalText), amount: Given(Amount), count: Given(DecimalText) },
+  { title: 'PricingItemConfigMeterValue' },
+)
 
 export const PricingBand = Shape({
   amount: Given(Amount),
@@ -43,8 +46,8 @@ export const PricingBand = Shape({
   maximum_amount: Given(Amount),
   minimum_number: Given(DecimalText),
   maximum_number: Given(DecimalText),
-  block_size: Given(BlockSize),
-  tier_top_bound: Given(TierTopBound),
+  block_size: Given(MeteredValue),
+  tier_top_bound: Given(MeteredValue),
 })
 
 // Which pricing types are priced is for rating to say, so the text is checked with the rest of the price.
@@ -57,12 +60,6 @@ const IncludedVolume = Shape({
   count: Given(DecimalText),
   reset_type: Given(Type.Enum(INCLUDED_VOLUME_RESETS)),
 })
-
-/** How many units or seats; only `number` is taken, the others are refused by name where the price is checked. */
-export const Count = Shape(
-  { number: Given(DecimalText), amount: Given(Amount), count: Given(DecimalText) },
-  { title: 'DefaultCount' },
-)
 
 /** What becomes of the unused rest of the last block. */
 const TopUp = Shape({ rollover: Given(Type.Boolean()) })
@@ -129,8 +126,8 @@ export const PricingItemConfigShape = Shape({
   tiering_conditions: Given(TieringConditions),
   volume_group_reference: Given(Reference),
   split_pricing: Given(SplitPricingShape),
-  default_units: Given(Count),
-  default_seats_value: Given(Count),
+  default_units: Given(MeteredValue),
+  default_seats_value: Given(MeteredValue),
   on_demand: Given(Type.Boolean()),
   wallet_grants: Given(Type.Array(WalletGrantRuleShape, { maxItems: RULES_MAX })),
 })
@@ -247,9 +244,9 @@ export type PricingItemConfig = {
   /** Usage of each combination of values of these properties is priced on its own; null: all of it together. */
   split_pricing?: SplitPricing | null
   /** Of an item that is sold once at a price per unit: how many, where the schedule does not say. */
-  default_units?: Static<typeof Count> | null
+  default_units?: Static<typeof MeteredValue> | null
   /** Of an item that is charged by seats: how many, where the schedule does not say. */
-  default_seats_value?: Static<typeof Count> | null
+  default_seats_value?: Static<typeof MeteredValue> | null
   /** Of an item that is sold once: whether only a charge on demand bills it. Prices saved before it existed lack it. */
   on_demand?: boolean
   /** What its charges grant to wallets. */

@@ -9,7 +9,10 @@ import { ModelType } from '../../catalog/products/schema.ts'
 
 export const Text = Type.String()
 export const Money = Type.Object({ quantity: Text, currency: Text })
-const Quantity = Type.Object({ number: Optional(Text), amount: Optional(Money) }, { title: 'InvoiceBlockSize' })
+const Quantity = Type.Object(
+  { number: Optional(Text), amount: Optional(Money), count: Optional(Text) },
+  { title: 'InvoiceBlockSize' },
+)
 export const TextOrNull = Type.Union([Text, Type.Null()])
 const Conditions = Type.Object({
   name: TextOrNull,

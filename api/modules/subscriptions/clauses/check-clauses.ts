@@ -5,9 +5,11 @@ import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { isMeasured } from '../../catalog/products/schema.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
+import { overridden } from '../overrides/merge-overrides.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -35,6 +37,11 @@ export async function checkClauses(uow: Uow, schedule: Schedule): Promise<void> 
       }
       if (value.meter_value_calculation && !sold.metered.has(id))
         throw invalid('The price is not metered, so no units can be committed; give an amount.', `${path}.ids.${index}`)
+      if (value.meter_value_calculation && sold.placedByEvents.has(id)) {
+        const message =
+          'The number of events decides on the tier of this price, so units alone have none; give an amount.'
+        throw invalid(message, `${path}.ids.${index}`)
+      }
     }
 }
 
@@ -104,9 +111,12 @@ function checkCurrency(currency: string, { pricing_currency }: Schedule, field: 
 }
 
 /** What a schedule sells, by the list that names it: what its version does, or any version of its rate card. */
-async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountList | 'metered', ReadonlySet<string>>> {
+async function loadSold(
+  uow: Uow,
+  schedule: Schedule,
+): Promise<Record<DiscountList | 'metered' | 'placedByEvents', ReadonlySet<string>>> {
   const priced = await uow.tx
-    .select({ id: pricings.id, items: pricings.items })
+    .select({ id: pricings.id, name: pricings.name, items: pricings.items })
     .from(pricings)
     .where(
       and(
@@ -115,7 +125,8 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
       ),
     )
   const terms = await scheduleTerms(uow, schedule)
-  const items = priced.flatMap(pricing => soldItems(pricing.items, terms))
+  const asSold = priced.map(pricing => overridden(pricing, schedule.override_pricings))
+  const items = asSold.flatMap(pricing => soldItems(pricing.items, terms))
   const itemIds = items.flatMap(item => item.product_item_ids)
   const of = await uow.tx
     .select({
@@ -131,6 +142,7 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
   const ofMetered = items.filter(item => item.product_item_ids.some(id => metered.has(idOf('proi', id))))
   return {
     metered: new Set(ofMetered.flatMap(item => item.configs.map(config => config.id))),
+    placedByEvents: new Set(items.flatMap(item => item.configs.filter(isPlacedByEvents).map(config => config.id))),
     pricing_item_configs: new Set(items.flatMap(item => item.configs.map(config => config.id))),
     pricing_items: new Set(items.map(item => item.id)),
     pricings: new Set(priced.map(pricing => pricing.id)),
@@ -140,3 +152,6 @@ async function loadSold(uow: Uow, schedule: Schedule): Promise<Record<DiscountLi
     totals: new Set(),
   }
 }
+
+const isPlacedByEvents = ({ bands }: Pick<PricingItemConfig, 'bands'>): boolean =>
+  bands.some(band => (band.tier_top_bound?.count ?? null) !== null)

@@ -1,7 +1,6 @@
 // Wire shapes of the markups and the commitments of a schedule, by what they are limited to.
 import Type, { type Static } from 'typebox'
 import { Amount, DecimalText, IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
-import { TierTopBound } from '../../catalog/pricing-plans/schema.ts'
 
 /** Entries in one list of a schedule, and ids in one entry. */
 const ENTRIES_MAX = 100
@@ -30,6 +29,12 @@ export type Markup = Static<typeof MarkupShape>
 
 const OnIds = Shape({ ids: Ids('what the list is of'), ...when, amount: Amount }, { title: 'CommitmentOnIds' })
 
+/** A number of units, or an amount of metered money. */
+const CommittedUsage = Shape(
+  { number: Optional(Nullable(DecimalText)), amount: Optional(Nullable(Amount)) },
+  { title: 'MeterValueCalculationCommitment' },
+)
+
 export const CommitmentShape = Shape(
   {
     pricing_item_configs: list(
@@ -38,7 +43,7 @@ export const CommitmentShape = Shape(
           ids: Ids('price of a pricing item'),
           ...when,
           amount: Optional(Nullable(Amount)),
-          meter_value_calculation: Optional(Nullable(TierTopBound)),
+          meter_value_calculation: Optional(Nullable(CommittedUsage)),
         },
         { title: 'CommitmentOnConfigs' },
       ),

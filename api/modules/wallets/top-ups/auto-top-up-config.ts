@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { defineResource, field, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { Amount, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { Credits } from '../../catalog/credit-types/schema.ts'
-import { Count } from '../../catalog/pricing-plans/schema.ts'
+import { MeteredValue } from '../../catalog/pricing-plans/schema.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { walletResource } from '../wallet.ts'
 import { checkConfig, withThreshold } from './check-config.ts'
@@ -29,7 +29,7 @@ export const autoTopUpResource: Resource<AutoTopUpConfig> = defineResource<AutoT
     pricing_item_id: field(IdText('pricing item'), { create: 'required' }),
     threshold: field(Threshold, { create: 'required' }),
     topup_amount: field(Amount),
-    units: field(Count),
+    units: field(MeteredValue),
     last_invoice_id: readOnly(Type.String()),
     failed_attempts: readOnly(Type.Integer()),
     last_failure: readOnly(Type.String()),

@@ -159,6 +159,12 @@ describe('a price', () => {
       USAGE,
       'INVALID_FIELD at.default_seats_value',
     ],
+    [
+      'seats in tiers of events',
+      { pricing_type: 'TIERED', bands: [{ amount: eur('1'), tier_top_bound: { count: '5' } }, { amount: eur('2') }] },
+      PER_SEAT,
+      'INVALID_FIELD at.bands.0.tier_top_bound.count',
+    ],
     ['a lump sum for seats', lump, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
     ['seats in blocks', { ...flat, pricing_type: 'FLAT_TOP_UP' }, PER_SEAT, 'INVALID_FIELD at.pricing_type'],
     ['seats as money', { pricing_type: 'PASS_THROUGH' }, PER_SEAT, 'INVALID_FIELD at.pricing_type'],

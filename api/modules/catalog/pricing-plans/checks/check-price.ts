@@ -123,6 +123,11 @@ function checkUnmetered(
   if (config.default_included_volume) {
     refuse('INVALID_FIELD', `${field}.default_included_volume`, 'Only usage that is metered can be included.')
   }
+  const byEvents = config.bands.findIndex(band => (band.tier_top_bound?.count ?? null) !== null)
+  if (byEvents !== -1) {
+    const message = `A ${model} item has no events; bound its tiers by number.`
+    refuse('INVALID_FIELD', `${field}.bands.${byEvents}.tier_top_bound.count`, message)
+  }
   if (model === 'CREDITS') checkCreditsItem(config, { field, variant })
   if (model !== 'ONE_OFF') return
   for (const name of ['billing_period', 'pricing_period'] as const) {

@@ -35,7 +35,8 @@ const EUR_MOSTLY = fc.constantFrom('EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'EU
 const money = fc.record({ quantity, currency: EUR_MOSTLY })
 const size = fc.constantFrom('1', '3', '64', '0.001', '1000000', '0', '-1')
 
-const band = (index: number, last: boolean) =>
+type BoundKind = 'number' | 'count'
+const band = (index: number, last: boolean, kind: BoundKind) =>
   fc.record({
     amount: maybe(money, 6),
     fixed_amount: maybe(money, 0.7),
@@ -45,10 +46,17 @@ const band = (index: number, last: boolean) =>
     maximum_amount: maybe(money, RARELY),
     minimum_number: maybe(quantity, RARELY),
     maximum_number: maybe(quantity, RARELY),
-    block_size: maybe(fc.record({ number: size }), 0.3),
+    block_size: maybe(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.record({ number: size }) },
+        { weight: 1, arbitrary: fc.record({ count: size }) },
+        { weight: 1, arbitrary: size.map(quantity => ({ amount: { quantity, currency: 'EUR' } })) },
+      ),
+      0.3,
+    ),
     // Mostly as bounds must be, sometimes not.
     tier_top_bound: fc.oneof(
-      { weight: 12, arbitrary: fc.constant(last ? undefined : { number: String((index + 1) * 10) }) },
+      { weight: 12, arbitrary: fc.constant(last ? undefined : { [kind]: String((index + 1) * 10) }) },
       { weight: 1, arbitrary: fc.record({ number: quantity }) },
       { weight: 1, arbitrary: fc.record({ amount: money }) },
       { weight: 1, arbitrary: fc.constant(undefined) },
@@ -56,8 +64,10 @@ const band = (index: number, last: boolean) =>
   })
 
 const bands = fc
-  .integer({ min: 0, max: 4 })
-  .chain(count => fc.tuple(...Array.from({ length: count }, (_, index) => band(index, index === count - 1))))
+  .tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom<BoundKind>('number', 'number', 'number', 'count'))
+  .chain(([count, kind]) =>
+    fc.tuple(...Array.from({ length: count }, (_, index) => band(index, index === count - 1, kind))),
+  )
 const period = fc.record({
   type: fc.constantFrom('DAY' as const, 'MONTH' as const, 'YEAR' as const),
   value: fc.integer({ min: 1, max: 3 }),

@@ -85,10 +85,11 @@ function quantityText(
 
 function priceText({ band }: PriceDetailsView, { words, formats }: RowContext): string {
   if (!band) return ''
-  const block = band.block_size?.number
+  const { number: units, amount: money } = band.block_size ?? {}
+  const block = money ? formats.money(money) : units ? formats.number(units) : null
   const parts = [
     ...(band.fixed_amount ? [formats.money(band.fixed_amount)] : []),
-    ...(band.amount ? [`${formats.money(band.amount)}${block ? ` ${words.per(formats.number(block))}` : ''}`] : []),
+    ...(band.amount ? [`${formats.money(band.amount)}${block ? ` ${words.per(block)}` : ''}`] : []),
     ...(band.percentage ? [`${formats.number(band.percentage)} %`] : []),
   ]
   return parts.join(' + ')
@@ -96,11 +97,14 @@ function priceText({ band }: PriceDetailsView, { words, formats }: RowContext): 
 
 /** `From 1,000 to 5,000`. */
 function bandText(band: BandView | null | undefined, { words, formats }: RowContext): string {
-  const bound = (quantity: BandView['tier_top_bound']) =>
-    quantity?.amount ? formats.money(quantity.amount) : quantity?.number ? formats.number(quantity.number) : null
+  const bound = (quantity: BandView['tier_top_bound']) => {
+    const number = quantity?.number ?? quantity?.count
+    return quantity?.amount ? formats.money(quantity.amount) : number ? formats.number(number) : null
+  }
   const lower = bound(band?.tier_lower_bound)
   const top = bound(band?.tier_top_bound)
-  const fromZero = isZero(band?.tier_lower_bound?.number ?? band?.tier_lower_bound?.amount?.quantity)
+  const { number, count, amount } = band?.tier_lower_bound ?? {}
+  const fromZero = isZero(number ?? count ?? amount?.quantity)
   if (top !== null) return lower === null || fromZero ? words.upTo(top) : words.between(lower, top)
   return lower === null || fromZero ? '' : words.above(lower)
 }
